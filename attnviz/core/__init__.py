@@ -1,0 +1,1 @@
+"""The mathematics of attention: torch and the standard library, nothing else."""

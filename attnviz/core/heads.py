@@ -1,0 +1,87 @@
+"""How query heads and key/value heads are laid out over the model width."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from attnviz.core.message import Problem
+
+Kind = Literal["MHA", "GQA", "MQA"]
+
+
+@dataclass(frozen=True)
+class HeadLayout:
+    """H query heads that share G key/value heads, each `d_head` wide.
+
+    `d_head` defaults to d_model / n_heads, `d_value` (width of one value head) to `d_head`.
+    """
+
+    d_model: int
+    n_heads: int
+    n_kv_heads: int | None = None
+    d_head: int | None = None
+    d_value: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("d_model", "n_heads", "n_kv_heads", "d_head", "d_value"):
+            value = getattr(self, name)
+            if value is None and name not in ("d_model", "n_heads"):
+                continue
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise Problem("{name}={value} must be a whole number of at least 1", name=name, value=value)
+        if self.n_kv_heads is None:
+            object.__setattr__(self, "n_kv_heads", self.n_heads)
+        if self.n_heads % self.kv_heads:
+            raise Problem(
+                "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
+                n_heads=self.n_heads,
+                n_kv_heads=self.kv_heads,
+            )
+        if self.d_head is None:
+            if self.d_model % self.n_heads:
+                raise Problem(
+                    "d_model={d_model} must be a multiple of n_heads={n_heads} when d_head is not given",
+                    d_model=self.d_model,
+                    n_heads=self.n_heads,
+                )
+            object.__setattr__(self, "d_head", self.d_model // self.n_heads)
+        if self.d_value is None:
+            object.__setattr__(self, "d_value", self.d_head)
+
+    @property
+    def kv_heads(self) -> int:
+        """`n_kv_heads` as a plain int, for type checkers: it is always set after construction."""
+        assert self.n_kv_heads is not None
+        return self.n_kv_heads
+
+    @property
+    def qk_width(self) -> int:
+        """`d_head` as a plain int."""
+        assert self.d_head is not None
+        return self.d_head
+
+    @property
+    def v_width(self) -> int:
+        """`d_value` as a plain int."""
+        assert self.d_value is not None
+        return self.d_value
+
+    @property
+    def heads_per_kv(self) -> int:
+        """How many query heads share one key/value head: H / G."""
+        return self.n_heads // self.kv_heads
+
+    @property
+    def kind(self) -> Kind:
+        """MHA when every query head has its own keys, MQA when all share one, GQA between.
+
+        One query head on one key/value head is MHA: nothing is shared.
+        """
+        if self.n_kv_heads == self.n_heads:
+            return "MHA"
+        return "MQA" if self.n_kv_heads == 1 else "GQA"
+
+    def kv_head_of(self, head: int) -> int:
+        """The key/value head that query head `head` reads: neighbours share."""
+        return head // self.heads_per_kv

@@ -1,0 +1,30 @@
+"""A sentence and the values that go into it, kept apart so that it can be said in any language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Message:
+    """An English template with named fields, and their values; `str()` says it in English.
+
+    The template is also the id under which a translation is found: attnviz.words.say.
+    """
+
+    template: str
+    params: dict[str, object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.template.format(**self.params)
+
+
+class Problem(ValueError):
+    """Something a person asked for that cannot be done: names the value and what is allowed.
+
+    >>> raise Problem("n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}", n_heads=6, n_kv_heads=4)
+    """
+
+    def __init__(self, template: str, /, **params: object) -> None:
+        self.message = Message(template, params)
+        super().__init__(str(self.message))

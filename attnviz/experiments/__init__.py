@@ -1,0 +1,1 @@
+"""One file per lesson: Config -> run(config) -> Result of NumPy arrays and message ids."""

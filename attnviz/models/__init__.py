@@ -1,0 +1,1 @@
+"""Trained models: the only package that imports transformers."""

@@ -1,0 +1,1 @@
+"""Streamlit helpers shared by the pages. The only package that imports streamlit."""

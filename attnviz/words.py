@@ -1,0 +1,62 @@
+"""Words for people: `_()` marks a sentence for translation and looks it up.
+
+Known to every layer above the core; imports nothing but the standard library. Which language
+is spoken is decided by whoever runs the program: `attnviz.ui` installs a function that reads
+the visitor's browser, and without one the answer is English.
+"""
+
+from __future__ import annotations
+
+import gettext
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Protocol
+
+LOCALE_DIR = Path(__file__).parent / "locale"
+
+
+class Sayable(Protocol):
+    """What attnviz.core.message.Message looks like, without importing it."""
+
+    @property
+    def template(self) -> str: ...
+    @property
+    def params(self) -> dict[str, object]: ...
+
+
+_language: Callable[[], str | None] = lambda: None  # noqa: E731
+
+
+def set_language_source(source: Callable[[], str | None]) -> None:
+    """Ask `source` for the language ("en", "zh-CN", or None) each time a sentence is looked up."""
+    global _language
+    _language = source
+
+
+@lru_cache(maxsize=32)
+def _translations(language: str | None) -> gettext.NullTranslations:
+    if not language:
+        return gettext.NullTranslations()
+    tag = language.replace("-", "_")
+    return gettext.translation("attnviz", LOCALE_DIR, [tag, tag.split("_")[0]], fallback=True)
+
+
+def _(text: str) -> str:
+    """The sentence in the visitor's language."""
+    return _translations(_language()).gettext(text)
+
+
+def ngettext(one: str, many: str, n: int) -> str:
+    """The singular or plural sentence for `n`, in the visitor's language."""
+    return _translations(_language()).ngettext(one, many, n)
+
+
+def N_(text: str) -> str:
+    """Mark a sentence for translation without looking it up: for tables made at import time."""
+    return text
+
+
+def say(message: Sayable) -> str:
+    """A Message, or a Problem's `.message`, in the visitor's language."""
+    return _(message.template).format(**message.params)
