@@ -1,0 +1,7 @@
+"""attnviz: `streamlit run app.py`. The pages' main script is attnviz/ui/main.py."""
+
+import streamlit as st
+
+from attnviz.ui.server import MAIN, ROUTES, lifespan
+
+app = st.App(MAIN, lifespan=lifespan, routes=ROUTES)

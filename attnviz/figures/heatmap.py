@@ -1,0 +1,115 @@
+"""A matrix over tokens: weights, scores, or plain numbers."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attnviz.figures.theme import MASKED, SCORES, WEIGHTS, Figure, layout
+from attnviz.words import _
+
+Kind = Literal["weights", "scores", "plain"]
+LABELS_THAT_FIT = 40
+
+
+def label(token: str, longest: int = 14) -> str:
+    """A token as tick text: shortened in the middle, never read as markup, never invisible."""
+    shown = token if len(token) <= longest else token[: longest - 5] + "…" + token[-4:]
+    return html.escape(shown, quote=False) if shown.strip() else "␣" * max(1, len(shown))
+
+
+def matrix(
+    values: np.ndarray,
+    rows: Sequence[str],
+    cols: Sequence[str],
+    kind: Kind = "weights",
+    masked: np.ndarray | None = None,
+    row_title: str | None = None,
+    col_title: str | None = None,
+    numbers: bool | None = None,
+    title: str | None = None,
+    height: int | None = None,
+    value_title: str | None = None,
+    full_range: bool = True,
+) -> Figure:
+    """Heatmap of `values` (rows x cols), first row on top, tokens plotted by position.
+
+    kind "weights": the sequential scale fixed at 0 to 1 (or up to the largest, `full_range=False`);
+    "scores": diverging, centred on 0; "plain": sequential over the data. `masked` (boolean, same
+    shape) are the cells that may not be seen: grey, on no scale. `numbers` writes the value into
+    each cell (by itself: only where they fit).
+    """
+    values = np.asarray(values, dtype=np.float64)
+    hidden = np.zeros(values.shape, bool) if masked is None else np.asarray(masked, bool)
+    hidden = hidden | ~np.isfinite(values)
+    shown = np.where(hidden, np.nan, values)
+    few = max(values.shape, default=0) <= 12
+    numbers = few if numbers is None else numbers
+    name = value_title or {"weights": _("weight"), "scores": _("score"), "plain": _("value")}[kind]
+    fig = go.Figure()
+    if hidden.any():
+        fig.add_trace(_masked_cells(hidden))
+    fig.add_trace(
+        go.Heatmap(
+            z=shown.astype(np.float32),
+            hoverongaps=False,
+            xgap=1 if few else 0,
+            ygap=1 if few else 0,
+            texttemplate="%{z:.2f}" if numbers else None,
+            hovertemplate="%{y} → %{x}<br><b>%{z:.4f}</b><extra></extra>",
+            colorbar={"title": {"text": name, "side": "right"}, "thickness": 12, "len": 0.9, "outlinewidth": 0},
+            **_colours(kind, shown, full_range),
+        )
+    )
+    _token_axis(fig.update_xaxes, cols, col_title, few, side="top")
+    _token_axis(fig.update_yaxes, rows, row_title, few, autorange="reversed")
+    fig.update_yaxes(scaleanchor="x", constrain="domain")
+    fig.update_xaxes(constrain="domain")
+    return layout(fig, title, height or int(np.clip(90 + 26 * len(rows), 220, 620)))
+
+
+def _colours(kind: Kind, shown: np.ndarray, full_range: bool) -> dict[str, Any]:
+    finite = shown[np.isfinite(shown)]
+    top = float(np.abs(finite).max()) if finite.size else 1.0
+    top = top or 1.0
+    if kind == "scores":
+        return {"colorscale": SCORES, "zmin": -top, "zmax": top, "zmid": 0}
+    if kind == "weights":
+        return {"colorscale": WEIGHTS, "zmin": 0, "zmax": 1.0 if full_range else top}
+    low = float(finite.min()) if finite.size else 0.0
+    return {"colorscale": WEIGHTS, "zmin": low, "zmax": float(finite.max()) if finite.size else 1.0}
+
+
+def _masked_cells(hidden: np.ndarray) -> go.Heatmap:
+    return go.Heatmap(
+        z=np.where(hidden, 1.0, np.nan).astype(np.float32),
+        colorscale=[(0, MASKED), (1, MASKED)],
+        zmin=0,
+        zmax=1,
+        showscale=False,
+        opacity=0.45,
+        hoverongaps=False,
+        hovertemplate="%{y} → %{x}<br>" + html.escape(_("hidden by the mask")) + "<extra></extra>",
+    )
+
+
+def _token_axis(update: Any, tokens: Sequence[str], title: str | None, few: bool, **more: Any) -> None:
+    """Tokens by position; beyond what fits, every n-th is written and the hover reads all."""
+    step = max(1, -(-len(tokens) // LABELS_THAT_FIT))
+    text = [label(t) if i % step == 0 else "" for i, t in enumerate(tokens)]
+    update(
+        type="linear",
+        tickmode="array",
+        tickvals=list(range(len(tokens))),
+        ticktext=text if step > 1 else [label(t) for t in tokens],
+        title={"text": title or "", "font": {"size": 12}},
+        showgrid=False,
+        zeroline=False,
+        ticks="",
+        tickfont={"size": 13 if few else 11},
+        **more,
+    )

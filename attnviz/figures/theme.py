@@ -1,0 +1,76 @@
+"""One look for every figure: colours that mean one thing, and the layout around them."""
+
+from __future__ import annotations
+
+import plotly.graph_objects as go
+
+Figure = go.Figure
+
+# Identity colours: the same on every page, in formulas and in plots. Safe for colour-blind readers.
+Q_BLUE = "#0072B2"
+K_VERMILION = "#D55E00"
+V_GREEN = "#009E73"
+
+#: A cell that the mask hides: neutral, and on no scale.
+MASKED = "#9AA0A6"
+
+#: Attention weights, always 0 to 1 unless a label says otherwise: dark is little, bright is much.
+WEIGHTS: list[tuple[float, str]] = [
+    (0.0, "#1B1038"),
+    (0.15, "#3D1A66"),
+    (0.35, "#7A2382"),
+    (0.55, "#BC3A79"),
+    (0.75, "#F0685F"),
+    (0.9, "#FBAE6C"),
+    (1.0, "#FCF3C0"),
+]
+
+#: Scores and differences, always centred on 0: violet is negative, orange positive.
+SCORES: list[tuple[float, str]] = [
+    (0.0, "#4A2A83"),
+    (0.25, "#998EC3"),
+    (0.5, "#F3F2EF"),
+    (0.75, "#E9A23B"),
+    (1.0, "#A34F00"),
+]
+
+# Lines that stand beside each other: raw scores, scaled scores, and the alternative under study.
+RAW = "#C44E9B"
+SCALED = "#3B8EA5"
+ALTERNATIVE = "#C9A227"
+THEORY = "#7F7F7F"
+
+#: Any other set of lines, in this order.
+SERIES = [SCALED, RAW, ALTERNATIVE, "#6A5ACD", "#5B8C3A", "#A0522D", "#20808D", "#8C8C8C"]
+
+FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", sans-serif'
+
+
+def layout(fig: Figure, title: str | None = None, height: int | None = None) -> Figure:
+    """Fonts, margins and transparent backgrounds; the page's theme colours text and axes."""
+    fig.update_layout(
+        title={
+            "text": title or "",
+            "font": {"size": 15},
+            "x": 0,
+            "xanchor": "left",
+            "xref": "container",
+            "pad": {"l": 8},
+        },
+        font={"family": FONT, "size": 13},
+        height=height,
+        margin={"l": 8, "r": 8, "t": 40 if title else 12, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        hoverlabel={"font": {"family": FONT}},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0},
+    )
+    fig.update_xaxes(automargin=True)
+    fig.update_yaxes(automargin=True)
+    return fig
+
+
+def with_alpha(colour: str, alpha: float) -> str:
+    """`#RRGGBB` with an opacity, as Plotly writes it: for bands around a line."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha})"

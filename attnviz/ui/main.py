@@ -1,0 +1,14 @@
+"""The main script: page settings, language, navigation, and then the page that was asked for."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.ui import navigation
+from attnviz.words import set_language_source
+
+set_language_source(lambda: st.context.locale)
+
+st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state="auto")
+
+st.navigation(navigation.pages(), position="top").run()

@@ -1,0 +1,61 @@
+"""The table of pages: one row each, in reading order. A row is added when its page works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attnviz.words import N_, _
+
+PAGES_DIR = Path(__file__).parents[2] / "pages"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A page: its file in pages/, and the words for the menu and for its card."""
+
+    name: str
+    title: str
+    icon: str
+    group: str
+    question: str
+
+    @property
+    def is_home(self) -> bool:
+        return self.name == "home"
+
+
+SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
+
+ROWS = [
+    Row("home", N_("Start"), "👁️", SEE, N_("What is attention?")),
+]
+
+
+def pages() -> dict[str, list[Any]]:
+    """Streamlit pages by group, titles in the visitor's language."""
+    groups: dict[str, list[Any]] = {}
+    for row in ROWS:
+        page = st.Page(
+            PAGES_DIR / f"{row.name}.py",
+            title=_(row.title),
+            icon=row.icon,
+            url_path=None if row.is_home else row.name,
+            default=row.is_home,
+        )
+        groups.setdefault(_(row.group), []).append(page)
+    return groups
+
+
+def cards() -> None:
+    """One card for each page there is, with the question that it answers."""
+    others = [row for row in ROWS if not row.is_home]
+    for start in range(0, len(others), 3):
+        columns = st.columns(3)
+        for column, row in zip(columns, others[start : start + 3], strict=False):
+            with column, st.container(border=True, height="stretch"):
+                st.page_link(PAGES_DIR / f"{row.name}.py", label=f"**{_(row.title)}**", icon=row.icon, query_params={})
+                st.markdown(_(row.question))

@@ -1,0 +1,15 @@
+"""The end of every page: its numbers again, in a few lines of PyTorch."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.words import _
+
+
+def snippet(code: str, key: str, title: str | None = None) -> None:
+    """A short runnable program that reproduces what the page shows."""
+    with st.container(key=f"snippet-{key}"):
+        st.subheader(title or _("The same in PyTorch"), anchor=False)
+        st.caption(_("Paste it into a notebook: it prints the numbers above."))
+        st.code(code, language="python")

@@ -1,0 +1,19 @@
+"""What a visitor typed, on its way to the page: as typed, never as markup."""
+
+from __future__ import annotations
+
+import re
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])")
+
+
+def plain(text: str) -> str:
+    """`text` for any Streamlit label or markdown: every character shows as itself."""
+    one_line = text.replace("\r", " ").replace("\n", " ↵ ").replace("\t", " ⇥ ")
+    return _SPECIAL.sub(lambda m: f"&#{ord(m[1])};", one_line)
+
+
+def quoted(token: str) -> str:
+    """A token inside a sentence: italic, its spaces visible when it is nothing else."""
+    shown = token.strip() or "␣"
+    return f"*{plain(shown)}*"
