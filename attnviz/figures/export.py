@@ -52,7 +52,7 @@ def prepared(
     if lines:
         out.add_annotation(
             text="<br>".join(html.escape(line, quote=False) for line in lines),
-            xref="container" if False else "paper",
+            xref="paper",
             yref="paper",
             x=0,
             y=0,

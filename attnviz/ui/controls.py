@@ -29,7 +29,7 @@ def choice(
     breaks the link for readers of another language. Here the id is written, when the visitor
     changes it; Back and Forward, and a link pasted into the same tab, are followed.
     """
-    first = default if default in options else next(iter(options))
+    first = default if default is not None and default in options else next(iter(options))
     _follow_link(label, options, key, first)
     ids = list(options)
     common = {"format_func": options.__getitem__, "key": key, "help": help, "label_visibility": label_visibility}
@@ -40,7 +40,7 @@ def choice(
         picked = st.radio(label, ids, horizontal=True, persist_state="session", **common, **write)  # type: ignore[call-overload]
     else:
         picked = st.selectbox(label, ids, persist_state="session", **common, **write)  # type: ignore[call-overload]
-    return str(picked) if picked in options else first
+    return str(picked) if picked in options else str(first)
 
 
 def _seen(key: str) -> str:

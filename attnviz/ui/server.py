@@ -13,7 +13,6 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse
 from starlette.routing import Route
-
 from streamlit.config import get_option
 
 from attnviz.figures.export import PLOTLY_JS

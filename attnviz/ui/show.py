@@ -11,8 +11,8 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.figures.export import Figure, prepared, standalone_html
-from attnviz.ui.text import plain
+from attnviz.figures.export import Background, prepared, standalone_html
+from attnviz.figures.theme import Figure
 from attnviz.words import _
 
 CANVAS = Path(__file__).parent / "canvas"
@@ -76,9 +76,14 @@ def export_menu(fig: Figure, name: str, key: str, table: Table | None, caption: 
 
 
 def _export_form(fig: Figure, name: str, key: str, table: Table | None, caption: str | None) -> None:
-    backgrounds = {"white": _("white"), "transparent": _("transparent"), "dark": _("dark")}
+    backgrounds: dict[Background, str] = {"white": _("white"), "transparent": _("transparent"), "dark": _("dark")}
     background = st.segmented_control(
-        _("Background"), list(backgrounds), default="white", required=True, format_func=backgrounds.get, key=f"{key}-bg"
+        _("Background"),
+        list(backgrounds),
+        default="white",
+        required=True,
+        format_func=backgrounds.__getitem__,
+        key=f"{key}-bg",
     )
     title = st.text_input(_("Title (leave empty for none)"), value=_plain_title(fig), key=f"{key}-title")
     said = st.text_area(_("Caption (leave empty for none)"), value=caption or "", key=f"{key}-caption", height=80)

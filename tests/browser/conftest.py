@@ -1,0 +1,163 @@
+"""A real server and a real Chromium. Without Chromium these tests skip, loudly; in CI they fail instead."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CHROMIUM = os.environ.get("ATTNVIZ_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = [item for item in items if Path(item.fspath).is_relative_to(Path(__file__).parent)]
+    for item in here:
+        item.add_marker(pytest.mark.browser)
+    if CHROMIUM or not here:
+        return
+    if os.environ.get("CI"):
+        raise pytest.UsageError("CI needs Chromium: browser tests never skip there")
+    warnings.warn(f"NO CHROMIUM: {len(here)} browser tests are skipped, pages are NOT checked", stacklevel=1)
+    for item in here:
+        item.add_marker(pytest.mark.skip(reason="no Chromium on this machine"))
+
+
+class Server:
+    """One `streamlit run` of a script, on a port of its own."""
+
+    def __init__(self, script: Path, log: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
+        self.log = log
+        env = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)]
+            + ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.fileWatcherType", "none"],
+            cwd=ROOT,
+            env=env,
+            stdout=log.open("w"),
+            stderr=subprocess.STDOUT,
+        )
+        self._wait()
+
+    def _wait(self) -> None:
+        for _ in range(300):
+            try:
+                if urllib.request.urlopen(self.url + "/_stcore/health", timeout=1).status == 200:
+                    return
+            except OSError:
+                time.sleep(0.1)
+            if self.process.poll() is not None:
+                break
+        raise RuntimeError(f"the server did not start:\n{self.log.read_text()}")
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
+    """`serve(script)` starts a server for a script once and gives its address."""
+    running: dict[Path, Server] = {}
+
+    def start(script: Path) -> str:
+        if script not in running:
+            running[script] = Server(script, tmp_path_factory.mktemp("server") / "log.txt")
+        return running[script].url
+
+    yield start
+    for server in running.values():
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def server_url(serve: Callable[[Path], str]) -> str:
+    """The app itself."""
+    return serve(ROOT / "app.py")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield chromium
+        chromium.close()
+
+
+class Watched:
+    """What went wrong in the browser while a test ran."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.outside: list[str] = []
+
+    def follow(self, page: Any) -> None:
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
+        page.on("request", self._request)
+
+    def _request(self, request: Any) -> None:
+        local = ("http://127.0.0.1", "http://localhost", "ws://127.0.0.1", "ws://localhost", "data:", "blob:")
+        if not request.url.startswith(local):
+            self.outside.append(request.url)
+
+
+@pytest.fixture
+def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """`new_page(width=, height=, dark=)`: a page in a context of its own.
+
+    When the test ends, no page may have logged an error or sent a request off this machine.
+    """
+    contexts: list[Any] = []
+    watched = Watched()
+
+    def make(width: int = 1440, height: int = 900, dark: bool = False, **more: Any) -> Any:
+        scheme = "dark" if dark else "light"
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True, **more
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(20_000)
+        watched.follow(page)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert not watched.errors, f"the browser's console has errors: {watched.errors}"
+    assert not watched.outside, f"requests left the machine: {watched.outside}"
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Any]) -> Any:
+    """One page at 1440x900, light."""
+    return new_page()
