@@ -1,0 +1,200 @@
+"""What a matrix of attention weights is like, in numbers: how spread, how far, at which tokens.
+
+Everything takes weights (..., Q, K), any leading dimensions (layers, heads) at once. A measure of
+rows comes back as (..., Q), and `over_rows` averages it to one number per matrix. A row of which
+the question makes no sense (no key may be seen, no earlier token to point at) is NaN and is left
+out of averages. Query positions are the last Q of the K positions, as when decoding with a cache; where
+queries and keys are two different sentences, distances and neighbours mean nothing, and the rest holds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+def over_rows(values: Tensor, rows: Tensor | None = None) -> Tensor:
+    """Mean of (..., Q) over the rows that have a value, (...); NaN where none has.
+
+    `rows`, boolean and broadcast to (..., Q), narrows it: real tokens rather than padding.
+    """
+    if rows is not None:
+        values = values.masked_fill(~rows, torch.nan)
+    return values.nanmean(-1)
+
+
+def distribution(weights: Tensor) -> Tensor:
+    """Rows scaled to sum to 1, in at least float32, so that a sink's share is not looked at; rows of zeros are NaN."""
+    wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
+    return wide / wide.sum(-1, keepdim=True)
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """Entropy of each row in nats, (..., Q): 0 = all on one key, ln n = even over n keys.
+
+    -sum p ln p, where p is the row's `distribution`.
+    """
+    p = distribution(weights)
+    per_key: Tensor = torch.special.xlogy(p, p)
+    return -per_key.sum(-1)
+
+
+def entropy_share(weights: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Entropy as a share of the most the mask allows, ln(keys the row may see), (..., Q), from 0 to 1.
+
+    NaN in a row that may see one key or none: it has nothing to choose between.
+    """
+    n = _keys_allowed(weights, mask)
+    spread = entropy(weights)
+    most = n.to(spread.dtype).log().masked_fill(n < 2, torch.nan)
+    return (spread / most).clamp_max(1.0)
+
+
+def effective_keys(weights: Tensor) -> Tensor:
+    """exp(entropy), (..., Q): how many keys, evenly attended to, would be as spread. From 1 to K."""
+    return entropy(weights).exp()
+
+
+def largest_weight(weights: Tensor) -> Tensor:
+    """The biggest weight of each row, (..., Q), from 1/K (0 with sinks) to 1."""
+    return _blank_empty(weights.amax(-1), weights)
+
+
+def mean_distance(weights: Tensor) -> Tensor:
+    """How many positions away a row looks on average, (..., Q): sum p |query - key|, from 0 to K-1."""
+    p = distribution(weights)
+    return (p * _offsets(weights).abs().to(p.dtype)).sum(-1)
+
+
+def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
+    """Weight on the keys that `targets`, boolean and broadcast to (..., Q, K), marks: (..., Q), 0 to 1.
+
+    NaN in a row that has no target or no key it may see.
+    """
+    targets = targets.expand_as(weights)
+    mass = weights.masked_fill(~targets, 0.0).sum(-1)
+    return _blank_empty(mass.masked_fill(~targets.any(-1), torch.nan), weights)
+
+
+def offset_mass(weights: Tensor, offset: int) -> Tensor:
+    """Weight on the key `offset` positions after the query (before it when negative), (..., Q), 0 to 1."""
+    return mass_on(weights, _offsets(weights) == offset)
+
+
+def previous_token_mass(weights: Tensor) -> Tensor:
+    """Weight on the token just before, (..., Q), 0 to 1; the first position has none."""
+    return offset_mass(weights, -1)
+
+
+def same_token_mass(weights: Tensor) -> Tensor:
+    """Weight of each position on itself, (..., Q), 0 to 1."""
+    return offset_mass(weights, 0)
+
+
+def next_token_mass(weights: Tensor) -> Tensor:
+    """Weight on the token just after, (..., Q), 0 to 1; always 0 under a causal mask."""
+    return offset_mass(weights, 1)
+
+
+def first_token_mass(weights: Tensor) -> Tensor:
+    """Weight on the first key, (..., Q), 0 to 1."""
+    return _blank_empty(weights[..., 0], weights)
+
+
+def duplicate_token_score(weights: Tensor, tokens: Tensor) -> Tensor:
+    """Weight on earlier occurrences of the query's own token, (..., Q), 0 to 1.
+
+    `tokens` are ids (..., K), broadcast against the leading dimensions: (K,) for one sentence,
+    (B, 1, K) for a batch. NaN where the token had not occurred before.
+    """
+    return mass_on(weights, _seen_before(weights, tokens))
+
+
+def induction_score(weights: Tensor, tokens: Tensor) -> Tensor:
+    """Weight on what followed earlier occurrences of the query's token ("A B ... A" looks at B), 0 to 1.
+
+    Shapes as in `duplicate_token_score`. Where the token repeats at once, its follower is the query itself.
+    """
+    followers = torch.nn.functional.pad(_seen_before(weights, tokens)[..., :-1], (1, 0))
+    return mass_on(weights, followers)
+
+
+def value_weighted(weights: Tensor, v: Tensor, w_o: Tensor | None = None) -> Tensor:
+    """Length of what each key really adds to each query: |w * v|, or |w * v W_O| with the output projection.
+
+    weights (..., H, Q, K), v (..., G, K, Dv) with G dividing H, w_o (..., M, H*Dv) as in nn.Linear.
+    Returns (..., H, Q, K), at least 0, in the units of v: a key with a large weight and a small value adds little.
+    """
+    heads = weights.shape[-3]
+    v = v.repeat_interleave(heads // v.shape[-3], -3)  # (..., H, K, Dv)
+    if w_o is not None:
+        per_head = w_o.reshape(*w_o.shape[:-1], heads, v.shape[-1]).movedim(-2, -3)  # (..., H, M, Dv)
+        # |W v| = |R v| for W = QR: Dv numbers per key to square instead of M
+        r = torch.linalg.qr(per_head.to(torch.promote_types(v.dtype, torch.float32)), mode="r").R
+        v = v.to(r.dtype) @ r.mT
+    lengths: Tensor = torch.linalg.vector_norm(v, dim=-1)  # (..., H, K)
+    return weights * lengths.to(weights.dtype).unsqueeze(-2)
+
+
+@dataclass(frozen=True)
+class HeadMeasures:
+    """One number per head, all (...) = weights' leading shape; NaN where no row has an answer. See each function."""
+
+    entropy: Tensor  #: nats
+    entropy_share: Tensor  #: 0 to 1
+    effective_keys: Tensor  #: 1 to K
+    largest_weight: Tensor  #: 0 to 1
+    mean_distance: Tensor  #: positions
+    previous_token: Tensor  #: 0 to 1, as all below
+    same_token: Tensor
+    next_token: Tensor
+    first_token: Tensor
+    duplicate_token: Tensor | None = None  #: with tokens only
+    induction: Tensor | None = None  #: with tokens only
+
+
+def measure(
+    weights: Tensor, mask: Tensor | None = None, tokens: Tensor | None = None, rows: Tensor | None = None
+) -> HeadMeasures:
+    """Every measure of every matrix in weights (..., Q, K), averaged over rows (those in `rows`)."""
+    given = (
+        entropy(weights),
+        entropy_share(weights, mask),
+        effective_keys(weights),
+        largest_weight(weights),
+        mean_distance(weights),
+        previous_token_mass(weights),
+        same_token_mass(weights),
+        next_token_mass(weights),
+        first_token_mass(weights),
+    )
+    scores = () if tokens is None else (duplicate_token_score(weights, tokens), induction_score(weights, tokens))
+    return HeadMeasures(*(over_rows(value, rows) for value in given + scores))
+
+
+def _blank_empty(values: Tensor, weights: Tensor) -> Tensor:
+    """NaN in the rows of (..., Q) that gave no weight at all."""
+    return values.masked_fill(weights.sum(-1) == 0, torch.nan)
+
+
+def _keys_allowed(weights: Tensor, mask: Tensor | None) -> Tensor:
+    """How many keys each row may see, broadcast to (..., Q)."""
+    if mask is None:
+        return torch.full(weights.shape[:-1], weights.shape[-1], device=weights.device)
+    return mask.expand_as(weights).sum(-1)
+
+
+def _offsets(weights: Tensor) -> Tensor:
+    """Key position minus query position, (Q, K); the last query stands at the last key."""
+    q_len, k_len = weights.shape[-2:]
+    keys = torch.arange(k_len, device=weights.device)
+    queries = torch.arange(k_len - q_len, k_len, device=weights.device)
+    return keys - queries[:, None]
+
+
+def _seen_before(weights: Tensor, tokens: Tensor) -> Tensor:
+    """True where the key is an earlier occurrence of the query's token, (..., Q, K)."""
+    asked = tokens[..., -weights.shape[-2] :]  # (..., Q)
+    return (asked.unsqueeze(-1) == tokens.unsqueeze(-2)) & (_offsets(weights) < 0)

@@ -1,0 +1,183 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.core import measures
+from attnviz.core.similarity import similarity
+
+EVEN = [1 / 3, 1 / 3, 1 / 3]
+BY_HAND = torch.tensor([[1, 0, 0], [0.25, 0.75, 0], EVEN], dtype=torch.float64)
+CAUSAL = torch.ones(3, 3).tril().bool()
+sizes = st.tuples(*[st.integers(1, n) for n in (2, 3, 6)], st.integers(0, 2**31))
+
+
+def random_weights(layers, heads, length, seed, causal=True):
+    generator = torch.Generator().manual_seed(seed)
+    scores = torch.randn(layers, heads, length, length, generator=generator, dtype=torch.float64)
+    if causal:
+        scores = scores.masked_fill(~torch.ones(length, length).tril().bool(), -torch.inf)
+    return scores.softmax(-1)
+
+
+def close(found, expected):
+    torch.testing.assert_close(found, torch.as_tensor(expected, dtype=found.dtype), equal_nan=True, atol=1e-10, rtol=0)
+
+
+def test_entropy_of_a_3x3_case_worked_by_hand():
+    by_hand = [0, -(0.25 * math.log(0.25) + 0.75 * math.log(0.75)), math.log(3)]
+    close(measures.entropy(BY_HAND), by_hand)
+    close(measures.effective_keys(BY_HAND), [math.exp(e) for e in by_hand])
+    close(measures.entropy_share(BY_HAND, CAUSAL), [math.nan, by_hand[1] / math.log(2), 1])
+    close(measures.entropy_share(BY_HAND), [0, by_hand[1] / math.log(3), 1])
+
+
+def test_masses_and_distance_of_a_3x3_case_worked_by_hand():
+    close(measures.previous_token_mass(BY_HAND), [math.nan, 0.25, 1 / 3])
+    close(measures.same_token_mass(BY_HAND), [1, 0.75, 1 / 3])
+    close(measures.next_token_mass(BY_HAND), [0, 0, math.nan])
+    close(measures.first_token_mass(BY_HAND), [1, 0.25, 1 / 3])
+    close(measures.largest_weight(BY_HAND), [1, 0.75, 1 / 3])
+    close(measures.mean_distance(BY_HAND), [0, 0.25, 1])
+
+
+def test_induction_and_duplicates_of_a_4x4_case_worked_by_hand():
+    weights = torch.tensor(
+        [[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.2, 0.7, 0.1, 0], [0.1, 0.2, 0.3, 0.4]], dtype=torch.float64
+    )
+    tokens = torch.tensor([7, 8, 7, 7])  # A B A A
+    close(measures.duplicate_token_score(weights, tokens), [math.nan, math.nan, 0.2, 0.1 + 0.3])
+    close(measures.induction_score(weights, tokens), [math.nan, math.nan, 0.7, 0.2 + 0.4])
+
+
+@given(sizes, st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_every_measure_equals_a_loop_over_rows(size, causal):
+    weights = random_weights(*size, causal)
+    length = size[2]
+    tokens = torch.randint(0, 3, (length,), generator=torch.Generator().manual_seed(size[3]))
+    mask = torch.ones(length, length).tril().bool() if causal else None
+    found = measures.measure(weights, mask, tokens)
+    for layer in range(size[0]):
+        for head in range(size[1]):
+            expected = by_loop(weights[layer, head].tolist(), tokens.tolist(), causal)
+            for name, value in expected.items():
+                close(getattr(found, name)[layer, head], value)
+
+
+def by_loop(matrix, tokens, causal):
+    rows = {name: [] for name in measures.HeadMeasures.__dataclass_fields__}
+    for i, row in enumerate(matrix):
+        spread = -sum(w * math.log(w) for w in row if w > 0)
+        allowed = i + 1 if causal else len(row)
+        rows["entropy"].append(spread)
+        if allowed > 1:
+            rows["entropy_share"].append(spread / math.log(allowed))
+        rows["effective_keys"].append(math.exp(spread))
+        rows["largest_weight"].append(max(row))
+        rows["mean_distance"].append(sum(w * abs(i - j) for j, w in enumerate(row)))
+        rows["same_token"].append(row[i])
+        rows["first_token"].append(row[0])
+        if i > 0:
+            rows["previous_token"].append(row[i - 1])
+        if i + 1 < len(row):
+            rows["next_token"].append(row[i + 1])
+        earlier = [j for j in range(i) if tokens[j] == tokens[i]]
+        if earlier:
+            rows["duplicate_token"].append(sum(row[j] for j in earlier))
+            rows["induction"].append(sum(row[j + 1] for j in earlier))
+    return {name: sum(values) / len(values) if values else math.nan for name, values in rows.items()}
+
+
+def test_queries_are_the_last_of_the_keys_when_decoding():
+    full = random_weights(1, 2, 6, 0)
+    tokens = torch.tensor([1, 2, 1, 2, 1, 2])
+    for last, all_rows in (
+        (measures.mean_distance(full[..., -2:, :]), measures.mean_distance(full)),
+        (measures.previous_token_mass(full[..., -2:, :]), measures.previous_token_mass(full)),
+        (measures.induction_score(full[..., -2:, :], tokens), measures.induction_score(full, tokens)),
+    ):
+        close(last, all_rows[..., -2:])
+
+
+def test_a_batch_of_sentences_has_tokens_of_its_own():
+    weights = random_weights(2, 3, 5, 1)  # here: batch of 2, 3 heads
+    tokens = torch.tensor([[1, 2, 1, 2, 1], [3, 3, 3, 4, 4]])
+    together = measures.induction_score(weights, tokens[:, None])
+    for b in range(2):
+        close(together[b], measures.induction_score(weights[b], tokens[b]))
+
+
+def test_rows_that_see_nothing_have_no_value_and_do_not_count():
+    weights = torch.cat([torch.zeros(1, 3, dtype=torch.float64), BY_HAND[1:]])
+    for per_row in (measures.entropy, measures.effective_keys, measures.largest_weight, measures.same_token_mass):
+        values = per_row(weights)
+        assert values[0].isnan()
+        close(measures.over_rows(values), values[1:].mean())
+
+
+def test_rows_of_padding_can_be_left_out():
+    kept = torch.tensor([False, True, True])
+    close(measures.measure(BY_HAND, rows=kept).largest_weight, (0.75 + 1 / 3) / 2)
+
+
+def test_a_sinks_share_does_not_make_a_row_look_more_spread():
+    close(measures.entropy(BY_HAND * 0.4), measures.entropy(BY_HAND))
+    close(measures.first_token_mass(BY_HAND * 0.4), BY_HAND[:, 0] * 0.4)
+
+
+@given(sizes)
+@settings(max_examples=25, deadline=None)
+def test_measures_stay_within_the_ranges_they_state(size):
+    found = measures.measure(random_weights(*size))
+    for name, most in {"entropy": math.log(size[2]), "effective_keys": size[2], "mean_distance": size[2] - 1}.items():
+        value = getattr(found, name)
+        assert ((value >= 0) & (value <= most + 1e-9)).all()
+    for name in ("largest_weight", "same_token", "first_token"):
+        value = getattr(found, name)
+        assert ((value >= 0) & (value <= 1 + 1e-9)).all()
+
+
+def test_heads_are_alike_as_jensen_and_shannon_say():
+    heads = torch.tensor([[[1.0, 0, 0]], [[0, 1, 0]], [[0.5, 0.5, 0]]], dtype=torch.float64)
+    found = similarity(heads)
+    close(found.diagonal(), [1, 1, 1])
+    close(found[0, 1], 0)
+    # JS(p, m) with p = (1, 0), m = (1/2, 1/2): H(3/4, 1/4) - H(1/2, 1/2)/2
+    between = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25)) - math.log(2) / 2
+    close(found[0, 2], 1 - between / math.log(2))
+
+
+@given(sizes)
+@settings(max_examples=25, deadline=None)
+def test_similarity_is_symmetric_between_0_and_1_and_equals_a_loop(size):
+    weights = random_weights(*size).flatten(0, 1)
+    found = similarity(weights)
+    close(found, found.mT)
+    assert ((found >= 0) & (found <= 1)).all()
+    close(similarity(weights, at_once=1), found)
+    for i, p in enumerate(weights):
+        for j, q in enumerate(weights):
+            halves = [torch.special.xlogy(x, x / ((p + q) / 2)).nan_to_num(0).sum(-1) / 2 for x in (p, q)]
+            close(found[i, j], (1 - sum(halves) / math.log(2)).mean())
+
+
+@pytest.mark.parametrize("projected", [False, True])
+@pytest.mark.parametrize("kv_heads", [1, 2, 4])
+def test_value_weighting_equals_the_length_of_each_keys_contribution(projected, kv_heads):
+    weights = random_weights(1, 4, 5, 3)[0]
+    v = torch.randn(kv_heads, 5, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    w_o = torch.randn(7, 24, dtype=torch.float64, generator=torch.Generator().manual_seed(1)) if projected else None
+    found = measures.value_weighted(weights, v, w_o)
+    for h in range(4):
+        values = v[h * kv_heads // 4]
+        moved = values if w_o is None else values @ w_o[:, h * 6 : h * 6 + 6].T
+        close(found[h], (weights[h, :, :, None] * moved).norm(dim=-1))
+
+
+def test_half_precision_weights_are_measured_in_float32():
+    weights = random_weights(1, 2, 8, 0).to(torch.bfloat16)
+    assert measures.entropy(weights).dtype == torch.float32
+    assert measures.value_weighted(weights, weights[..., :4], torch.ones(3, 8, dtype=torch.bfloat16)).isfinite().all()

@@ -1,0 +1,124 @@
+import itertools
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.core.maxflow import MaxFlow
+from attnviz.core.rollout import flow, layer_mix, rollout
+
+
+def random_weights(layers, heads, length, seed):
+    scores = torch.randn(layers, heads, length, length, generator=torch.Generator().manual_seed(seed))
+    return scores.double().softmax(-1)
+
+
+sizes = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.integers(0, 2**31))
+
+
+def test_rollout_of_two_layers_worked_by_hand():
+    first = torch.tensor([[1.0, 0], [1, 0]])
+    second = torch.tensor([[1.0, 0], [0.5, 0.5]])
+    # with the residual: [[1, 0], [.5, .5]] then [[1, 0], [.25, .75]]
+    found = rollout(torch.stack([first, second])[:, None])
+    torch.testing.assert_close(found[0], torch.tensor([[1.0, 0], [0.5, 0.5]]))
+    torch.testing.assert_close(found[1], torch.tensor([[1.0, 0], [0.25 + 0.375, 0.375]]))
+
+
+@given(sizes)
+@settings(max_examples=25, deadline=None)
+def test_rollout_is_the_sum_over_all_paths(size):
+    weights = random_weights(*size)
+    mixes, length = layer_mix(weights), size[2]
+    found = rollout(weights)[-1]
+    expected = torch.zeros_like(found)
+    for path in itertools.product(range(length), repeat=size[0] + 1):  # input, after layer 1, ...
+        share = torch.tensor(1.0, dtype=torch.float64)
+        for layer, (key, query) in enumerate(itertools.pairwise(path)):
+            share = share * mixes[layer, query, key]
+        expected[path[-1], path[0]] += share
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(found.sum(-1), torch.ones(length, dtype=torch.float64))
+
+
+def test_rollout_takes_a_batch():
+    batch = torch.stack([random_weights(2, 3, 4, 0), random_weights(2, 3, 4, 1)], dim=1)  # (L, B, H, T, T)
+    torch.testing.assert_close(rollout(batch)[:, 1], rollout(random_weights(2, 3, 4, 1)))
+
+
+@pytest.mark.parametrize("heads", ["mean", "max", "min"])
+@pytest.mark.parametrize("residual", [0.0, 0.5, 1.0])
+def test_mixes_have_rows_that_sum_to_one(heads, residual):
+    mixes = layer_mix(random_weights(2, 3, 4, 0), residual, heads)
+    torch.testing.assert_close(mixes.sum(-1), torch.ones(2, 4, dtype=torch.float64))
+
+
+@given(sizes)
+@settings(max_examples=25, deadline=None)
+def test_flow_equals_the_narrowest_cut(size):
+    weights = random_weights(*size)
+    layers, _, length, _ = size
+    layers = min(layers, 2)  # the brute force below tries every set of nodes
+    weights = weights[:layers, :, :3, :3]
+    length = weights.shape[-1]
+    mixes = layer_mix(weights)
+    found = flow(weights, -1)
+    nodes = [(layer, i) for layer in range(layers + 1) for i in range(length)]
+    for sink in range(length):
+        source_node, sink_node = (layers, length - 1), (0, sink)
+        others = [n for n in nodes if n not in (source_node, sink_node)]
+        cuts = []
+        for inside in itertools.product([False, True], repeat=len(others)):
+            side = {source_node, *(n for n, i in zip(others, inside, strict=True) if i)}
+            cuts.append(
+                sum(
+                    mixes[layer, i, j].item()
+                    for layer, i, j in itertools.product(range(layers), range(length), range(length))
+                    if (layer + 1, i) in side and (layer, j) not in side
+                )
+            )
+        assert found[sink].item() == pytest.approx(min(cuts), abs=1e-10)
+
+
+@given(sizes)
+@settings(max_examples=25, deadline=None)
+def test_flow_is_at_least_the_rollout_and_at_most_one(size):
+    weights = random_weights(*size)
+    found = flow(weights, 0)
+    assert (found >= rollout(weights)[-1, 0] - 1e-10).all()
+    assert (found <= 1 + 1e-10).all()
+
+
+def test_maximum_flow_of_a_textbook_network():
+    # Cormen et al., Introduction to Algorithms, figure 26.1: greatest flow 23
+    network = MaxFlow(6)
+    for pipe in (
+        (0, 1, 16),
+        (0, 2, 13),
+        (2, 1, 4),
+        (1, 3, 12),
+        (3, 2, 9),
+        (2, 4, 14),
+        (4, 3, 7),
+        (3, 5, 20),
+        (4, 5, 4),
+    ):
+        network.add(*pipe)
+    assert network.greatest(0, 5) == 23
+    assert network.greatest(0, 5) == 23  # the network is left as it was
+
+
+def test_a_position_that_does_not_exist_is_refused_in_words():
+    with pytest.raises(ValueError, match="position=9 must be between 0 and 3"):
+        flow(random_weights(1, 1, 4, 0), 9)
+
+
+def test_cross_attention_is_refused_in_words():
+    with pytest.raises(ValueError, match="2 queries and 3 keys"):
+        rollout(torch.ones(1, 1, 2, 3))
+
+
+def test_a_residual_out_of_range_is_refused_in_words():
+    with pytest.raises(ValueError, match="residual=2 must be between 0 and 1"):
+        rollout(torch.ones(1, 1, 2, 2), residual=2)
