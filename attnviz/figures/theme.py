@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import plotly.graph_objects as go
-
-Figure = go.Figure
+from plotly.graph_objects import Figure
 
 # Identity colours: the same on every page, in formulas and in plots. Safe for colour-blind readers.
 Q_BLUE = "#0072B2"
