@@ -1,0 +1,94 @@
+"""What a trap is: wrong code, right code, and what the difference does to one sentence."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from torch import Tensor
+
+from attnviz.core.message import Message
+from attnviz.experiments.word_vectors import Sentence
+
+#: What a reader has imported before pasting either piece of code.
+IMPORTS = """\
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+"""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A matrix to look at: values (rows, cols), and which cells the mask hides."""
+
+    values: np.ndarray
+    rows: tuple[str, ...]
+    cols: tuple[str, ...]
+    kind: Literal["weights", "scores"] = "weights"
+    hidden: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What both pieces of code gave for one sentence.
+
+    `largest` is the largest difference of a cell between the two pictures (NaN where only one has a number);
+    `facts` say the difference in words; `table` holds rows of a small comparison, first row the headings.
+    """
+
+    wrong: Picture
+    right: Picture
+    largest: float
+    facts: tuple[Message, ...]
+    table: tuple[tuple[Message | str, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Trap:
+    """One mistake: `wrong` and `right` are the very objects that run, and whose source is shown."""
+
+    id: str
+    title: Message
+    why: Message
+    wrong: tuple[Any, ...]
+    right: tuple[Any, ...]
+    run: Callable[[Sentence], Outcome]
+
+    @property
+    def wrong_code(self) -> str:
+        return source(self.wrong)
+
+    @property
+    def right_code(self) -> str:
+        return source(self.right)
+
+
+def source(things: Sequence[Any]) -> str:
+    """The text of functions and classes, as they stand in this package."""
+    return "\n\n".join(textwrap.dedent(inspect.getsource(thing)).rstrip() for thing in things) + "\n"
+
+
+def picture(
+    values: Tensor,
+    rows: tuple[str, ...],
+    cols: tuple[str, ...] | None = None,
+    *,
+    kind: Literal["weights", "scores"] = "weights",
+    allowed: Tensor | None = None,
+) -> Picture:
+    """`allowed` are the cells that may be attended to: what is forbidden and got nothing is drawn as hidden."""
+    array = values.detach().float().numpy()
+    hidden = None if allowed is None else (~allowed).numpy() & (array == 0)
+    return Picture(array, rows, rows if cols is None else cols, kind, hidden)
+
+
+def largest_gap(wrong: Tensor, right: Tensor) -> float:
+    """The largest absolute difference of two matrices; NaN when one of them holds NaN."""
+    return float((wrong.detach().float() - right.detach().float()).abs().max())
