@@ -1,0 +1,59 @@
+"""Canvas components: every head at once, one head large, and a mask to paint on.
+
+All three are Streamlit components (plain JavaScript on a canvas) fed with one blob of bytes; they
+follow the theme, work with mouse, touch and keyboard, and show tokens as typed.
+
+    from attnviz.ui import canvas
+
+    # 1. All heads, and the chosen one large. Put both into one fragment.
+    tiles = canvas.Overview.of(weights_of_each_layer, kv_heads=[3] * 30)     # (H, Q, K) arrays, NaN = masked; cache it
+    tiles = tiles.by(entropy, _("entropy"), order=False, dim=True)           # optional: one number a head
+    layer, head = canvas.overview_grid("x", tiles, tokens, selected=(11, 2), on_pick=remember)
+    pins = canvas.head_view("x_head", canvas.Head(weights, title=..., layer=layer, head=head), tokens,
+                            options=canvas.Options(full_range=True, root=False), group="x")
+    #    on_pick(layer, head) runs before the rerun; without it the choice is kept by the component.
+    #    layer and head are places in the grid (0, 1, ...). pins.tokens: (Pin("q", 3), ...); pins.cell: (query, key)
+    #    or None.
+    #    canvas.pinned_in("x", tokens) tells the pins before anything is drawn.
+    #    The same in one call: canvas.attention_view("x", tiles, lambda l, h: canvas.Head(...), tokens) -> Selection
+
+    # 2. Before, after, difference: three compact views that light, pin and zoom together.
+    for column, (name, head) in zip(st.columns(3), views):                   # Head(after - before, kind="diff")
+        with column:
+            canvas.head_view(name, head, tokens, options=canvas.Options(compact=True), group="x")
+
+    # 3. A mask to paint on: boolean (Q, K), True = may attend.
+    mask = canvas.mask_grid("m", causal, tokens, weights=weights, on_change=remember_mask)
+
+Two sequences (cross-attention): pass `tokens_k` as well. Value-weighted: Head(kind="values"). Two
+sentences in one: Options(segments_q=(7,)). A view's key is a component key: it must not change from
+run to run, and all views in a group must show the same tokens.
+"""
+
+from attnviz.ui.canvas.attention_view import (
+    Head,
+    Options,
+    Overview,
+    Pin,
+    Pins,
+    Selection,
+    attention_view,
+    head_view,
+    overview_grid,
+    pinned_in,
+)
+from attnviz.ui.canvas.mask_grid import mask_grid
+
+__all__ = [
+    "Head",
+    "Options",
+    "Overview",
+    "Pin",
+    "Pins",
+    "Selection",
+    "attention_view",
+    "head_view",
+    "mask_grid",
+    "overview_grid",
+    "pinned_in",
+]

@@ -1,0 +1,97 @@
+"""A boolean grid over tokens, painted with mouse, finger or keyboard: who may look at whom."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from attnviz.ui.canvas import packing, wording
+from attnviz.ui.canvas.mount import component
+
+MOST_CELLS = 512 * 512
+
+
+def mask_grid(
+    key: str,
+    mask: NDArray[np.bool_],
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None = None,
+    *,
+    weights: NDArray[np.floating] | None = None,
+    locked: NDArray[np.bool_] | None = None,
+    on_change: Callable[[NDArray[np.bool_]], None] | None = None,
+    label: str = "",
+) -> NDArray[np.bool_]:
+    """Draw `mask` (Q, K), True = may attend, to be painted on; answer it as it is now.
+
+    A gesture that begins on an allowed cell forbids, one that begins on a forbidden cell allows;
+    Python hears of it when the gesture ends. With `on_change` the caller owns the mask: it is
+    called before the rerun, and the caller passes the new mask in. Without, the painted mask is kept
+    here until another `mask` is passed. Undo and redo work in the browser and also reach Python.
+
+    weights  (Q, K) between 0 and 1, drawn in colour under the cells that may be looked at
+    locked   (Q, K), True = cannot be switched (padding, say)
+    label    what the grid is called, in the visitor's language
+    """
+    given = np.asarray(mask, bool)
+    n_q, n_k = len(tokens_q), len(tokens_q if tokens_k is None else tokens_k)
+    if given.shape != (n_q, n_k):
+        raise ValueError(f"a mask of shape {given.shape} does not fit {n_q} queries and {n_k} keys")
+    if given.size > MOST_CELLS:
+        raise ValueError(f"{n_q} x {n_k} cells are more than can be painted")
+    name = packing.fingerprint(packing.pack_bits(given), tuple(tokens_q), tokens_k and tuple(tokens_k))
+    kept, ack = f"{key}_painted", f"{key}_ack"
+
+    def painted() -> None:
+        value = _dict(_dict(st.session_state.get(key)).get("paint"))
+        grid = _grid(value.get("bits"), (n_q, n_k))
+        if grid is None:
+            return
+        seq = value.get("seq")
+        st.session_state[ack] = seq if isinstance(seq, int) else 0
+        st.session_state[kept] = (name, grid)
+        if on_change is not None:
+            on_change(grid)
+
+    current = given
+    if on_change is None:
+        origin, grid = st.session_state.get(kept, (None, None))
+        current = grid if origin == name else given
+    header: dict[str, Any] = {
+        "shape": [n_q, n_k],
+        "q": [str(t) for t in tokens_q],
+        "k": None if tokens_k is None else [str(t) for t in tokens_k],
+        "ack": st.session_state.get(ack, 0),
+        "locked": locked is not None,
+        "weights": weights is not None,
+        "label": label,
+        "colours": wording.colours(),
+        "words": wording.mask(),
+    }
+    parts = [packing.pack_bits(current)]
+    if locked is not None:
+        parts.append(packing.pack_bits(np.broadcast_to(locked, given.shape)))
+    if weights is not None:
+        parts.append(packing.planes(packing.encode16(np.asarray(weights), None, 1.0, signed=False)))
+    header["data"] = packing.fingerprint(*parts, header["q"], header["k"])
+    data = packing.blob(header, packing.squeeze(b"".join(parts)))
+    component("mask")(key=key, data=data, on_paint_change=painted)
+    return current
+
+
+def _grid(bits: object, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
+    """The grid that the browser sent, or None where it is not one."""
+    try:
+        return packing.unpack_bits(base64.b64decode(bits, validate=True), shape) if isinstance(bits, str) else None
+    except (ValueError, binascii.Error):
+        return None
+
+
+def _dict(value: Any) -> dict[str, Any]:
+    return dict(value) if hasattr(value, "keys") else {}

@@ -1,0 +1,45 @@
+"""Registers each component once a process, from the small files beside this one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+HERE = Path(__file__).parent
+
+#: Which files make up a component: JavaScript in reading order, then style sheets.
+PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "overview": (("blob", "colour", "bus", "stage", "overview"), ("base", "overview")),
+    "head": (
+        ("blob", "colour", "bus", "stage", "axis", "window", "heatmap", "lines", "chips", "head"),
+        ("base", "head"),
+    ),
+    "mask": (("blob", "colour", "bus", "stage", "axis", "mask"), ("base", "mask")),
+}
+
+
+@cache
+def source(name: str, suffix: str) -> str:
+    """The component's JavaScript or CSS as one string: files joined, comments and indents left out."""
+    scripts, sheets = PARTS[name]
+    files = scripts if suffix == "js" else sheets
+    text = "\n".join((HERE / f"{file}.{suffix}").read_text(encoding="utf-8") for file in files)
+    text = re.sub(r"^\s*(//.*|/\*[^\n]*\*/\s*)$", "", text, flags=re.MULTILINE)
+    return re.sub(r"\n\s*", "\n", text).strip() + "\n"
+
+
+@cache
+def component(name: str) -> Callable[..., Any]:
+    """What mounts the component `name`: "overview", "head" or "mask"."""
+    return st.components.v2.component(
+        f"attnviz_{name}",
+        html='<div class="av-root"></div>',
+        css=source(name, "css"),
+        js=source(name, "js"),
+        isolate_styles=True,
+    )

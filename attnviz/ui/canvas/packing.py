@@ -1,0 +1,117 @@
+"""What the browser is sent: one blob of bytes, and numbers as 16-bit or 8-bit codes.
+
+A blob is the length of its header (u32, little endian), the header (JSON, padded with spaces to a
+multiple of 4) and the payload. Values are coded on a square-root scale, so that small weights keep
+their digits: with `top` the largest magnitude,
+
+    16 bits, 0 to top       code = round(sqrt(v / top) * 65534)                     65535 = masked
+    16 bits, -top to top    code = 32767 + round(sign(v) * sqrt(|v| / top) * 32767)  65535 = masked
+     8 bits, 0 to top       code = round(sqrt(v / top) * 254)                          255 = masked
+
+A 16-bit weight is off by at most 1.6e-5 (half precision: 2.4e-4), so four digits on hover are right.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MASKED_16 = 65535
+MASKED_8 = 255
+THUMBNAIL_SIDE = 32
+
+
+def blob(header: dict[str, Any], payload: bytes = b"") -> bytes:
+    """`header` and `payload` as one piece; the header must be plain JSON (NaN is refused)."""
+    text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 4)
+    return len(text).to_bytes(4, "little") + text + payload
+
+
+def unblob(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """The header and payload of `blob`."""
+    end = 4 + int.from_bytes(data[:4], "little")
+    return json.loads(data[4:end]), data[end:]
+
+
+def squeeze(payload: bytes) -> bytes:
+    """zlib at its fastest: what DecompressionStream("deflate") reads."""
+    return zlib.compress(payload, 1)
+
+
+def fingerprint(*parts: object) -> str:
+    """A short name for content: equal content, equal name."""
+    digest = hashlib.blake2b(digest_size=8)
+    for part in parts:
+        digest.update(part if isinstance(part, bytes) else repr(part).encode())
+        digest.update(b"\x1f")
+    return digest.hexdigest()
+
+
+def encode16(values: NDArray[np.floating], hidden: NDArray[np.bool_] | None, top: float, signed: bool) -> NDArray:
+    """Values as uint16 codes, clipped to the scale; hidden and non-finite cells are MASKED_16."""
+    with np.errstate(invalid="ignore"):
+        share = np.asarray(values, np.float32) / np.float32(top or 1.0)
+        if signed:
+            root = np.sign(share) * np.sqrt(np.minimum(np.abs(share), 1))
+            codes = 32767 + np.rint(root * 32767)
+        else:
+            codes = np.rint(np.sqrt(np.clip(share, 0, 1)) * 65534)
+    gone = ~np.isfinite(values) if hidden is None else hidden | ~np.isfinite(values)
+    return np.where(gone, MASKED_16, codes).astype("<u2")
+
+
+def decode16(codes: NDArray[np.uint16], top: float, signed: bool) -> NDArray[np.float64]:
+    """Values of `encode16`'s codes, NaN where masked: what the JavaScript does, for tests."""
+    if signed:
+        root = (codes.astype(np.float64) - 32767) / 32767
+        values = np.sign(root) * root**2 * top
+    else:
+        values = (codes.astype(np.float64) / 65534) ** 2 * top
+    return np.where(codes == MASKED_16, np.nan, values)
+
+
+def planes(codes: NDArray[np.uint16]) -> bytes:
+    """High bytes, then low bytes: the two halves compress better apart."""
+    pairs = np.ascontiguousarray(codes.astype("<u2")).view(np.uint8).reshape(-1, 2)
+    return pairs[:, 1].tobytes() + pairs[:, 0].tobytes()
+
+
+def thumbnails(
+    weights: NDArray[np.floating], hidden: NDArray[np.bool_] | None = None, side: int = THUMBNAIL_SIDE
+) -> NDArray[np.uint8]:
+    """uint8 pictures (..., q, k), at most `side` a side, of weights (..., Q, K) between 0 and 1.
+
+    A thumbnail's cell is the largest weight it covers, so that a single bright cell never vanishes;
+    it is masked only where all it covers is. NaN counts as hidden.
+    """
+    values = np.asarray(weights, np.float32)
+    gone = ~np.isfinite(values)
+    if hidden is not None:
+        gone = gone | hidden
+    values = np.where(gone, np.float32(-1), values)
+    for axis in (-2, -1):
+        n = values.shape[axis]
+        if n > side:
+            values = np.maximum.reduceat(values, np.arange(side) * n // side, axis=axis)
+    codes = np.rint(np.sqrt(np.clip(values, 0, 1)) * 254)
+    return np.where(values < 0, MASKED_8, codes).astype(np.uint8)
+
+
+def pack_bits(grid: NDArray[np.bool_]) -> bytes:
+    """A boolean grid, row by row, eight cells a byte, the first cell in the highest bit."""
+    return np.packbits(np.asarray(grid, bool)).tobytes()
+
+
+def unpack_bits(data: bytes, shape: Sequence[int]) -> NDArray[np.bool_]:
+    """The grid of `pack_bits`; ValueError if the length does not fit the shape."""
+    rows, cols = shape
+    if len(data) != -(-rows * cols // 8):
+        raise ValueError(f"{len(data)} bytes do not hold {rows} x {cols} cells")
+    return np.unpackbits(np.frombuffer(data, np.uint8), count=rows * cols).reshape(rows, cols).astype(bool)
