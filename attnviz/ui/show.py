@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ CANVAS = Path(__file__).parent / "canvas"
 BUTTONS = ("svg", "png2", "png4")
 
 Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
+Later = Callable[[], Any]  # what is only computed when the visitor asks for it
 
 
 def figure(
@@ -43,15 +44,18 @@ def figure(
 
 
 def under(
-    fig: Figure,
+    fig: Figure | Later,
     *,
     name: str,
     key: str,
-    table: Table | None = None,
+    table: Table | Later | None = None,
     caption: str | None = None,
     words: str | None = None,
 ) -> None:
-    """What stands below a picture, also one that a canvas drew: the sentence and the export menu."""
+    """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
+
+    `fig` and `table` may be functions: they are then called when the menu is opened.
+    """
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-under"):
         if words:
             st.markdown(words, width="stretch")
@@ -59,7 +63,7 @@ def under(
 
 
 @st.fragment
-def export_menu(fig: Figure, name: str, key: str, table: Table | None, caption: str | None) -> None:
+def export_menu(fig: Figure | Later, name: str, key: str, table: Table | Later | None, caption: str | None) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
     menu = st.popover(
         _("Export"),
@@ -72,7 +76,8 @@ def export_menu(fig: Figure, name: str, key: str, table: Table | None, caption: 
     if not menu.open:
         return
     with menu:
-        _export_form(fig, slug(name), key, table, caption)
+        drawn, numbers = (made() if callable(made) else made for made in (fig, table))
+        _export_form(drawn, slug(name), key, numbers, caption)
 
 
 def _export_form(fig: Figure, name: str, key: str, table: Table | None, caption: str | None) -> None:
