@@ -23,14 +23,14 @@ class Stages:
     masked: Tensor  #: -inf where not allowed
     weights: Tensor  #: rows sum to 1 over K; with sinks to at most 1; rows with no key are 0
     output: Tensor  #: weights @ v, (..., H, Q, Dv)
-    empty_rows: Tensor  #: boolean (..., H, Q), broadcast over the mask's own axes: True where no key may be seen
+    empty_rows: Tensor  #: boolean (..., H, Q), True where no key may be seen
     dropped: Tensor | None = None  #: weights after dropout, when dropout acted
 
 
 def scale_factor(scale: Scale, d_head: int) -> float:
     """What q.kT is multiplied by: "sqrt" is 1/sqrt(D), None is 1, a number is itself."""
     if scale == "sqrt":
-        return 1.0 / math.sqrt(d_head)
+        return 1.0 / math.sqrt(max(d_head, 1))
     if scale is None:
         return 1.0
     if isinstance(scale, str):
@@ -53,23 +53,25 @@ def attend(
     """Attention of H query heads on G key/value heads.
 
     q (..., H, Q, D), k (..., G, K, D), v (..., G, K, Dv), with G dividing H; query head h reads
-    key/value head h // (H/G). `mask` is boolean and broadcasts to (..., H, Q, K); `bias` is added
-    to the scaled scores; `softcap` c bends them to c*tanh(x/c) after the bias; `sinks` (H,) are
-    one more logit per head that takes weight and gives nothing. Dropout acts only in training.
+    key/value head h // (H/G). Leading dimensions broadcast. `mask` is boolean, True meaning may
+    attend, and broadcasts to (..., H, Q, K), as `bias` does, which is added to the scaled scores;
+    `softcap` c then bends them to c*tanh(x/c), before the mask, so that a cap never uncovers a
+    key (nor does it lift a bias of -inf). `sinks` (H,) are one more logit per head that takes
+    weight and gives nothing. Dropout acts only in training.
     """
-    _check(q, k, v, mask)
+    _check_shapes(q, k, v)
+    _check_numbers(softcap, sinks, dropout, q.shape[-3])
     scores = _shared(q, k.mT)  # (..., H, Q, K)
-    scaled = scores * scale_factor(scale, q.shape[-1])
-    if bias is not None:
-        scaled = scaled + bias
-    if softcap is not None:
-        scaled = softcap * torch.tanh(scaled / softcap)
+    _check_broadcast("mask", mask, scores)
+    _check_broadcast("bias", bias, scores)
+    if mask is not None and mask.dtype != torch.bool:
+        raise Problem("mask has dtype {dtype}; it must be boolean, True meaning may attend", dtype=mask.dtype)
+    scaled = _scaled(scores, scale_factor(scale, q.shape[-1]), bias, softcap)
     masked = scaled if mask is None else scaled.masked_fill(~mask, -torch.inf)
     empty_rows = (masked == -torch.inf).all(-1)  # (..., H, Q)
     weights = _softmax(masked, empty_rows, sinks)
     dropped = torch.dropout(weights, dropout, train=True) if training and dropout > 0 else None
-    used = weights if dropped is None else dropped
-    output = _shared(used, v)  # (..., H, Q, Dv)
+    output = _shared(weights if dropped is None else dropped, v)  # (..., H, Q, Dv)
     return Stages(scores, scaled, masked, weights, output, empty_rows, dropped)
 
 
@@ -79,11 +81,22 @@ def _shared(per_query_head: Tensor, per_kv_head: Tensor) -> Tensor:
     The heads that share a key/value head are laid one under the other along the query axis:
     broadcasting over an extra axis would have torch expand K and V in memory.
     """
-    *lead, heads, length, _ = per_query_head.shape
+    *lead, heads, length, inner = per_query_head.shape
     groups = per_kv_head.shape[-3]
-    stacked = per_query_head.reshape(*lead, groups, heads // groups * length, -1)  # (..., G, H/G*Q, .)
+    stacked = per_query_head.reshape(*lead, groups, heads // groups * length, inner)  # (..., G, H/G*Q, .)
     product = stacked @ per_kv_head  # (..., G, H/G*Q, .)
-    return product.reshape(*product.shape[:-3], heads, length, -1)
+    return product.reshape(*product.shape[:-3], heads, length, product.shape[-1])
+
+
+def _scaled(scores: Tensor, factor: float, bias: Tensor | None, softcap: float | None) -> Tensor:
+    """Scores after scale, bias and soft-cap; a bias of -inf stays -inf under a cap."""
+    scaled = scores if factor == 1.0 else scores * factor
+    if bias is not None:
+        scaled = scaled + bias.to(scaled.dtype)
+    if softcap is None:
+        return scaled
+    capped = softcap * torch.tanh(scaled / softcap)
+    return capped if bias is None else capped.masked_fill(bias == -torch.inf, -torch.inf)
 
 
 def _softmax(masked: Tensor, empty_rows: Tensor, sinks: Tensor | None) -> Tensor:
@@ -98,7 +111,7 @@ def _softmax(masked: Tensor, empty_rows: Tensor, sinks: Tensor | None) -> Tensor
     return weights.masked_fill(empty_rows.unsqueeze(-1), 0.0).to(masked.dtype)
 
 
-def _check(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
+def _check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
     for name, tensor in (("q", q), ("k", k), ("v", v)):
         if tensor.dim() < 3:
             raise Problem(
@@ -106,7 +119,13 @@ def _check(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
                 name=name,
                 shape=tuple(tensor.shape),
             )
-    if q.shape[-3] % k.shape[-3]:
+        if tensor.dtype != q.dtype or not tensor.is_floating_point():
+            raise Problem(
+                "{name} has dtype {dtype}; q, k and v must share one floating-point dtype",
+                name=name,
+                dtype=tensor.dtype,
+            )
+    if k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
         raise Problem(
             "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
             n_heads=q.shape[-3],
@@ -120,5 +139,27 @@ def _check(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> None:
             k=tuple(k.shape[-3:-1]),
             v=tuple(v.shape[-3:-1]),
         )
-    if mask is not None and mask.dtype != torch.bool:
-        raise Problem("mask has dtype {dtype}; it must be boolean, True meaning may attend", dtype=mask.dtype)
+
+
+def _check_numbers(softcap: float | None, sinks: Tensor | None, dropout: float, n_heads: int) -> None:
+    if softcap is not None and not softcap > 0:
+        raise Problem("softcap={softcap} must be above 0; None means no cap", softcap=softcap)
+    if not 0 <= dropout <= 1:
+        raise Problem("dropout={dropout} must be between 0 and 1", dropout=dropout)
+    if sinks is not None and tuple(sinks.shape) != (n_heads,):
+        raise Problem("sinks has shape {shape}; it must be ({n_heads},)", shape=tuple(sinks.shape), n_heads=n_heads)
+
+
+def _check_broadcast(name: str, given: Tensor | None, scores: Tensor) -> None:
+    """Mask and bias may lack heads, queries or keys, or add leading dimensions, never rows or columns."""
+    if given is None:
+        return
+    sizes = zip(reversed(given.shape), reversed(scores.shape), strict=False)
+    fits = all(mine in (1, theirs) or (axis > 2 and theirs == 1) for axis, (mine, theirs) in enumerate(sizes))
+    if not fits:
+        raise Problem(
+            "{name} has shape {shape}; it must broadcast to (..., heads, queries, keys) = {scores}",
+            name=name,
+            shape=tuple(given.shape),
+            scores=tuple(scores.shape),
+        )

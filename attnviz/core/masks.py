@@ -1,0 +1,170 @@
+"""Attention masks as boolean tensors (Q, K), True meaning may attend; combine them with & and |.
+
+The patterns themselves are defined once, in `attnviz.core.patterns`, which counts their pairs at
+any length. `k_len=None` means as many keys as queries; the last query stands at the last key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from attnviz.core import patterns
+from attnviz.core.message import Problem
+
+Custom = Literal["-inf", "min", "-1e9"]
+Device = torch.device | str | None
+
+
+def everything(q_len: int, k_len: int | None = None, *, device: Device = None) -> Tensor:
+    """No mask: all True."""
+    return patterns.everything(q_len, k_len).tensor(device)
+
+
+def causal(q_len: int, k_len: int | None = None, *, device: Device = None) -> Tensor:
+    """True where key position <= query position; the last query sees every key."""
+    return patterns.causal(q_len, k_len).tensor(device)
+
+
+def sliding_window(
+    q_len: int, k_len: int | None, window: int, *, both_sides: bool = False, device: Device = None
+) -> Tensor:
+    """True for the last `window` keys, the query's own included; with `both_sides` also window - 1 ahead."""
+    return patterns.sliding_window(q_len, k_len, window, both_sides=both_sides).tensor(device)
+
+
+def prefix(q_len: int, k_len: int | None, prefix_len: int, *, device: Device = None) -> Tensor:
+    """True for the first `prefix_len` keys and, after them, causally."""
+    return patterns.prefix(q_len, k_len, prefix_len).tensor(device)
+
+
+def padding(
+    q_len: int,
+    k_len: int | None = None,
+    lengths: int | Sequence[int] | Tensor | None = None,
+    *,
+    attention_mask: Tensor | None = None,
+    side: str = "right",
+    device: Device = None,
+) -> Tensor:
+    """True for the real keys, given by lengths or by an attention_mask (1 real, 0 padding).
+
+    One length or an attention_mask (K,) gives (Q, K); lengths (B,) or an attention_mask (B, K)
+    give (B, 1, Q, K), ready for `attend`.
+    """
+    if (lengths is None) == (attention_mask is None):
+        raise Problem("padding takes either lengths or an attention_mask, and exactly one of them")
+    if lengths is not None:
+        return patterns.padding(q_len, k_len, lengths, side=side).tensor(device)
+    assert attention_mask is not None
+    keys = q_len if k_len is None else k_len
+    if attention_mask.dim() not in (1, 2) or attention_mask.shape[-1] != keys:
+        raise Problem(
+            "attention_mask has shape {shape}; it must be (keys,) or (batch, keys) with {k_len} keys",
+            shape=tuple(attention_mask.shape),
+            k_len=keys,
+        )
+    real = attention_mask.to(device or attention_mask.device).bool()
+    return real.expand(q_len, keys) if real.dim() == 1 else real[:, None, None].expand(-1, 1, q_len, keys)
+
+
+def documents(
+    q_len: int,
+    k_len: int | None = None,
+    lengths: Sequence[int] | None = None,
+    *,
+    ids: Tensor | None = None,
+    device: Device = None,
+) -> Tensor:
+    """True within one document of a packed row, given by lengths or by the document id of each key.
+
+    `lengths` and ids (K,) give (Q, K); ids (B, K) give (B, 1, Q, K).
+    """
+    if (lengths is None) == (ids is None):
+        raise Problem("documents takes either lengths or ids, and exactly one of them")
+    if lengths is not None:
+        return patterns.documents(q_len, k_len, lengths).tensor(device)
+    assert ids is not None
+    keys = q_len if k_len is None else k_len
+    if ids.dim() not in (1, 2) or ids.shape[-1] != keys or q_len > keys:
+        raise Problem(
+            "ids has shape {shape}; it must be (keys,) or (batch, keys) with {k_len} keys, and no fewer than queries",
+            shape=tuple(ids.shape),
+            k_len=keys,
+        )
+    same = ids[..., keys - q_len :].unsqueeze(-1) == ids.unsqueeze(-2)
+    return same if ids.dim() == 1 else same.unsqueeze(1)
+
+
+def dilated(
+    q_len: int,
+    k_len: int | None,
+    dilation: int,
+    *,
+    window: int | None = None,
+    both_sides: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """True for every `dilation`-th key counted from the query's own; at most `window` of them when given."""
+    return patterns.dilated(q_len, k_len, dilation, window=window, both_sides=both_sides).tensor(device)
+
+
+def block_sparse(
+    q_len: int,
+    k_len: int | None,
+    block: int,
+    *,
+    neighbours: int = 1,
+    both_sides: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """True for the query's own block of keys and the `neighbours` blocks before it (and after it)."""
+    return patterns.block_sparse(q_len, k_len, block, neighbours=neighbours, both_sides=both_sides).tensor(device)
+
+
+def global_tokens(
+    q_len: int, k_len: int | None, count: int, *, both_sides: bool = False, device: Device = None
+) -> Tensor:
+    """True for the first `count` keys; with `both_sides` those tokens see every key as well."""
+    return patterns.global_tokens(q_len, k_len, count, both_sides=both_sides).tensor(device)
+
+
+def random(
+    q_len: int,
+    k_len: int | None,
+    keys_per_query: int,
+    seed: int,
+    *,
+    both_sides: bool = False,
+    device: Device = None,
+) -> Tensor:
+    """True for `keys_per_query` keys drawn for each query, without repeats, among those it may see."""
+    visible = patterns.everything(q_len, k_len) if both_sides else patterns.causal(q_len, k_len)
+    allowed = visible.tensor()
+    if keys_per_query < 0:
+        raise Problem("keys_per_query={keys_per_query} must be at least 0", keys_per_query=keys_per_query)
+    draw = torch.rand(allowed.shape, generator=torch.Generator().manual_seed(seed)) + allowed
+    chosen = draw.topk(min(keys_per_query, allowed.shape[1]), dim=-1).indices
+    return (torch.zeros_like(allowed).scatter(-1, chosen, True) & allowed).to(device)
+
+
+def pairs(mask: Tensor) -> int:
+    """How many pairs any boolean matrix keeps, by counting; patterns count without the matrix."""
+    return int(mask.count_nonzero())
+
+
+def additive(mask: Tensor, dtype: torch.dtype, custom: Custom = "-inf") -> Tensor:
+    """The mask as numbers to add to the scores: 0 where True and, where False, what the custom says.
+
+    "-inf" hides for certain but makes a row without keys NaN in a plain softmax; "min" (the dtype's
+    smallest finite number) and "-1e9" let such a row attend to all keys alike. -1e9 does not exist
+    in float16: there it becomes -inf.
+    """
+    values = {"-inf": -torch.inf, "min": torch.finfo(dtype).min, "-1e9": -1e9}
+    if custom not in values:
+        raise Problem('custom={custom} must be "-inf", "min" or "-1e9"', custom=repr(custom))
+    hidden = torch.tensor(values[custom], dtype=torch.float64, device=mask.device).to(dtype)
+    return torch.zeros((), dtype=dtype, device=mask.device).where(mask, hidden)
