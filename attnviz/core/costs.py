@@ -1,0 +1,198 @@
+"""What one attention layer costs, as exact integers: parameters, FLOPs, activations, bytes of keys and values.
+
+Letters as everywhere: M model width, H query heads, G key/value heads, D head width. A FLOP is one
+multiplication or one addition, so a matrix of P entries costs 2 P per token. Biases, norms, softmax and
+rotations are not counted as FLOPs, as in torch's FlopCounterMode.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Literal
+
+from attnviz.core.heads import HeadLayout
+from attnviz.core.message import Problem
+
+QKNorm = Literal["head", "head-layernorm", "full", "full-layernorm"]
+Kernel = Literal["eager", "fused"]
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of attention by what they are; the block's own norms and its FFN are not attention's."""
+
+    w_q: int = 0
+    w_k: int = 0
+    w_v: int = 0
+    w_o: int = 0
+    w_down: int = 0  #: the shared projection down to latents (MLA)
+    biases: int = 0
+    norms: int = 0  #: of queries, keys and latents
+    other: int = 0  #: sinks, position tables, gates that are not part of W_Q
+
+    @property
+    def matrices(self) -> int:
+        """Entries of the matrices every token is multiplied with."""
+        return self.w_q + self.w_k + self.w_v + self.w_o + self.w_down
+
+    @property
+    def total(self) -> int:
+        return self.matrices + self.biases + self.norms + self.other
+
+    def __add__(self, more: Parameters) -> Parameters:
+        return Parameters(*(getattr(self, f.name) + getattr(more, f.name) for f in fields(self)))
+
+
+def parameters(
+    layout: HeadLayout,
+    *,
+    qkv_bias: bool = False,
+    out_bias: bool = False,
+    qk_norm: QKNorm | None = None,
+    sinks: bool = False,
+    gated: bool = False,
+    kv_input: int | None = None,
+    own_kv: bool = True,
+) -> Parameters:
+    """Parameters of an MHA, GQA or MQA layer.
+
+    W_Q M*H*D (twice that with a gated query), W_K M*G*D, W_V M*G*Dv, W_O H*Dv*M. `kv_input` is the width keys and
+    values are made from when it is not M (cross-attention). Without `own_kv` the layer reuses another layer's
+    keys and values. RMS norms have a weight, LayerNorms a weight and a bias; "head" norms are shared by all heads.
+    """
+    m, h, g, d, dv = layout.d_model, layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
+    source, q_width = kv_input or m, h * d * (2 if gated else 1)
+    k_width, v_width = (g * d, g * dv) if own_kv else (0, 0)
+    norm_width = 0 if qk_norm is None else d + (d if own_kv else 0) if qk_norm.startswith("head") else h * d + k_width
+    return Parameters(
+        w_q=m * q_width,
+        w_k=source * k_width,
+        w_v=source * v_width,
+        w_o=h * dv * m,
+        biases=(q_width + k_width + v_width) * qkv_bias + m * out_bias,
+        norms=norm_width * (2 if qk_norm is not None and qk_norm.endswith("layernorm") else 1),
+        other=h * sinks,
+    )
+
+
+@dataclass(frozen=True)
+class Flops:
+    """FLOPs of a pass through one attention layer."""
+
+    projections: int
+    scores: int  #: q.kT
+    values: int  #: weights @ v
+
+    @property
+    def total(self) -> int:
+        return self.projections + self.scores + self.values
+
+    def __add__(self, more: Flops) -> Flops:
+        return Flops(self.projections + more.projections, self.scores + more.scores, self.values + more.values)
+
+
+def pairs(new_tokens: int, context: int, *, causal: bool = False, window: int | None = None) -> int:
+    """How many (query, key) pairs `new_tokens` queries at the end of `context` keys look at.
+
+    Without `causal` all of them, as eager attention computes and FlopCounterMode counts. With it only those
+    that may be seen, as an ideal kernel does; `window` then keeps the last `window` keys of each query.
+    """
+    if not causal:
+        return new_tokens * context
+    first = context - new_tokens + 1  # keys the first new query sees
+    reach = context if window is None else window
+    growing = max(0, min(context, reach) - first + 1)  # queries that still see everything before them
+    return growing * (first + first + growing - 1) // 2 + (new_tokens - growing) * min(reach, context)
+
+
+def flops(layout: HeadLayout, new_tokens: int, n_pairs: int, matrices: int | None = None) -> Flops:
+    """FLOPs for `new_tokens` tokens whose queries look at `n_pairs` keys in all; `matrices` if not the plain four."""
+    matrices = parameters(layout).matrices if matrices is None else matrices
+    per_pair = 2 * layout.n_heads
+    return Flops(2 * new_tokens * matrices, per_pair * layout.qk_width * n_pairs, per_pair * layout.v_width * n_pairs)
+
+
+def prefill_flops(layout: HeadLayout, tokens: int, *, causal: bool = False, window: int | None = None) -> Flops:
+    """FLOPs to read `tokens` tokens at once: 2*T*P + 4*T*T*H*D, or about half the second term when `causal`."""
+    return flops(layout, tokens, pairs(tokens, tokens, causal=causal, window=window))
+
+
+def decode_flops(layout: HeadLayout, context: int, *, window: int | None = None) -> Flops:
+    """FLOPs of one decoded token that sees `context` keys, itself included (at most `window`): 2*P + 4*T*H*D."""
+    return flops(layout, 1, pairs(1, context, causal=True, window=window))
+
+
+def decode_intensity(layout: HeadLayout, dtype: str = "bfloat16") -> Fraction:
+    """FLOPs of decode attention per byte of keys and values read, exactly: H/G at 16 bits, for any context."""
+    return Fraction(2 * layout.n_heads, layout.kv_heads) / (bits(dtype) / 8)
+
+
+@dataclass(frozen=True)
+class Activations:
+    """Numbers one attention layer holds at once while it reads a prompt, by tensor."""
+
+    q: int
+    k: int
+    v: int
+    scores: int  #: 0 in a fused kernel, which keeps a tile of them
+    weights: int
+    output: int  #: before W_O
+
+    @property
+    def total(self) -> int:
+        return sum(getattr(self, f.name) for f in fields(self))
+
+
+def activations(layout: HeadLayout, tokens: int, batch: int = 1, kernel: Kernel = "eager") -> Activations:
+    """Elements held for `tokens` tokens: eager attention keeps two T*T matrices per query head, a fused one none."""
+    h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
+    rows = batch * tokens
+    square = rows * tokens * h if kernel == "eager" else 0
+    return Activations(rows * h * d, rows * g * d, rows * g * dv, square, square, rows * h * dv)
+
+
+def kv_elements(layout: HeadLayout) -> int:
+    """Numbers one token leaves in the cache of one layer: G*(D + Dv)."""
+    return layout.kv_heads * (layout.qk_width + layout.v_width)
+
+
+def tokens_kept(tokens: int, window: int | None = None) -> int:
+    """Tokens whose keys must be kept for the next step: all, or the last `window`."""
+    return tokens if window is None else min(tokens, window)
+
+
+def kv_bytes(
+    layout: HeadLayout, tokens: int, batch: int = 1, dtype: str = "bfloat16", window: int | None = None
+) -> int:
+    """Bytes of one layer's keys and values: batch * T * G*(D + Dv) * bytes per number, T at most `window`."""
+    return stored_bytes(batch * tokens_kept(tokens, window) * kv_elements(layout), dtype)
+
+
+#: Bits per number. GGML's q8_0 and q4_0 put 32 numbers and one 16-bit scale in a block.
+PLAIN_BITS = {
+    "float32": Fraction(32),
+    "float16": Fraction(16),
+    "bfloat16": Fraction(16),
+    "fp8": Fraction(8),
+    "q8_0": Fraction(17, 2),
+    "q4_0": Fraction(9, 2),
+}
+GROUPED_BITS = {"int8": 8, "int4": 4, "int2": 2}
+DTYPES = (*PLAIN_BITS, *GROUPED_BITS)
+
+
+def bits(dtype: str, group: int = 64) -> Fraction:
+    """Bits one number takes, scales included: int8, int4 and int2 keep 16 bits of scale and 16 of zero per group."""
+    if dtype in PLAIN_BITS:
+        return PLAIN_BITS[dtype]
+    if dtype not in GROUPED_BITS:
+        raise Problem("dtype={dtype} is not one of {known}", dtype=dtype, known=", ".join(DTYPES))
+    if group < 1:
+        raise Problem("group={group} must be at least 1 number", group=group)
+    return GROUPED_BITS[dtype] + Fraction(32, group)
+
+
+def stored_bytes(elements: int, dtype: str = "bfloat16", group: int = 64) -> int:
+    """Whole bytes that `elements` numbers take."""
+    return -(-elements * bits(dtype, group) // 8)

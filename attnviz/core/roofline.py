@@ -1,0 +1,63 @@
+"""How long a decoding step takes at best: the slower of computing and reading memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from attnviz.core.message import Problem
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a processor can do at best, as its maker states it."""
+
+    peak: int  #: FLOP per second in the precision computed in, without sparsity
+    bandwidth: int  #: bytes per second
+    memory: int  #: bytes
+
+    def __post_init__(self) -> None:
+        for name in ("peak", "bandwidth", "memory"):
+            if getattr(self, name) < 1:
+                raise Problem("{name}={value} must be at least 1", name=name, value=getattr(self, name))
+
+
+@dataclass(frozen=True)
+class Step:
+    """One decoding step of a batch."""
+
+    compute_seconds: float
+    memory_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        return max(self.compute_seconds, self.memory_seconds)
+
+    @property
+    def bound(self) -> Literal["compute", "memory"]:
+        return "compute" if self.compute_seconds > self.memory_seconds else "memory"
+
+
+def decode_step(
+    machine: Machine, *, parameters: int, weight_bytes: int, attention_flops: int, cache_bytes: int, batch: int
+) -> Step:
+    """max((2*N*B + B*attention)/peak, (weights + B*cache)/bandwidth).
+
+    `parameters` N are those a token is multiplied with (a mixture of experts: the active ones); `attention_flops`
+    (scores and values) and `cache_bytes` are of one sequence, summed over layers.
+    """
+    compute = batch * (2 * parameters + attention_flops) / machine.peak
+    return Step(compute, (weight_bytes + batch * cache_bytes) / machine.bandwidth)
+
+
+def context_no_batch_fills(
+    machine: Machine, *, parameters: int, flops_per_context: int, bytes_per_context: int
+) -> Fraction | None:
+    """Context from which each further sequence of a batch adds more reading than computing; None if never.
+
+    Above it no batch, however large, makes decoding compute-bound: T with
+    (2*N + flops_per_context*T)/peak = bytes_per_context*T/bandwidth. For caches that grow with every token.
+    """
+    per_token = Fraction(bytes_per_context, machine.bandwidth) - Fraction(flops_per_context, machine.peak)
+    return Fraction(2 * parameters, machine.peak) / per_token if per_token > 0 else None

@@ -1,0 +1,163 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
+
+from attnviz.core import costs
+from attnviz.core.attention import attend
+from attnviz.core.heads import HeadLayout
+
+LLAMA_8B = HeadLayout(4096, 32, 8)
+
+
+@st.composite
+def layouts(draw):
+    kv_heads = draw(st.integers(1, 4))
+    heads = kv_heads * draw(st.integers(1, 4))
+    d_model, d_head, d_value = (draw(st.integers(1, 12)) for _ in range(3))
+    return HeadLayout(d_model, heads, kv_heads, d_head, d_value)
+
+
+def projections(layout, bias=False, out_bias=False, source=None):
+    source = source or layout.d_model
+    return nn.ModuleDict(
+        {
+            "q": nn.Linear(layout.d_model, layout.n_heads * layout.qk_width, bias),
+            "k": nn.Linear(source, layout.kv_heads * layout.qk_width, bias),
+            "v": nn.Linear(source, layout.kv_heads * layout.v_width, bias),
+            "o": nn.Linear(layout.n_heads * layout.v_width, layout.d_model, out_bias),
+        }
+    )
+
+
+def count(module):
+    return sum(p.numel() for p in module.parameters())
+
+
+@given(layouts(), st.booleans(), st.booleans(), st.integers(1, 9))
+@settings(max_examples=25, deadline=None)
+def test_parameters_equal_those_of_real_projections(layout, bias, out_bias, source):
+    found = costs.parameters(layout, qkv_bias=bias, out_bias=out_bias, kv_input=source)
+    assert found.total == count(projections(layout, bias, out_bias, source))
+
+
+def test_parameters_equal_those_of_torchs_own_attention():
+    layout = HeadLayout(24, 4)
+    assert costs.parameters(layout, qkv_bias=True, out_bias=True).total == count(nn.MultiheadAttention(24, 4))
+    other = nn.MultiheadAttention(24, 4, bias=False, kdim=10, vdim=10)
+    assert costs.parameters(layout, kv_input=10).total == count(other)
+
+
+@given(layouts(), st.integers(1, 7), st.integers(0, 7))
+@settings(max_examples=25, deadline=None)
+def test_flops_equal_what_torch_counts(layout, new, before):
+    context = new + before
+    x, cached = torch.zeros(new, layout.d_model), before
+    linear = projections(layout)
+    with FlopCounterMode(display=False) as counter:
+        q = linear["q"](x).unflatten(-1, (layout.n_heads, -1)).transpose(0, 1)
+        k = linear["k"](x).unflatten(-1, (layout.kv_heads, -1)).transpose(0, 1)
+        v = linear["v"](x).unflatten(-1, (layout.kv_heads, -1)).transpose(0, 1)
+        k, v = (torch.cat([t.new_zeros(t.shape[0], cached, t.shape[2]), t], 1) for t in (k, v))
+        linear["o"](attend(q, k, v).output.transpose(0, 1).flatten(1))
+    assert costs.flops(layout, new, costs.pairs(new, context)).total == counter.get_total_flops()
+
+
+@given(st.integers(1, 9), st.integers(0, 9), st.one_of(st.none(), st.integers(1, 12)))
+@settings(max_examples=50, deadline=None)
+def test_causal_pairs_equal_counting_them(new, before, window):
+    context = new + before
+    positions = range(before, context)
+    by_hand = sum(min(p + 1, window or context) for p in positions)
+    assert costs.pairs(new, context, causal=True, window=window) == by_hand
+    assert costs.pairs(new, context) == new * context
+
+
+def test_reading_a_prompt_costs_what_the_formula_says():
+    tokens, full = 1000, costs.prefill_flops(LLAMA_8B, 1000)
+    matrices = 4096 * 32 * 128 * 2 + 2 * 4096 * 8 * 128
+    assert full.total == 2 * tokens * matrices + 4 * tokens * tokens * 32 * 128
+    assert costs.prefill_flops(LLAMA_8B, tokens, causal=True).scores * 2 == full.scores * (tokens + 1) // tokens
+
+
+def test_decoding_costs_what_the_formula_says_and_a_window_stops_its_growth():
+    assert costs.decode_flops(LLAMA_8B, 500).scores == 2 * 500 * 32 * 128
+    assert costs.decode_flops(LLAMA_8B, 500, window=64) == costs.decode_flops(LLAMA_8B, 64)
+
+
+@given(layouts(), st.integers(1, 9), st.integers(1, 3))
+@settings(max_examples=25, deadline=None)
+def test_cache_bytes_equal_real_tensors(layout, tokens, batch):
+    k = torch.zeros(batch, layout.kv_heads, tokens, layout.qk_width, dtype=torch.bfloat16)
+    v = torch.zeros(batch, layout.kv_heads, tokens, layout.v_width, dtype=torch.bfloat16)
+    assert costs.kv_bytes(layout, tokens, batch) == k.nbytes + v.nbytes
+    assert costs.kv_bytes(layout, tokens, batch, "float32") == k.float().nbytes + v.float().nbytes
+
+
+@given(layouts(), st.integers(1, 9), st.integers(1, 3))
+@settings(max_examples=25, deadline=None)
+def test_activations_equal_real_tensors(layout, tokens, batch):
+    q = torch.zeros(batch, layout.n_heads, tokens, layout.qk_width)
+    k = torch.zeros(batch, layout.kv_heads, tokens, layout.qk_width)
+    v = torch.zeros(batch, layout.kv_heads, tokens, layout.v_width)
+    stages = attend(q, k, v)
+    tensors = (q, k, v, stages.scaled, stages.weights, stages.output)
+    assert costs.activations(layout, tokens, batch) == costs.Activations(*(t.numel() for t in tensors))
+    assert costs.activations(layout, tokens, batch, "fused").scores == 0
+
+
+def test_sharing_keys_divides_the_cache_and_not_the_score_flops():
+    mha, mqa = replace(LLAMA_8B, n_kv_heads=32), replace(LLAMA_8B, n_kv_heads=1)
+    assert costs.kv_bytes(mha, 100) == 4 * costs.kv_bytes(LLAMA_8B, 100) == 32 * costs.kv_bytes(mqa, 100)
+    assert costs.decode_flops(mha, 100).scores == costs.decode_flops(mqa, 100).scores
+
+
+@pytest.mark.parametrize("kv_heads", [1, 8, 32])
+def test_decode_intensity_is_query_heads_per_kv_head_at_16_bits(kv_heads):
+    layout = replace(LLAMA_8B, n_kv_heads=kv_heads)
+    assert costs.decode_intensity(layout) == Fraction(32, kv_heads)
+    work = costs.decode_flops(layout, 777)
+    assert Fraction(work.scores + work.values, costs.kv_bytes(layout, 777)) == Fraction(32, kv_heads)
+
+
+@pytest.mark.parametrize("norm, width", [("head", 16), ("head-layernorm", 32), ("full", 48), ("full-layernorm", 96)])
+def test_norms_of_queries_and_keys_are_counted(norm, width):
+    layout = HeadLayout(32, 4, 2, d_head=8)
+    assert costs.parameters(layout, qk_norm=norm).norms == width
+
+
+def test_sinks_gates_and_borrowed_keys_are_counted():
+    layout = HeadLayout(32, 4, 2, d_head=8)
+    plain = costs.parameters(layout)
+    assert costs.parameters(layout, sinks=True).total == plain.total + 4
+    assert costs.parameters(layout, gated=True).w_q == 2 * plain.w_q
+    assert costs.parameters(layout, own_kv=False).total == plain.w_q + plain.w_o
+
+
+def test_bits_per_number_count_the_scales():
+    found = {dtype: float(costs.bits(dtype)) for dtype in costs.DTYPES}
+    plain = {"float32": 32, "float16": 16, "bfloat16": 16, "fp8": 8}
+    assert found == plain | {"int8": 8.5, "int4": 4.5, "int2": 2.5, "q8_0": 8.5, "q4_0": 4.5}
+
+
+def test_part_of_a_byte_is_a_byte():
+    assert costs.stored_bytes(3, "int4") == 2
+
+
+def test_an_unknown_dtype_is_refused_in_words():
+    with pytest.raises(ValueError, match="dtype=int3 is not one of float32"):
+        costs.bits("int3")
+
+
+def test_published_tables_of_kib_per_token_come_out():
+    def kib(layers, layout):
+        return layers * costs.kv_bytes(layout, 1) / 1024
+
+    assert kib(40, HeadLayout(5120, 40)) == 800  # OPT-13B, vLLM paper
+    assert kib(32, HeadLayout(4096, 32)) == 512  # Llama-2-7B
+    assert kib(32, LLAMA_8B) * 2048 / 1024 == 256  # Llama-3-8B, 2,048 tokens, MiB
