@@ -1,0 +1,76 @@
+"""Call a model for its attention and its logits, and for nothing else that costs memory."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.core.message import Problem
+
+Logits = Literal["last", "all"] | None
+
+
+def arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
+    """The part of the model to run and what to give it: no cache, and no logits that nobody asked for."""
+    if logits not in ("last", "all", None):
+        raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
+    part = _without_head(model, inputs) if logits is None else model
+    accepted = inspect.signature(part.forward).parameters
+    given = dict(inputs)
+    if "use_cache" in accepted and "past_key_values" not in inputs:
+        given.setdefault("use_cache", False)
+    if logits == "last" and "logits_to_keep" in accepted and "logits_to_keep" not in given:
+        given["logits_to_keep"] = _positions(inputs)
+    return part, given
+
+
+def logits_of(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, Any]) -> Tensor | None:
+    """(B, V) for "last", (B, Q, V) for "all"; None where the model has no logits."""
+    found = getattr(output, "logits", None)
+    if logits is None or not isinstance(found, Tensor):
+        return None
+    if logits == "all" or found.dim() != 3:
+        return found
+    rows = torch.arange(len(found), device=found.device)
+    if found.shape[1] == 1:
+        return found[:, 0]
+    last = _last_real(inputs, model)
+    if last is None:
+        return found[:, -1].clone()
+    kept = _positions(inputs)
+    if isinstance(kept, Tensor) and len(kept) == found.shape[1] and "logits_to_keep" in _parameters(model):
+        last = torch.searchsorted(kept, last)
+    return found[rows, last.to(found.device)]
+
+
+def _parameters(model: nn.Module) -> Any:
+    return inspect.signature(model.forward).parameters
+
+
+def _without_head(model: nn.Module, inputs: dict[str, Any]) -> nn.Module:
+    """The model below its output layer, when it takes the same inputs."""
+    base = getattr(model, "base_model", model)
+    if not isinstance(base, nn.Module) or base is model:
+        return model
+    accepted = inspect.signature(base.forward).parameters
+    return base if set(inputs) <= set(accepted) else model
+
+
+def _positions(inputs: dict[str, Any]) -> int | Tensor:
+    """What `logits_to_keep` should be: 1, or the positions at which some row of a padded batch ends."""
+    last = _last_real(inputs, None)
+    return 1 if last is None else last.unique()
+
+
+def _last_real(inputs: dict[str, Any], model: nn.Module | None) -> Tensor | None:
+    """(B,) position of each row's last real token among the queries; None where that is simply the last."""
+    two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
+    mask = inputs.get("decoder_attention_mask" if two_stacks else "attention_mask")
+    ids = next((inputs[name] for name in ("input_ids", "inputs_embeds") if inputs.get(name) is not None), None)
+    if not isinstance(mask, Tensor) or mask.dim() != 2 or ids is None or bool(mask[:, -1].all()):
+        return None
+    positions = torch.arange(mask.shape[1], device=mask.device)
+    return (positions * mask.bool()).argmax(-1) - (mask.shape[1] - (mask.shape[1] if two_stacks else ids.shape[1]))
