@@ -1,0 +1,164 @@
+"""A folder of safetensors as a model: checked from its config first, no remote code, no pickle."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+from attnviz.core.message import Problem
+from attnviz.models.catalogue import Entry
+from attnviz.models.settings import Settings
+from attnviz.models.sources import has_weights
+
+#: layers that mix positions with no query, key and softmax; their names still say "attention"
+_NO_SOFTMAX: Final = ("rwkv",)
+_MILLION: Final = 10**6
+
+
+def model(folder: Path, entry: Entry, settings: Settings) -> Any:
+    """The model in evaluation mode, on the device that the settings choose."""
+    import torch
+
+    if not has_weights(folder):
+        raise _no_weights(folder, entry)
+    config = read_config(folder, entry)
+    device = pick_device(settings)
+    if not entry.in_catalogue:
+        check_fits(config, entry, settings, device)
+    loaded = model_class(config, entry).from_pretrained(
+        folder,
+        config=config,
+        dtype=pick_dtype(settings, device),
+        use_safetensors=True,
+        local_files_only=True,
+        trust_remote_code=False,
+    )
+    with torch.no_grad():
+        return loaded.eval().requires_grad_(False).to(device)
+
+
+def tokenizer(folder: Path, entry: Entry) -> Any:
+    """The tokenizer kept beside the weights; None for models of pictures."""
+    from transformers import AutoTokenizer
+
+    if entry.kind == "pictures":
+        return None
+    try:
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:
+        if _is_for_pictures(folder):
+            return None
+        raise Problem("The tokenizer of {name} cannot be read: {reason}", name=entry.name, reason=error) from error
+
+
+def read_config(folder: Path, entry: Entry) -> Any:
+    """The config, if transformers knows its kind without code from the model's author."""
+    from transformers import CONFIG_MAPPING, AutoConfig
+
+    try:
+        raw = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise Problem("The config of {name} cannot be read", name=entry.name) from error
+    kind = raw.get("model_type")
+    if kind not in CONFIG_MAPPING:
+        if "auto_map" in raw:
+            raise Problem("{name} runs only with code of its own, which is never run here", name=entry.name)
+        raise Problem("{name} is of a kind ({kind}) that is not known here", name=entry.name, kind=kind)
+    return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+
+
+def model_class(config: Any, entry: Entry) -> Any:
+    """The class the config names, else transformers' choice for what the entry is."""
+    import transformers
+
+    for name in config.architectures or ():
+        named = getattr(transformers, name, None)
+        if isinstance(named, type) and issubclass(named, transformers.PreTrainedModel):
+            return named
+    by_kind = {"decoder": transformers.AutoModelForCausalLM, "encoder-decoder": transformers.AutoModelForSeq2SeqLM}
+    return by_kind.get(entry.kind or "", transformers.AutoModel)
+
+
+def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> None:
+    """Refuse, from the config alone, a model with no attention or too large for this machine."""
+    import torch
+
+    kind = model_class(config, entry)
+    with torch.device("meta"):
+        skeleton = kind(config) if hasattr(kind, "config_class") else kind.from_config(config)
+    has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
+    if not has_attention or config.model_type in _NO_SOFTMAX:
+        raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
+    dtype = pick_dtype(settings, device)
+    width = 4 if dtype == "auto" else getattr(torch, dtype).itemsize
+    needed = width * sum(parameter.numel() for parameter in skeleton.parameters())
+    free = settings.memory_bytes or free_memory(device)
+    if free is not None and needed > free:
+        raise Problem(
+            "{name} is too large for this machine: its weights take {needed} MB of memory and {free} MB are free",
+            name=entry.name,
+            needed=needed // _MILLION,
+            free=free // _MILLION,
+        )
+
+
+def pick_device(settings: Settings) -> str:
+    """What the settings say, else the first of cuda, mps and cpu that is there."""
+    import torch
+
+    if settings.device:
+        try:
+            return str(torch.device(settings.device))
+        except RuntimeError as error:
+            raise Problem("ATTNVIZ_DEVICE={device} is not a torch device", device=settings.device) from error
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def pick_dtype(settings: Settings, device: str) -> str:
+    """float32 to see exact weights; on a graphics card the checkpoint's own, to fit."""
+    return settings.dtype or ("auto" if device.startswith("cuda") else "float32")
+
+
+def free_memory(device: str) -> int | None:
+    """Bytes a model may take on a device; None where the system does not say."""
+    import torch
+
+    if device.startswith("cuda"):
+        return int(torch.cuda.mem_get_info(device)[0])
+    known = [free for free in (_meminfo(), _cgroup()) if free is not None]
+    return min(known) if known else None
+
+
+def _meminfo() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
+
+
+def _cgroup() -> int | None:
+    """What is left under a container's limit."""
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+    except (OSError, ValueError):
+        return None
+    return max(int(limit) - used, 0) if limit.isdecimal() else None
+
+
+def _is_for_pictures(folder: Path) -> bool:
+    return (folder / "preprocessor_config.json").is_file()
+
+
+def _no_weights(folder: Path, entry: Entry) -> Problem:
+    if any(folder.glob("*.bin")) or any(folder.glob("*.pt")) or any(folder.glob("*.ckpt")):
+        return Problem(
+            "{name} has its weights only as pickle files, which can run code when opened; "
+            "only safetensors are read here",
+            name=entry.name,
+        )
+    return Problem("{name} has no config.json with safetensors beside it", name=entry.name)

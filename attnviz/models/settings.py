@@ -1,0 +1,103 @@
+"""What whoever runs the app decides, read from the environment in this one place.
+
+`VARIABLES` documents each; `python -m attnviz.models settings` prints them with their values.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from attnviz.core.message import Problem
+
+#: name -> (default in words, meaning)
+VARIABLES: Final = {
+    "ATTNVIZ_HOSTED": ("0", "1 when strangers use this server: only the catalogue's models, no folders of the machine"),
+    "ATTNVIZ_MODELS": (
+        "all (catalogue when hosted)",
+        'which models may be loaded: "all", "catalogue", or ids by comma',
+    ),
+    "ATTNVIZ_TOKEN_LIMIT": ("1024 (256 when hosted)", "how many tokens a sentence may have; the rest is cut, and said"),
+    "ATTNVIZ_CACHE": ("the user's cache folder", "where converted models and prepared traces are kept"),
+    "ATTNVIZ_DEVICE": ("cuda, mps or cpu, the first that works", "the torch device models are put on"),
+    "ATTNVIZ_DTYPE": ("float32; on cuda the checkpoint's own", "float32, bfloat16 or float16"),
+    "ATTNVIZ_HUB": ("1 (0 when hosted)", "0 never asks the hub: only what is on this machine is loaded"),
+    "ATTNVIZ_MEMORY_GB": ("what the machine has free", "the memory that one model may take"),
+}
+
+DTYPES: Final = ("float32", "bfloat16", "float16")
+_YES: Final = ("1", "true", "yes", "on")
+_NO: Final = ("0", "false", "no", "off", "")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The environment, checked. `models` is "all", "catalogue" or the ids that may be loaded."""
+
+    hosted: bool
+    models: str | tuple[str, ...]
+    token_limit: int
+    cache: Path
+    device: str | None  #: None: pick by itself
+    dtype: str | None  #: None: by device
+    hub: bool
+    memory_bytes: int | None  #: None: what is free
+
+
+def current() -> Settings:
+    """The settings as the environment stands now; a value that makes no sense is a Problem."""
+    hosted = _flag("ATTNVIZ_HOSTED", False)
+    return Settings(
+        hosted=hosted,
+        models=_models(os.environ.get("ATTNVIZ_MODELS", "catalogue" if hosted else "all")),
+        token_limit=_whole("ATTNVIZ_TOKEN_LIMIT", 256 if hosted else 1024),
+        cache=cache_folder(),
+        device=os.environ.get("ATTNVIZ_DEVICE") or None,
+        dtype=_dtype(os.environ.get("ATTNVIZ_DTYPE") or None),
+        hub=_flag("ATTNVIZ_HUB", not hosted) and not _flag("HF_HUB_OFFLINE", False),
+        memory_bytes=_whole("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
+    )
+
+
+def cache_folder() -> Path:
+    """ATTNVIZ_CACHE, or `attnviz` in the place this system keeps caches."""
+    if chosen := os.environ.get("ATTNVIZ_CACHE"):
+        return Path(chosen).expanduser()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "attnviz" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "attnviz"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "attnviz"
+
+
+def _flag(name: str, default: bool) -> bool:
+    value = os.environ.get(name)
+    if value is None:
+        return default
+    if value.lower() not in _YES + _NO:
+        raise Problem("{name}={value} must be 0 or 1", name=name, value=value)
+    return value.lower() in _YES
+
+
+def _whole(name: str, default: int) -> int:
+    value = os.environ.get(name)
+    if not value:
+        return default
+    if not value.isascii() or not value.isdecimal() or int(value) == 0:
+        raise Problem("{name}={value} must be a whole number above 0", name=name, value=value)
+    return int(value)
+
+
+def _models(value: str) -> str | tuple[str, ...]:
+    if value in ("all", "catalogue"):
+        return value
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _dtype(value: str | None) -> str | None:
+    if value is not None and value not in DTYPES:
+        raise Problem("ATTNVIZ_DTYPE={value} must be one of {allowed}", value=value, allowed=", ".join(DTYPES))
+    return value

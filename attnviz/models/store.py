@@ -1,0 +1,125 @@
+"""Folders in the app's own cache: written under another name and renamed, verified when opened.
+
+A kept folder holds `manifest.json`: size and SHA-256 of every file in it. Whoever builds one holds
+a lock that the system takes back when its process dies, so two processes never build the same one
+twice and nobody waits for a dead one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from attnviz.core.message import Problem
+
+MANIFEST: Final = "manifest.json"
+_PARTIAL: Final = ".partial-"
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether every file is there with the size it was written with. Reads no file but the manifest."""
+    files = _manifest(folder)
+    return bool(files) and all(_size(folder / name) == facts["size"] for name, facts in files.items())
+
+
+def is_intact(folder: Path) -> bool:
+    """Whether every file still has the hash it was written with. Reads every byte, off the GIL."""
+    files = _manifest(folder)
+    if not is_whole(folder):
+        return False
+    try:
+        return all(sha256(folder / name) == facts["sha256"] for name, facts in files.items())
+    except OSError:
+        return False
+
+
+def build(folder: Path, write: Callable[[Path], None], *, unless_whole: bool = True) -> None:
+    """Have `write` fill a new folder and put it in place at once, or leave everything as it was.
+
+    Where another process built it while this one waited for the lock, there is nothing left to do.
+    """
+    with held(folder):
+        if unless_whole and is_whole(folder):
+            return
+        _sweep(folder)
+        fresh = folder.with_name(f"{folder.name}{_PARTIAL}{os.getpid()}-{uuid.uuid4().hex[:8]}")
+        fresh.mkdir(parents=True)
+        try:
+            write(fresh)
+            _write_manifest(fresh)
+            discard(folder)
+            os.replace(fresh, folder)
+        finally:
+            shutil.rmtree(fresh, ignore_errors=True)
+
+
+def discard(folder: Path) -> None:
+    """Take a folder out of the way first, then delete it: a reader that has it open keeps its bytes."""
+    if folder.exists():
+        aside = folder.with_name(f"{folder.name}{_PARTIAL}old-{uuid.uuid4().hex[:8]}")
+        os.replace(folder, aside)
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """The lock for building `folder`, waited for."""
+    import filelock
+
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Problem(
+            "The cache folder {folder} cannot be written: {reason}", folder=str(folder.parent), reason=error.strerror
+        ) from error
+    with filelock.FileLock(folder.with_name(folder.name + ".lock")):
+        yield
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def free_bytes(folder: Path) -> int:
+    """Free bytes on the disk that `folder` is or will be on."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
+
+
+def _manifest(folder: Path) -> dict[str, dict[str, object]]:
+    try:
+        files = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return files if isinstance(files, dict) else {}
+
+
+def _write_manifest(folder: Path) -> None:
+    files = {
+        path.name: {"size": path.stat().st_size, "sha256": sha256(path)}
+        for path in sorted(folder.iterdir())
+        if path.is_file()
+    }
+    (folder / MANIFEST).write_text(json.dumps({"files": files}, indent=1), "utf-8")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return -1
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what writers that died left behind; the lock is held, so nobody is writing now."""
+    for leftover in folder.parent.glob(f"{folder.name}{_PARTIAL}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
