@@ -1,0 +1,112 @@
+"""Other ways than 1/sqrt(d_k) to keep softmax from saturating: each one a call of `attend`, and who uses it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnviz.core.attention import Stages, attend
+from attnviz.core.message import Problem
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """One way of making weights from q and k, with at most one number to choose."""
+
+    id: str
+    parameter: str | None = None  #: its letter, as in the formula
+    default: float = 1.0
+    low: float = 1.0
+    high: float = 1.0
+
+
+_ALL = (
+    Alternative("raw"),
+    Alternative("sqrt"),
+    Alternative("temperature", "T", default=2.0, low=0.0, high=100.0),
+    Alternative("inverse", "a", default=1.0, low=0.1, high=64.0),
+    Alternative("qk-norm", "g", default=10.0, low=0.1, high=100.0),
+    Alternative("softcap", "c", default=5.0, low=0.1, high=100.0),
+    Alternative("log-n", "N", default=512.0, low=2.0, high=4096.0),
+    Alternative("sink", "b", default=0.0, low=-20.0, high=20.0),
+)
+ALTERNATIVES: dict[str, Alternative] = {one.id: one for one in _ALL}
+#: A temperature not above this is 0.
+COLDEST = 1e-6
+#: Those a visitor chooses between, beside raw and scaled.
+CHOICES = tuple(one.id for one in _ALL[2:])
+
+
+def check(alternative: str, parameter: float) -> None:
+    """Problem when there is no such alternative, or its number is out of range."""
+    if alternative not in ALTERNATIVES:
+        raise Problem(
+            "alternative={alternative} must be one of {allowed}",
+            alternative=alternative,
+            allowed=", ".join(ALTERNATIVES),
+        )
+    one = ALTERNATIVES[alternative]
+    if one.parameter and not one.low <= parameter <= one.high:
+        raise Problem(
+            "{alternative}: {name}={value} must lie between {low} and {high}",
+            alternative=alternative,
+            name=one.parameter,
+            value=parameter,
+            low=one.low,
+            high=one.high,
+        )
+
+
+def stages(q: Tensor, k: Tensor, v: Tensor, alternative: str, parameter: float | Tensor = 1.0) -> Stages:
+    """Attention of q (..., H, Q, D) on k (..., H, K, D), made the way `alternative` makes it.
+
+    temperature T: softmax(q.k / (sqrt(D) T)), and T = 0 is its limit, all on the largest.
+    inverse a: softmax(a q.k / D).   qk-norm g: softmax(g cos(q, k)).
+    softcap c: softmax(c tanh(q.k / sqrt(D) / c)).   log-n N: softmax(ln K / ln N * q.k / sqrt(D)).
+    sink b: softmax over the keys and one more logit b, which takes weight and gives nothing.
+    A tensor as `parameter` takes a gradient (qk-norm's learned scale).
+    """
+    d_k, n_keys = q.shape[-1], k.shape[-2]
+    root = 1.0 / math.sqrt(d_k)
+    if alternative == "raw":
+        return attend(q, k, v, scale=None)
+    if alternative == "temperature":
+        return _at_temperature(q, k, v, float(parameter))
+    if alternative == "inverse":
+        return attend(q, k, v, scale=float(parameter) / d_k)
+    if alternative == "qk-norm":
+        return attend(_unit(q) * parameter, _unit(k), v, scale=None)
+    if alternative == "softcap":
+        return attend(q, k, v, softcap=float(parameter))
+    if alternative == "log-n":
+        return attend(q, k, v, scale=root * math.log(n_keys) / math.log(float(parameter)))
+    if alternative == "sink":
+        return attend(q, k, v, sinks=torch.full((q.shape[-3],), float(parameter), dtype=q.dtype))
+    return attend(q, k, v)
+
+
+def _unit(x: Tensor) -> Tensor:
+    return torch.nn.functional.normalize(x, dim=-1)
+
+
+def _at_temperature(q: Tensor, k: Tensor, v: Tensor, temperature: float) -> Stages:
+    """At T = 0 the keys that share the largest score share the weight."""
+    if temperature > COLDEST:
+        return attend(q, k, v, scale=1.0 / (math.sqrt(q.shape[-1]) * temperature))
+    plain = attend(q, k, v)
+    largest = plain.scaled == plain.scaled.amax(-1, keepdim=True)
+    return attend(q, k, v, mask=largest, scale=0.0)
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a family of released models does to its scores, and where that can be read."""
+
+    name: str
+    does: str  #: an id of ALTERNATIVES, or "none"
+    how: str  #: the formula or the setting, as its source writes it; not translated
+    source: str
+    link: str
