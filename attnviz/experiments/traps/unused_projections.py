@@ -43,7 +43,7 @@ def shapes_are_right(module: nn.Module, x: Tensor) -> bool:
 def without_gradient(module: nn.Module, x: Tensor) -> tuple[int, int]:
     """The test that only one passes: parameters that a backward pass does not reach, of how many."""
     module.zero_grad()
-    module(x)[0].sum().backward()
+    module(x.clone().requires_grad_())[0].sum().backward()
     parameters = list(module.parameters())
     return sum(parameter.grad is None for parameter in parameters), len(parameters)
 
@@ -58,7 +58,7 @@ def with_weights_of(s: Sentence, kind: type[nn.Module]) -> nn.Module:
 
 def run(s: Sentence) -> Outcome:
     bad, good = with_weights_of(s, Wrong), with_weights_of(s, Right)
-    x = s.x.clone().requires_grad_()
+    x = s.x
     bad_weights, good_weights = bad(x)[1].detach(), good(x)[1].detach()
     dead, total = without_gradient(bad, x)
     alive, _ = without_gradient(good, x)

@@ -1,0 +1,284 @@
+"""The presets of the mask page: each with its parameters, its matrix, and the condition that a program would write.
+
+A condition is Python over `q` and `k`, the positions of query and key (tensors that broadcast), and `T`,
+the number of words. The same text is shown to the reader and executed, here and in their notebook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import cycle
+from typing import Any, Literal
+
+from torch import Tensor
+
+from attnviz.core import masks
+from attnviz.core.message import Message, Problem
+
+Value = int | bool | str
+Values = Mapping[str, Any]
+Join = Literal["and", "or"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One thing to choose: a whole number between `least` and `most`, a switch, one of `options`, or a list in text."""
+
+    name: str
+    label: Message
+    default: Value
+    least: int = 0
+    most: int = 64
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A preset. `setup` prepares tensors that `condition` looks into; both are Python text.
+
+    Both are given a tag, "" or "_2", that the tensors' names end on, so that one kind can be used twice.
+    """
+
+    id: str
+    title: Message
+    lesson: Message
+    parameters: tuple[Parameter, ...]
+    matrix: Callable[[int, Values], Tensor]
+    condition: Callable[[Values, str], str]
+    setup: Callable[[Values, str], str] = lambda _values, _tag: ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A preset with its values, and how it joins what stands before it (the first rule's join is not read)."""
+
+    kind: str
+    values: tuple[tuple[str, Value], ...] = ()
+    join: Join = "and"
+
+    @staticmethod
+    def of(kind: str, join: Join = "and", **values: Value) -> Rule:
+        """A rule with defaults where nothing is said; Problem for an unknown kind or a value out of bounds."""
+        if kind not in KINDS:
+            raise Problem("There is no mask {kind}; there are {known}.", kind=repr(kind), known=", ".join(KINDS))
+        chosen = {p.name: _checked(p, values.get(p.name, p.default)) for p in KINDS[kind].parameters}
+        return Rule(kind, tuple(chosen.items()), join)
+
+    def matrix(self, length: int) -> Tensor:
+        return KINDS[self.kind].matrix(length, dict(self.values))
+
+    def condition(self, tag: str = "") -> str:
+        return KINDS[self.kind].condition(dict(self.values), tag)
+
+    def setup(self, tag: str = "") -> str:
+        return KINDS[self.kind].setup(dict(self.values), tag)
+
+
+def _checked(parameter: Parameter, value: Value) -> Value:
+    if isinstance(parameter.default, bool):
+        return bool(value)
+    if isinstance(parameter.default, int):
+        number = int(value)
+        if not parameter.least <= number <= parameter.most:
+            raise Problem(
+                "{name}={value} must lie between {least} and {most}",
+                name=parameter.name,
+                value=number,
+                least=parameter.least,
+                most=parameter.most,
+            )
+        return number
+    text = str(value)
+    if parameter.options and text not in parameter.options:
+        raise Problem(
+            "{name}={value} must be one of {options}",
+            name=parameter.name,
+            value=repr(text),
+            options=", ".join(parameter.options),
+        )
+    if not parameter.options:
+        document_lengths(text)
+    return text
+
+
+def combined(rules: Sequence[Rule], length: int) -> Tensor:
+    """The boolean matrix (T, T) of all rules, joined from the first to the last; no rule hides nothing."""
+
+    def join(so_far: Tensor, rule: Rule) -> Tensor:
+        matrix = rule.matrix(length)
+        return so_far & matrix if rule.join == "and" else so_far | matrix
+
+    if not rules:
+        return masks.everything(length)
+    return reduce(join, rules[1:], rules[0].matrix(length))
+
+
+def document_lengths(text: str) -> tuple[int, ...]:
+    """The numbers in "4, 3, 5"; Problem when there is anything else."""
+    pieces = text.replace(",", " ").split()
+    if not pieces or not all(piece.isdecimal() and 1 <= int(piece) <= 4096 for piece in pieces):
+        raise Problem("Document lengths {text} must be whole numbers of at least 1, such as 4, 3, 5.", text=repr(text))
+    return tuple(int(piece) for piece in pieces)
+
+
+def cut(lengths: Sequence[int], total: int) -> list[int]:
+    """`lengths` again and again until `total` is used up; the last one is cut."""
+    out: list[int] = []
+    for length in cycle(lengths):
+        left = total - sum(out)
+        if left <= 0:
+            break
+        out.append(min(length, left))
+    return out
+
+
+def _window(v: Values, _tag: str) -> str:
+    return f"(q - k).abs() < {v['window']}" if v["both_sides"] else f"(k <= q) & (q - k < {v['window']})"
+
+
+def _padding(v: Values, _tag: str) -> str:
+    return f"(q >= 0) & (k < T - {v['pads']})" if v["side"] == "right" else f"(q >= 0) & (k >= {v['pads']})"
+
+
+def _padding_matrix(length: int, v: Values) -> Tensor:
+    return masks.padding(length, length, max(0, length - v["pads"]), side=v["side"])
+
+
+def _dilated(v: Values, _tag: str) -> str:
+    distance = "(q - k).abs()" if v["both_sides"] else "(q - k)"
+    side = "" if v["both_sides"] else "(k <= q) & "
+    reach = f" & ({distance} <= {(v['window'] - 1) * v['dilation']})" if v["window"] else ""
+    return f"{side}({distance} % {v['dilation']} == 0){reach}"
+
+
+def _blocks(v: Values, _tag: str) -> str:
+    block, near, first = v["block"], v["neighbours"], v["global_tokens"]
+    if v["both_sides"]:
+        near_by = f"((q // {block} - k // {block}).abs() <= {near})"
+        return f"{near_by} | (k < {first}) | (q < {first})" if first else near_by
+    near_by = f"(q // {block} - k // {block} <= {near})"
+    return f"(k <= q) & ({near_by} | (k < {first}))" if first else f"(k <= q) & {near_by}"
+
+
+def _blocks_matrix(length: int, v: Values) -> Tensor:
+    near = masks.block_sparse(length, length, v["block"], neighbours=v["neighbours"], both_sides=v["both_sides"])
+    return near | masks.global_tokens(length, length, v["global_tokens"], both_sides=v["both_sides"])
+
+
+def _documents_setup(v: Values, tag: str) -> str:
+    lengths = list(document_lengths(v["lengths"]))
+    return (
+        f"lengths = torch.tensor({lengths}).repeat(T // {sum(lengths)} + 1)\n"
+        f"document{tag} = torch.arange(len(lengths)).repeat_interleave(lengths)[:T]"
+    )
+
+
+def _random_setup(v: Values, tag: str) -> str:
+    visible = "torch.ones(T, T, dtype=torch.bool)" + ("" if v["both_sides"] else ".tril()")
+    return (
+        f"visible = {visible}\n"
+        f"luck = torch.rand(T, T, generator=torch.Generator().manual_seed({v['seed']})) + visible\n"
+        f"chosen = luck.topk(min({v['keys']}, T), dim=-1).indices\n"
+        f"drawn{tag} = torch.zeros_like(visible).scatter(-1, chosen, True) & visible"
+    )
+
+
+_BOTH_SIDES = Parameter("both_sides", Message("also look ahead"), False)
+
+KINDS: dict[str, Kind] = {
+    kind.id: kind
+    for kind in (
+        Kind(
+            "none",
+            Message("no mask"),
+            Message("Everyone may look at everyone, as in BERT."),
+            (),
+            lambda n, v: masks.everything(n),
+            lambda v, _tag: "(q >= 0) & (k >= 0)",
+        ),
+        Kind(
+            "causal",
+            Message("causal"),
+            Message("Nobody looks ahead: every decoder, from GPT-2 to Llama."),
+            (),
+            lambda n, v: masks.causal(n),
+            lambda v, _tag: "k <= q",
+        ),
+        Kind(
+            "window",
+            Message("sliding window"),
+            Message("Only the nearest words: Mistral 7B, every other layer of Gemma 2."),
+            (Parameter("window", Message("words in the window, the own one included"), 4, 1, 64), _BOTH_SIDES),
+            lambda n, v: masks.sliding_window(n, n, v["window"], both_sides=v["both_sides"]),
+            _window,
+        ),
+        Kind(
+            "prefix",
+            Message("prefix"),
+            Message("The prompt reads itself in both directions, the rest is causal: T5 as a prefix LM, PaliGemma."),
+            (Parameter("prefix_len", Message("words in the prefix"), 3, 0, 64),),
+            lambda n, v: masks.prefix(n, n, min(v["prefix_len"], n)),
+            lambda v, _tag: f"(k <= q) | (k < {v['prefix_len']})",
+        ),
+        Kind(
+            "padding",
+            Message("padding"),
+            Message("Places that only fill a batch are no keys for anyone."),
+            (
+                Parameter("pads", Message("places of padding"), 2, 0, 64),
+                Parameter("side", Message("on the"), "right", options=("right", "left")),
+            ),
+            _padding_matrix,
+            _padding,
+        ),
+        Kind(
+            "documents",
+            Message("packed documents"),
+            Message("Several texts packed in one row do not see each other: how training batches are filled."),
+            (Parameter("lengths", Message("their lengths, repeated as needed"), "4, 3, 5"),),
+            lambda n, v: masks.documents(n, n, cut(document_lengths(v["lengths"]), n)),
+            lambda v, tag: f"document{tag}[q] == document{tag}[k]",
+            _documents_setup,
+        ),
+        Kind(
+            "dilated",
+            Message("dilated"),
+            Message("Every n-th word: far sight for few pairs, as in LongNet and Longformer."),
+            (
+                Parameter("dilation", Message("step"), 2, 1, 32),
+                Parameter("window", Message("at most so many keys (0: no limit)"), 0, 0, 64),
+                _BOTH_SIDES,
+            ),
+            lambda n, v: masks.dilated(n, n, v["dilation"], window=v["window"] or None, both_sides=v["both_sides"]),
+            _dilated,
+        ),
+        Kind(
+            "blocks",
+            Message("blocks with global words"),
+            Message("Blocks of neighbours, and a few words that all see: BigBird, Longformer."),
+            (
+                Parameter("block", Message("words in a block"), 3, 1, 64),
+                Parameter("neighbours", Message("neighbouring blocks"), 1, 0, 16),
+                Parameter("global_tokens", Message("global words at the start"), 1, 0, 16),
+                _BOTH_SIDES,
+            ),
+            _blocks_matrix,
+            _blocks,
+        ),
+        Kind(
+            "random",
+            Message("random"),
+            Message("A few keys drawn by lot for each query: BigBird's third ingredient."),
+            (
+                Parameter("keys", Message("keys for each query"), 3, 1, 64),
+                Parameter("seed", Message("seed"), 0, 0, 9999),
+                _BOTH_SIDES,
+            ),
+            lambda n, v: masks.random(n, n, v["keys"], v["seed"], both_sides=v["both_sides"]),
+            lambda v, tag: f"drawn{tag}[q, k]",
+            _random_setup,
+        ),
+    )
+}
