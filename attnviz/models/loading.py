@@ -38,6 +38,8 @@ class LoadedModel:
 
 def load(name: str, progress: Progress | None = None) -> LoadedModel:
     """The model for a catalogue id, a hub id or a folder. Anything that cannot be is a Problem."""
+    from attnviz.models.capture import adopt
+
     settings = current()
     entry = find(name, settings)
     state = fetch(state_of(entry, settings), settings, progress)
@@ -119,12 +121,3 @@ def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Pro
         prepare(entry, settings, progress, again=True)
         return open_folder(folder, entry, settings)
     return opened
-
-
-def adopt(model: PreTrainedModel) -> None:
-    """Our attention function, for good: it records only while a capture is under way."""
-    try:
-        from attnviz.models.capture import adopt as take
-    except ImportError:
-        return
-    take(model)

@@ -45,11 +45,15 @@ def tokenizer(folder: Path, entry: Entry) -> Any:
     if entry.kind == "pictures":
         return None
     try:
-        return AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        found = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
         if _is_for_pictures(folder):
             return None
         raise Problem("The tokenizer of {name} cannot be read: {reason}", name=entry.name, reason=error) from error
+    if found.is_fast:  # some files ask for cutting and padding on every call; where to cut is ours to say
+        found.backend_tokenizer.no_truncation()
+        found.backend_tokenizer.no_padding()
+    return found
 
 
 def read_config(folder: Path, entry: Entry) -> Any:

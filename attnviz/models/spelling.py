@@ -1,0 +1,89 @@
+"""What a tokenizer's piece spells: its markers (Ġ, ##, ▁, </w>, <0xE4>) turned back into bytes of text."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, Final
+
+#: how white space and what cannot be seen are shown
+_SEEN: Final = {" ": "␣", "\t": "⇥", "\n": "⏎", "\r": "␍", "\u00a0": "⍽", "\u3000": "□"}
+_BYTE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+_METASPACE: Final = "▁"
+
+
+def speller(tokenizer: Any) -> Callable[[str], bytes]:
+    """A function from a piece as the vocabulary has it to the bytes of text it stands for."""
+    decoder = _decoder(tokenizer)
+    added = {str(token) for token in tokenizer.get_added_vocab()}
+    byte_level = '"ByteLevel"' in decoder or hasattr(tokenizer, "byte_decoder")
+    word_piece = '"WordPiece"' in decoder or hasattr(tokenizer, "wordpiece_tokenizer")
+    suffix = "</w>" if '"BPEDecoder"' in decoder or (hasattr(tokenizer, "bpe_ranks") and not byte_level) else ""
+
+    def spell(piece: str) -> bytes:
+        if piece in added and not _BYTE.fullmatch(piece):
+            return piece.encode("utf-8", "replace")
+        if byte_level:
+            return _from_byte_letters(piece)
+        if one := _BYTE.fullmatch(piece):
+            return bytes([int(one[1], 16)])
+        if word_piece and piece.startswith("##") and len(piece) > 2:
+            piece = piece[2:]
+        if suffix and piece.endswith(suffix):
+            piece = piece[: -len(suffix)]
+        return piece.replace(_METASPACE, " ").encode("utf-8", "replace")
+
+    return spell
+
+
+def label(spelled: str) -> str:
+    """A piece's text for an axis: no outer spaces, everything in it visible, never empty."""
+    bare = spelled.strip(" ") or spelled
+    return "".join(_visible(c, alone=i == 0) for i, c in enumerate(bare)) or "∅"
+
+
+def part_label(characters: str, part: tuple[int, int]) -> str:
+    """The label of a piece that holds some bytes of a character: the character, and which share of it."""
+    return f"{label(characters)} {part[0]}/{part[1]}"
+
+
+def _visible(character: str, alone: bool) -> str:
+    if character in _SEEN:
+        return _SEEN[character]
+    kind = unicodedata.category(character)
+    if kind in ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp", "Zs") and (alone or kind != "Cf" or _bends_text(character)):
+        return f"U+{ord(character):04X}"
+    return "◌" + character if alone and kind.startswith("M") else character
+
+
+def _bends_text(character: str) -> bool:
+    """Marks that change the direction of what follows: a label must not turn its neighbours round."""
+    return unicodedata.bidirectional(character) in ("LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI")
+
+
+def _decoder(tokenizer: Any) -> str:
+    """The fast tokenizer's decoder as JSON; empty for tokenizers written in Python."""
+    backend = getattr(tokenizer, "backend_tokenizer", None) if getattr(tokenizer, "is_fast", False) else None
+    if backend is None:
+        return ""
+    parts = [part for part in (backend.decoder, backend.pre_tokenizer) if part is not None]
+    return " ".join(json.dumps(json.loads(part.__getstate__()), separators=(",", ":")) for part in parts)
+
+
+def _from_byte_letters(piece: str) -> bytes:
+    table = _byte_letters()
+    if all(letter in table for letter in piece):
+        return bytes(table[letter] for letter in piece)
+    return piece.encode("utf-8", "replace")
+
+
+@lru_cache(maxsize=1)
+def _byte_letters() -> dict[str, int]:
+    """The letter that byte-level vocabularies write for each byte: itself where it prints, else one from 256 on."""
+    prints = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    table = {chr(byte): byte for byte in prints}
+    others = (byte for byte in range(256) if byte not in prints)
+    return table | {chr(256 + n): byte for n, byte in enumerate(others)}

@@ -1,0 +1,155 @@
+"""A sentence as a model reads it, and each of its tokens as a person reads it.
+
+>>> tokens = encode(loaded, "The cat sat.")
+>>> [piece.label for piece in tokens.pieces]
+['The', 'cat', 'sat', '.']
+>>> trace = capture(loaded.model, **tokens.inputs)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from attnviz.core.message import Message, Problem
+from attnviz.models.pieces import Piece, Raw, pieces_of, rest_of
+from attnviz.models.reading import read
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from attnviz.models.loading import LoadedModel
+
+#: what is put around the sentence: as the tokenizer does, nothing, a beginning token too, a chat's turn
+Frame = Literal["usual", "none", "start", "chat"]
+
+_MOST_CHARACTERS: Final = 64  # per token of the limit: a longer text is cut before it is tokenized
+_TAIL_SHOWN: Final = 24
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """One sentence, or two, in tokens. The spans of a segment's pieces, joined, are its text up to the cut."""
+
+    texts: tuple[str, ...]  #: what was typed, one per segment
+    pieces: tuple[Piece, ...]
+    rests: tuple[str, ...]  #: what of each text no piece covers: cut off, or white space alone
+    inputs: dict[str, Tensor] = field(default_factory=dict)  #: for the model's forward, batch of one
+    frame: Frame = "usual"
+    notices: tuple[Message, ...] = ()  #: what was cut
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(piece.id for piece in self.pieces)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(piece.label for piece in self.pieces)
+
+    def spans_joined(self, segment: int = 0) -> str:
+        """The text that the pieces of one segment cover: with `rests` the sentence exactly."""
+        text = self.texts[segment]
+        return "".join(text[p.start : p.end] for p in self.pieces if p.segment == segment and not p.special)
+
+
+def frames(loaded: LoadedModel) -> tuple[Frame, ...]:
+    """The frames that this model's tokenizer can give a sentence, "usual" first."""
+    tokenizer: Any = loaded.tokenizer
+    usual = tokenizer("a")["input_ids"]
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    offered: list[Frame] = ["usual"]
+    if usual != bare:
+        offered.append("none")
+    starts = tokenizer.bos_token_id is not None and loaded.entry.kind != "encoder-decoder"
+    if starts and usual[:1] != [tokenizer.bos_token_id]:
+        offered.append("start")
+    if tokenizer.chat_template:
+        offered.append("chat")
+    return tuple(offered)
+
+
+def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame = "usual") -> Tokens:
+    """A sentence (for encoders: or two) as tokens, cut at the limit with a notice that says where."""
+    if loaded.tokenizer is None:
+        raise Problem("{name} looks at pictures, not at sentences", name=loaded.entry.name)
+    if frame not in frames(loaded):
+        raise Problem(
+            "frame={frame} is not to be had from {name}; these are: {allowed}",
+            frame=frame,
+            name=loaded.entry.name,
+            allowed=", ".join(frames(loaded)),
+        )
+    if pair is not None and frame in ("start", "chat"):
+        raise Problem("Two sentences go together only in the frame their encoder gives them")
+    limit = loaded.max_tokens
+    texts = tuple(_clean(each) for each in (text, pair) if each is not None)
+    heads = tuple(each[: limit * _MOST_CHARACTERS] for each in texts)
+    raws = read(loaded.tokenizer, heads, frame)
+    kept = _cut(raws, limit)
+    if not kept:
+        raise Problem("The sentence is empty: type at least one character")
+    pieces = pieces_of(loaded.tokenizer, heads, kept)
+    rests = tuple(rest_of(pieces, whole, segment) for segment, whole in enumerate(texts))
+    notices = _notices(pieces, texts, rests, limit)
+    return Tokens(texts, pieces, rests, _inputs(loaded, kept), frame, notices)
+
+
+def _clean(text: str) -> str:
+    """Halves of a surrogate pair, which no tokenizer takes, become the replacement character."""
+    return "".join("\ufffd" if 0xD800 <= ord(c) <= 0xDFFF else c for c in text) if not _encodes(text) else text
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _cut(raws: list[Raw], limit: int) -> list[Raw]:
+    """At most `limit` tokens: the frame stays, the longer sentence gives first, no character is left in halves."""
+    kept = list(raws)
+    content = [[i for i, raw in enumerate(raws) if raw.segment == s and not raw.special] for s in (0, 1)]
+    dropped: set[int] = set()
+    over = len(raws) - limit
+    while over > len(dropped) and any(content):
+        longer = max(content, key=len)
+        dropped.add(longer.pop())
+    for positions in content:
+        while positions and positions[-1] + 1 in dropped and raws[positions[-1]].shares_with(raws[positions[-1] + 1]):
+            dropped.add(positions.pop())
+    return [raw for i, raw in enumerate(kept) if i not in dropped]
+
+
+def _notices(
+    pieces: tuple[Piece, ...], texts: tuple[str, ...], rests: tuple[str, ...], limit: int
+) -> tuple[Message, ...]:
+    told = []
+    for text, rest in zip(texts, rests, strict=True):
+        if rest.strip():
+            place = len(text) - len(rest)
+            told.append(
+                Message(
+                    "Cut at {limit} tokens, after “{where}”: {left} more characters are left out",
+                    {"limit": limit, "where": text[max(place - _TAIL_SHOWN, 0) : place].strip(), "left": len(rest)},
+                )
+            )
+    return tuple(told)
+
+
+def _inputs(loaded: LoadedModel, raws: list[Raw]) -> dict[str, Tensor]:
+    import torch
+
+    tokenizer: Any = loaded.tokenizer
+    device = loaded.model.device
+    inputs = {
+        "input_ids": torch.tensor([[raw.id for raw in raws]], device=device),
+        "attention_mask": torch.ones(1, len(raws), dtype=torch.long, device=device),
+    }
+    if "token_type_ids" in tokenizer.model_input_names and loaded.entry.kind != "decoder":
+        inputs["token_type_ids"] = torch.tensor([[raw.type for raw in raws]], device=device)
+    return inputs
