@@ -1,0 +1,167 @@
+"""Rotary positions (RoPE): pairs of numbers in q and k turned by an angle that grows with the position."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from attnviz.core.message import Problem
+from attnviz.core.positions import Position
+
+Pairing = Literal["half", "interleaved"]
+
+
+@dataclass(frozen=True)
+class Linear:
+    """All angles divided by `factor`: positions are squeezed into the length seen in training."""
+
+    factor: float
+
+
+@dataclass(frozen=True)
+class YaRN:
+    """Slow pairs squeezed by `factor`, fast ones left alone, a ramp between, and longer vectors.
+
+    A pair that turns more than `beta_fast` times within `original_length` is left alone, one that
+    turns less than `beta_slow` times is squeezed in full. `attention_factor` lengthens q and k
+    (None: 0.1 ln(factor) + 1); `truncate` rounds the ends of the ramp to whole pairs.
+    """
+
+    factor: float
+    original_length: int
+    beta_fast: float = 32.0
+    beta_slow: float = 1.0
+    attention_factor: float | None = None
+    truncate: bool = True
+
+
+Scaling = Linear | YaRN | None
+
+
+def frequencies(width: int, base: float = 10_000.0, scaling: Scaling = None) -> Tensor:
+    """Angle per position of each pair, in radians, (width/2,), float64: base^(-2i/width), then scaled."""
+    if width < 2 or width % 2:
+        raise Problem("the rotated width {width} must be even and at least 2", width=width)
+    plain = base ** -(torch.arange(0, width, 2, dtype=torch.float64) / width)
+    if scaling is None:
+        return plain
+    if scaling.factor < 1:
+        raise Problem("factor={factor} must be at least 1", factor=scaling.factor)
+    if isinstance(scaling, Linear):
+        return plain / scaling.factor
+    kept = _left_alone(width, base, scaling)
+    return plain * kept + plain / scaling.factor * (1 - kept)
+
+
+def _left_alone(width: int, base: float, yarn: YaRN) -> Tensor:
+    """How much of each pair's own frequency YaRN keeps, (width/2,): 1 fast, 0 slow, a ramp between."""
+
+    def pair_that_turns(times: float) -> float:
+        return width * math.log(yarn.original_length / (times * 2 * math.pi)) / (2 * math.log(base))
+
+    low, high = pair_that_turns(yarn.beta_fast), pair_that_turns(yarn.beta_slow)
+    if yarn.truncate:
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, width - 1)
+    ramp = (torch.arange(width // 2, dtype=torch.float64) - low) / (high - low if high != low else 0.001)
+    return 1 - ramp.clamp(0, 1)
+
+
+def length_factor(scaling: Scaling) -> float:
+    """What rotated vectors are lengthened by: 1 except under YaRN."""
+    if not isinstance(scaling, YaRN):
+        return 1.0
+    return 0.1 * math.log(scaling.factor) + 1 if scaling.attention_factor is None else scaling.attention_factor
+
+
+def rotate(x: Tensor, angles: Tensor, pairing: Pairing = "half", length: float = 1.0) -> Tensor:
+    """x (..., T, D) with pair i turned by angles (..., T, D/2), in the dtype of x.
+
+    "half" pairs number i with number i + D/2 (Llama in transformers), "interleaved" 2i with 2i + 1
+    (the RoPE paper, GPT-J). One is the other with the width permuted.
+    """
+    wide = torch.promote_types(x.dtype, torch.float32)
+    cos, sin = (angles.cos() * length).to(wide), (angles.sin() * length).to(wide)
+    if pairing == "half":
+        a, b = x.to(wide).chunk(2, dim=-1)
+        return torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1).to(x.dtype)
+    a, b = x.to(wide).reshape(*x.shape[:-1], x.shape[-1] // 2, 2).unbind(-1)
+    return torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1).flatten(-2).to(x.dtype)
+
+
+class RoPE(Position):
+    """Rotates the first `width` numbers of each query and key head (all of them when None).
+
+    Positions are whole numbers or fractions, (T,) or (B, T).
+    """
+
+    def __init__(
+        self,
+        width: int | None = None,
+        base: float = 10_000.0,
+        pairing: Pairing = "half",
+        scaling: Scaling = None,
+    ) -> None:
+        super().__init__()
+        if pairing not in ("half", "interleaved"):
+            raise Problem('pairing={pairing} must be "half" or "interleaved"', pairing=repr(pairing))
+        self.width, self.base, self.pairing, self.scaling = width, base, pairing, scaling
+
+    def angles(self, positions: Tensor, width: int) -> Tensor:
+        """Angles (..., T, width/2) of positions (..., T), in float64 so that far positions stay exact."""
+        return positions.double().unsqueeze(-1) * frequencies(width, self.base, self.scaling).to(positions.device)
+
+    def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
+        """x (..., H, T, D) rotated; positions (T,) or (B, T)."""
+        width = self.width or x.shape[-1]
+        if width > x.shape[-1]:
+            raise Problem("the rotated width {width} is wider than the head, {d_head}", width=width, d_head=x.shape[-1])
+        angles = self.angles(positions, width)
+        angles = angles.unsqueeze(-3) if angles.dim() > 2 else angles  # one more axis for the heads
+        turned = rotate(x[..., :width], angles, self.pairing, length_factor(self.scaling))
+        return turned if width == x.shape[-1] else torch.cat([turned, x[..., width:]], dim=-1)
+
+
+def axis_widths(d_head: int) -> tuple[int, int, int]:
+    """The usual split of a head over time, height and width: two even shares of about a third, time gets the rest."""
+    side = 2 * (d_head // 6)
+    return d_head - 2 * side, side, side
+
+
+def grid_positions(frames: int, height: int, width: int) -> Tensor:
+    """(time, height, width) of every patch of a video, row by row, (frames*height*width, 3)."""
+    return torch.cartesian_prod(torch.arange(frames), torch.arange(height), torch.arange(width))
+
+
+class AxialRoPE(RoPE):
+    """RoPE over three axes: one part of the width turns with time, one with height, one with width.
+
+    Each axis has frequencies of its own over its part `widths` (None: `axis_widths`). Positions are
+    (T, 3) or (B, T, 3), as `grid_positions` makes them.
+    """
+
+    def __init__(
+        self, widths: Sequence[int] | None = None, base: float = 10_000.0, pairing: Pairing = "interleaved"
+    ) -> None:
+        super().__init__(None if widths is None else sum(widths), base, pairing)
+        self.widths = None if widths is None else tuple(widths)
+
+    def angles(self, positions: Tensor, width: int) -> Tensor:
+        """Angles (..., T, width/2) of positions (..., T, axes), the axes side by side."""
+        widths = self.widths or axis_widths(width)
+        if positions.dim() < 2 or positions.shape[-1] != len(widths):
+            raise Problem(
+                "positions have shape {shape}; the last axis must hold {axes} coordinates",
+                shape=tuple(positions.shape),
+                axes=len(widths),
+            )
+        axes = positions.double().unbind(-1)
+        parts = [
+            axis.unsqueeze(-1) * frequencies(w, self.base).to(axis.device) for axis, w in zip(axes, widths, strict=True)
+        ]
+        return torch.cat(parts, dim=-1)
