@@ -12,7 +12,8 @@ from torch import Tensor
 
 from attnviz.core.attention import Scale, Stages, attend, scale_factor
 from attnviz.core.message import Message, Problem
-from attnviz.models.shapes import broadcasts, of_heads, runs, wide
+from attnviz.models.projection import value_lengths
+from attnviz.models.shapes import broadcasts, chosen_heads, everything, of_heads, runs, wide
 
 Stack = Literal["encoder", "decoder"]
 Kind = Literal["self", "cross"]
@@ -23,7 +24,7 @@ ScaleChoice = Scale | Literal["model"]
 CHUNK = 1 << 24
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Layer:
     """What one call of attention was given. Tensors are shared with the pass, never copied.
 
@@ -52,6 +53,11 @@ class Layer:
     reported: Tensor | None = None  #: (B, H, Q, K) weights from the model, where they are all there is
     why: Message | None = None  #: why the layer is not exact
 
+    def __repr__(self) -> str:
+        _, heads, q_len, k_len = self.shape
+        what = "" if self.exact else ", weights only"
+        return f"<{self.stack} {self.kind} {self.index}: {heads} heads on {self.n_kv_heads}, {q_len} x {k_len}{what}>"
+
     @property
     def exact(self) -> bool:
         """Whether weights are computed from q and k: only then can another mask or scale be tried."""
@@ -67,6 +73,12 @@ class Layer:
         return max(q_.shape[0], k_.shape[0]), q_.shape[1], q_.shape[2], k_.shape[2]
 
     @property
+    def device(self) -> torch.device:
+        held = self.q if self.reported is None else self.reported
+        assert held is not None
+        return held.device
+
+    @property
     def n_heads(self) -> int:
         return self.shape[1]
 
@@ -79,10 +91,26 @@ class Layer:
         """Boolean (B or 1, H or 1, Q, K): where the model let a query attend."""
         if self.allowed is not None:
             return self.allowed
-        device = None if self.q is None else self.q.device
-        _, _, q_len, k_len = self.shape
-        ones = torch.ones(1, 1, q_len, k_len, dtype=torch.bool, device=device)
-        return ones.tril() if self.causal else ones
+        full = everything(*self.shape[2:], None, self.device)
+        return full.tril() if self.causal else full
+
+    def mask_for(self, mask: MaskChoice = "model", n_heads: int | None = None) -> Tensor:
+        """Where a query may attend when `mask` is asked for (of `n_heads` heads): padding stays hidden."""
+        if isinstance(mask, str):
+            if mask != "model":
+                raise Problem('mask={mask} must be "model", None or a boolean tensor', mask=repr(mask))
+            return self.mask
+        b, heads, q_len, k_len = self.shape
+        if mask is None:
+            return everything(q_len, k_len, self.padding, self.device)
+        wanted = (b, n_heads or heads, q_len, k_len)
+        if not broadcasts(tuple(mask.shape), wanted):
+            raise Problem(
+                "mask has shape {shape}; it must broadcast to {wanted}", shape=tuple(mask.shape), wanted=wanted
+            )
+        if mask.dtype != torch.bool:
+            raise Problem("mask has dtype {dtype}; it must be boolean, True meaning may attend", dtype=mask.dtype)
+        return everything(q_len, k_len, self.padding, self.device) & mask.to(self.device)
 
     def weights(
         self, heads: int | Sequence[int] | None = None, mask: MaskChoice = "model", scale: ScaleChoice = "model"
@@ -92,14 +120,14 @@ class Layer:
         Another mask replaces the model's own pattern but never uncovers padding; `layer.mask & mine`
         narrows it; None leaves padding only. Bias, soft-cap and sinks stay as they are.
         """
-        chosen = self._heads(heads)
+        chosen = chosen_heads(heads, self.n_heads, self.index)
         if not self.exact:
             self._refuse_changes(mask, scale)
             assert self.reported is not None
             return self.reported[:, chosen]
         b, _, q_len, k_len = self.shape
         step = max(1, CHUNK // (b * q_len * k_len))
-        parts = [self._stages(part, mask, scale, start).weights for start, part in runs(chosen, step, self.scale_of)]
+        parts = [self.stages_of(part, mask, scale, start).weights for start, part in runs(chosen, step, self.scale_of)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
     def stages(self, head: int = 0, mask: MaskChoice = "model", scale: ScaleChoice = "model") -> Stages:
@@ -108,7 +136,7 @@ class Layer:
             raise Problem(
                 "layer {index} gives its weights only; scores and masks cannot be shown or changed", index=self.index
             )
-        return self._stages(self._heads(head), mask, scale, 0)
+        return self.stages_of(chosen_heads(head, self.n_heads, self.index), mask, scale)
 
     def scale_of(self, head: int) -> float:
         """What this head's q.kT was multiplied by: `scale`, unless an intervention changed it."""
@@ -123,14 +151,15 @@ class Layer:
                 "layer {index} has no output projection that could be found; value weighting is not available",
                 index=self.index,
             )
-        v = wide(self.v).repeat_interleave(self.n_heads // self.n_kv_heads, 1)  # (B, H, K, Dv)
-        slices = wide(self.w_o).unflatten(1, (self.n_heads, -1)).transpose(0, 1)  # (H, M, Dv)
-        gram = slices.mT @ slices  # (H, Dv, Dv)
-        squared = ((v @ gram) * v).sum(-1)  # (B, H, K)
-        return squared.clamp_min(0).sqrt()
+        return value_lengths(self.v, self.w_o, self.n_heads)
 
-    def _stages(self, heads: list[int], mask: MaskChoice, scale: ScaleChoice, start: int) -> Stages:
-        """`start` is where these heads stand among all that were asked for: a mask may have one row for each."""
+    def stages_of(
+        self, heads: list[int], mask: MaskChoice = "model", scale: ScaleChoice = "model", start: int = 0
+    ) -> Stages:
+        """Stages of several heads that share one scale.
+
+        `start` is where they stand among all that were asked for: a mask may have a row for each of those.
+        """
         q, k, v = self._qkv()
         per_kv = self.n_heads // self.n_kv_heads
         if heads != list(range(self.n_heads)):
@@ -144,42 +173,15 @@ class Layer:
         return attend(q, k, v, self._mask(heads, mask, start), factor, bias, self.softcap, sinks)
 
     def _mask(self, heads: list[int], mask: MaskChoice, start: int) -> Tensor | None:
-        if isinstance(mask, str):
-            if mask != "model":
-                raise Problem('mask={mask} must be "model", None or a boolean tensor', mask=repr(mask))
-            return None if self.allowed is None and not self.causal else of_heads(self.mask, heads)
+        if isinstance(mask, str) and mask == "model" and self.allowed is None and not self.causal:
+            return None
         if mask is None:
             return self.padding
-        mask = mask.to(self._qkv()[0].device)
+        if isinstance(mask, str):
+            return of_heads(self.mask_for(mask), heads)
         if mask.dim() >= 3 and mask.shape[-3] > 1:
             mask = mask[..., start : start + len(heads), :, :]
-        b, _, q_len, k_len = self.shape
-        wanted = (b, len(heads), q_len, k_len)
-        if not broadcasts(tuple(mask.shape), wanted):
-            raise Problem(
-                "mask has shape {shape}; it must broadcast to {wanted}", shape=tuple(mask.shape), wanted=wanted
-            )
-        if mask.dtype != torch.bool:
-            raise Problem("mask has dtype {dtype}; it must be boolean, True meaning may attend", dtype=mask.dtype)
-        return mask if self.padding is None else mask & self.padding
-
-    def _heads(self, heads: int | Sequence[int] | None) -> list[int]:
-        if heads is None:
-            return list(range(self.n_heads))
-        chosen = [heads] if isinstance(heads, int) else [int(head) for head in heads]
-        for head in chosen:
-            if not 0 <= head < self.n_heads:
-                raise Problem(
-                    "head {head} does not exist: layer {index} has heads 0 to {last}",
-                    head=head,
-                    index=self.index,
-                    last=self.n_heads - 1,
-                )
-        if not chosen:
-            raise Problem(
-                "no head was named; layer {index} has heads 0 to {last}", index=self.index, last=self.n_heads - 1
-            )
-        return chosen
+        return self.mask_for(mask, len(heads))
 
     def _refuse_changes(self, mask: MaskChoice, scale: ScaleChoice) -> None:
         if not (isinstance(mask, str) and mask == "model" and scale == "model"):

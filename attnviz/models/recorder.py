@@ -32,7 +32,12 @@ class Recorder:
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
 
     def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> interface.Answer:
-        layer = self.describe(module, call)
+        return self.keep(self.describe(module, call), module, call, mask, kwargs)
+
+    def keep(
+        self, layer: Layer, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
+    ) -> interface.Answer:
+        """Answer as the model would, and remember the layer."""
         output, weights = interface.run(module, call, mask, kwargs)
         self.layers.append(reported(layer, weights, call) if call.unknown else layer)
         return output, None if not call.unknown else weights

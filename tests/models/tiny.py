@@ -1,0 +1,62 @@
+"""Tiny random models for tests, built from a config: nothing is downloaded."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from transformers import BertConfig, BertForMaskedLM, LlamaConfig, LlamaForCausalLM, PreTrainedModel
+
+VOCAB = 100
+
+
+def llama(seed: int = 0, **changes: object) -> LlamaForCausalLM:
+    """2 layers, 6 query heads on 2 key/value heads; weights large enough for attention to be uneven."""
+    torch.manual_seed(seed)
+    given = {
+        "hidden_size": 48,
+        "intermediate_size": 64,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 6,
+        "num_key_value_heads": 2,
+        "vocab_size": VOCAB,
+        "initializer_range": 0.3,
+    }
+    return LlamaForCausalLM(LlamaConfig(**(given | changes))).eval()
+
+
+def bert(seed: int = 0) -> BertForMaskedLM:
+    torch.manual_seed(seed)
+    config = BertConfig(
+        hidden_size=48,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=6,
+        vocab_size=VOCAB,
+        initializer_range=0.3,
+    )
+    return BertForMaskedLM(config).eval()
+
+
+def tokens(batch: int = 2, length: int = 7, seed: int = 1) -> Tensor:
+    return torch.randint(5, VOCAB, (batch, length), generator=torch.Generator().manual_seed(seed))
+
+
+def padded(side: str, batch: int = 2, length: int = 7, missing: int = 3) -> Tensor:
+    """Attention mask whose first row has `missing` padding tokens on one side."""
+    mask = torch.ones(batch, length, dtype=torch.long)
+    if side == "left":
+        mask[0, :missing] = 0
+    elif side == "right":
+        mask[0, -missing:] = 0
+    return mask
+
+
+def eager(model: PreTrainedModel, **inputs: object) -> object:
+    """What the model itself reports on its plain path."""
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    try:
+        with torch.no_grad():
+            return model(**inputs, output_attentions=True)
+    finally:
+        model.set_attn_implementation(before)
