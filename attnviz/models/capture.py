@@ -31,7 +31,7 @@ def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trac
     their layers say `exact=False`. Gradients are not kept; dropout is as the model's mode has it.
     """
     if takes_interface(model):
-        trace = record(model, Recorder(model), logits, inputs)
+        trace, _ = record(model, Recorder(model), logits, inputs)
         if trace.layers:
             return trace
     trace = eager_layers(model, logits, inputs)
@@ -40,12 +40,12 @@ def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trac
     return trace
 
 
-def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> Trace:
-    """Run the pass with `recorder` answering its attention calls."""
+def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
+    """Run the pass with `recorder` answering its attention calls; also gives what the model returned."""
     part, given = arguments(model, logits, inputs)
     with torch.no_grad(), switched(model), listening(recorder):
         output = part(**given)
     kept = {
         name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()
     }
-    return Trace(tuple(recorder.layers), logits_of(output, logits, model, inputs), kept)
+    return Trace(tuple(recorder.layers), logits_of(output, logits, model, inputs), kept), output

@@ -68,7 +68,7 @@ def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits 
             "{model} computes attention in its own way; it can be shown but not changed", model=type(model).__name__
         )
     recorder = Intervention(model, chosen)
-    trace = record(model, recorder, logits, inputs)
+    trace, _ = record(model, recorder, logits, inputs)
     for edit in chosen:
         missing = sorted(set(_numbers(edit.layers, 0)) - recorder.met[edit])
         if missing:

@@ -1,0 +1,83 @@
+"""What a model says next, or in place of a mask, as probabilities; and how an intervention moved them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attnviz.core.message import Problem
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A token and how likely the model thinks it."""
+
+    token: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A token's probability before and after something was changed."""
+
+    token: int
+    before: float
+    after: float
+
+
+def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = None) -> Tensor:
+    """Logits (..., V) as probabilities: temperature 0 puts everything on the best, `top_k` keeps so many."""
+    if not temperature >= 0 or temperature == float("inf"):
+        raise Problem("temperature={temperature} must be 0 or a positive number", temperature=temperature)
+    if top_k is not None and top_k < 1:
+        raise Problem("top_k={top_k} must be at least 1", top_k=top_k)
+    wide = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    if temperature == 0:
+        best = wide.argmax(-1, keepdim=True)
+        return torch.zeros_like(wide).scatter(-1, best, 1.0)
+    if top_k is not None and top_k < wide.shape[-1]:
+        kept = wide.topk(top_k, -1)
+        wide = torch.full_like(wide, -torch.inf).scatter(-1, kept.indices, kept.values)
+    return ((wide - wide.amax(-1, keepdim=True)) / temperature).softmax(-1)
+
+
+def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | None = None) -> list[Guess]:
+    """The `n` most likely tokens of one position's logits (V,), best first; those of probability 0 left out."""
+    chances = probabilities(_one(logits), temperature, top_k)
+    best = chances.topk(min(n, len(chances)))
+    pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    return [Guess(token, chance) for token, chance in pairs if chance > 0]
+
+
+def masked_guesses(logits: Tensor, input_ids: Tensor, mask_token: int, n: int = 10) -> dict[int, list[Guess]]:
+    """For each masked position of one sentence (Q,), what the logits (Q, V) of `logits="all"` put there."""
+    if logits.dim() != 2 or input_ids.shape != logits.shape[:1]:
+        raise Problem(
+            "logits have shape {logits} and the sentence {ids}; they must be (Q, V) and (Q,)",
+            logits=tuple(logits.shape),
+            ids=tuple(input_ids.shape),
+        )
+    positions = (input_ids == mask_token).nonzero().flatten().tolist()
+    return {position: guesses(logits[position], n) for position in positions}
+
+
+def moved(before: Tensor, after: Tensor, n: int = 10) -> list[Moved]:
+    """The tokens among the `n` likeliest of either, (V,) each, by their probability before."""
+    one, other = probabilities(_one(before)), probabilities(_one(after))
+    n = min(n, len(one))
+    tokens = torch.cat([one.topk(n).indices, other.topk(n).indices]).unique()
+    tokens = tokens[one[tokens].argsort(descending=True)]
+    return [Moved(token, one[token].item(), other[token].item()) for token in tokens.tolist()]
+
+
+def total_variation(before: Tensor, after: Tensor) -> float:
+    """Share of probability that changed place, 0 to 1: half the sum of |difference|, of logits (V,) each."""
+    return float((probabilities(_one(before)) - probabilities(_one(after))).abs().sum() / 2)
+
+
+def _one(logits: Tensor) -> Tensor:
+    if logits.dim() != 1:
+        raise Problem("logits have shape {shape}; one position's have shape (V,)", shape=tuple(logits.shape))
+    return logits
