@@ -1,0 +1,42 @@
+"""HeadLayout: names for how heads share keys and values, and what does not fit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from attnviz.core.heads import HeadLayout
+from attnviz.core.message import Problem
+
+
+def test_widths_default_to_a_share_of_the_model() -> None:
+    layout = HeadLayout(64, 8)
+    assert (layout.kv_heads, layout.qk_width, layout.v_width, layout.heads_per_kv) == (8, 8, 8, 1)
+    assert HeadLayout(64, 8, d_head=20).v_width == 20
+    assert HeadLayout(64, 8, d_head=20, d_value=5).v_width == 5
+
+
+def test_the_kind_follows_from_the_number_of_key_value_heads() -> None:
+    gqa = HeadLayout(64, 8, 2)
+    assert [replace(gqa, n_kv_heads=n).kind for n in (8, 4, 1)] == ["MHA", "GQA", "MQA"]
+    assert HeadLayout(64, 1).kind == "MHA"
+
+
+def test_neighbouring_query_heads_share_a_key_value_head() -> None:
+    assert [HeadLayout(64, 6, 2, d_head=8).kv_head_of(head) for head in range(6)] == [0, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "given, sentence",
+    [
+        ({"n_heads": 6, "n_kv_heads": 4}, "n_heads=6 must be a multiple of n_kv_heads=4"),
+        ({"n_heads": 7}, "d_model=64 must be a multiple of n_heads=7"),
+        ({"n_heads": 0}, "n_heads=0 must be a whole number of at least 1"),
+        ({"n_heads": 8, "d_head": 2.5}, "d_head=2.5 must be a whole number"),
+        ({"n_heads": 8, "n_kv_heads": True}, "n_kv_heads=True must be a whole number"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_words(given: dict[str, int], sentence: str) -> None:
+    with pytest.raises(Problem, match=sentence):
+        HeadLayout(64, **given)
