@@ -1,0 +1,199 @@
+"""Where each number on the building page comes from: sheets of numbers, and the arithmetic of any cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Role = Literal["x", "q", "k", "v", "w", "scores", "weights", "mask", "plain"]
+Token = tuple[str, float | str]  # ("0", 0.3): a number from sheet 0; ("op", "×"); ("n", 0.5): a constant
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A matrix with its name, the meaning of its rows and columns, and what it may be coloured by."""
+
+    name: str  #: as in the formula: "Q", "W_Q", "K^T"
+    role: Role
+    values: np.ndarray  #: (rows, columns)
+    rows: tuple[str, ...]
+    cols: tuple[str, ...]
+    axes: tuple[str, str]  #: letters of the two axes, such as ("Q", "H*D")
+    col_roles: tuple[Role, ...] = ()  #: when the columns belong to different things, as in packed QKV
+    lines: tuple[int, ...] = ()  #: columns before which a head ends
+
+
+@dataclass(frozen=True)
+class Area:
+    """A block of cells of one sheet; ends are exclusive."""
+
+    sheet: int
+    rows: tuple[int, int]
+    cols: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number's origin: the cells it was computed from, and the sum written out."""
+
+    areas: tuple[Area, ...]
+    tokens: tuple[Token, ...]
+
+
+@dataclass(frozen=True)
+class Board:
+    """One operation on show: the sheets that go in, the signs between them, and the sheet that comes out."""
+
+    part: str  #: "q" | "k" | "v" | "qkv" | "kv" | "x" | "y" | ""
+    sheets: tuple[Sheet, ...]  #: the last one is the result
+    signs: tuple[str, ...]  #: one after each sheet but the last; the last sign is "="
+    cell: Callable[[int, int], Cell]
+
+    @property
+    def result(self) -> Sheet:
+        return self.sheets[-1]
+
+
+def one(sheet: int, r: int, c: int) -> Area:
+    return Area(sheet, (r, r + 1), (c, c + 1))
+
+
+def row(sheet: int, r: int, matrix: Sheet) -> Area:
+    return Area(sheet, (r, r + 1), (0, matrix.values.shape[1]))
+
+
+def column(sheet: int, c: int, matrix: Sheet) -> Area:
+    return Area(sheet, (0, matrix.values.shape[0]), (c, c + 1))
+
+
+def given(part: str, sheet: Sheet) -> Board:
+    """A sheet that is not computed from another."""
+    return Board(part, (sheet,), (), lambda r, c: Cell((), (("0", float(sheet.values[r, c])),)))
+
+
+def product(part: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | None = None) -> Board:
+    """a @ b (+ bias): a row of one times a column of the other."""
+
+    def cell(r: int, c: int) -> Cell:
+        tokens: list[Token] = []
+        for left, right in zip(a.values[r], b.values[:, c], strict=True):
+            tokens += [("op", "+")] if tokens else []
+            tokens += [("0", float(left)), ("op", "×"), ("1", float(right))]
+        areas = [row(0, r, a), column(1, c, b)]
+        if bias is not None:
+            tokens += [("op", "+"), ("2", float(bias.values[0, c]))]
+            areas.append(one(2, 0, c))
+        return Cell(tuple(areas), tuple(tokens))
+
+    if bias is None:
+        return Board(part, (a, b, result), ("×", "="), cell)
+    return Board(part, (a, b, bias, result), ("×", "+", "="), cell)
+
+
+def moved(
+    part: str, sources: Sequence[Sheet], result: Sheet, origin: Callable[[int, int], tuple[int, int, int]]
+) -> Board:
+    """Numbers in new places: `origin` names sheet, row and column of each."""
+
+    def cell(r: int, c: int) -> Cell:
+        sheet, i, j = origin(r, c)
+        return Cell((one(sheet, i, j),), ((str(sheet), float(sources[sheet].values[i, j])),))
+
+    return Board(part, (*sources, result), (*[","] * (len(sources) - 1), "→"), cell)
+
+
+def added(part: str, a: Sheet, b: Sheet, result: Sheet) -> Board:
+    def cell(r: int, c: int) -> Cell:
+        terms: tuple[Token, ...] = (("0", float(a.values[r, c])), ("op", "+"), ("1", float(b.values[r, c])))
+        return Cell((one(0, r, c), one(1, r, c)), terms)
+
+    return Board(part, (a, b, result), ("+", "="), cell)
+
+
+def multiplied(a: Sheet, result: Sheet, width: int | None) -> Board:
+    """Every number divided by sqrt(width); width None leaves them."""
+
+    def cell(r: int, c: int) -> Cell:
+        tokens: tuple[Token, ...] = (("0", float(a.values[r, c])),)
+        if width is not None:
+            tokens += (("op", "÷"), ("op", "√("), ("n", float(width)), ("op", ")"))
+        return Cell((one(0, r, c),), tokens)
+
+    return Board("", (a, result), ("→",), cell)
+
+
+def masked(a: Sheet, allowed: Sheet, result: Sheet) -> Board:
+    def cell(r: int, c: int) -> Cell:
+        tokens: tuple[Token, ...] = (("0", float(a.values[r, c])),) if allowed.values[r, c] else (("op", "−∞"),)
+        return Cell((one(0, r, c), one(1, r, c)), tokens)
+
+    return Board("", (a, allowed, result), ("∧", "="), cell)
+
+
+def softmax(a: Sheet, result: Sheet) -> Board:
+    """exp of a score over the sum of exp along its row; hidden scores are left out."""
+
+    def cell(r: int, c: int) -> Cell:
+        finite = [float(s) for s in a.values[r] if np.isfinite(s)]
+        if not finite or not np.isfinite(a.values[r, c]):
+            return Cell((row(0, r, a),), (("n", 0.0),))
+        tokens: list[Token] = [("op", "exp("), ("0", float(a.values[r, c])), ("op", ")"), ("op", "÷"), ("op", "(")]
+        for i, score in enumerate(finite):
+            tokens += [("op", "+")] if i else []
+            tokens += [("op", "exp("), ("0", score), ("op", ")")]
+        return Cell((row(0, r, a),), (*tokens, ("op", ")")))
+
+    return Board("", (a, result), ("→",), cell)
+
+
+def dropped(a: Sheet, kept: Sheet, result: Sheet, keep: float) -> Board:
+    def cell(r: int, c: int) -> Cell:
+        terms: tuple[Token, ...] = (("0", float(a.values[r, c])), ("op", "×"), ("1", float(kept.values[r, c])))
+        tokens = (*terms, ("op", "÷"), ("n", keep)) if keep < 1 else terms
+        return Cell((one(0, r, c), one(1, r, c)), tokens)
+
+    return Board("", (a, kept, result), ("×", "→"), cell)
+
+
+def rotated(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
+    """Pairs (c, c + D/2) turned by their angle."""
+    half = a.values.shape[1] // 2
+
+    def cell(r: int, c: int) -> Cell:
+        partner, first = (c + half) % (2 * half), c < half
+        angle = float(angles.values[r, c])
+        tokens: tuple[Token, ...] = (
+            ("0", float(a.values[r, c])),
+            ("op", "×"),
+            *_call("cos(", angle),
+            ("op", "−" if first else "+"),
+            ("0", float(a.values[r, partner])),
+            ("op", "×"),
+            *_call("sin(", angle),
+        )
+        return Cell((one(0, r, c), one(0, r, partner), one(1, r, c)), tokens)
+
+    return Board(part, (a, angles, result), ("↻", "="), cell)
+
+
+def _call(name: str, argument: float) -> tuple[Token, ...]:
+    return (("op", name), ("1", argument), ("op", ")"))
+
+
+def normalised(part: str, a: Sheet, result: Sheet, eps: float, centre: bool) -> Board:
+    """Each row divided by its root mean square; with `centre` its mean is taken away first."""
+
+    def cell(r: int, c: int) -> Cell:
+        values = a.values[r].astype(np.float64)
+        mean = float(values.mean()) if centre else 0.0
+        spread = float(np.square(values - mean).mean())
+        top: tuple[Token, ...] = (("0", float(a.values[r, c])),)
+        if centre:
+            top = (("op", "("), *top, ("op", "−"), ("n", mean), ("op", ")"))
+        tokens = (*top, ("op", "÷"), ("op", "√("), ("n", spread), ("op", "+"), ("n", eps), ("op", ")"))
+        return Cell((row(0, r, a),), tokens)
+
+    return Board(part, (a, result), ("→",), cell)

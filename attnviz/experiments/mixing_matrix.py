@@ -1,0 +1,125 @@
+"""Why Q, K and V at all: attention against a fixed matrix that mixes the words.
+
+A mixing matrix A (T, T) can be learned just as well: out = A V. It is learned here, by least
+squares, to do what attention does, once on this sentence alone and once on many random ones. Then
+both are given the sentence in another order and at another length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.core.attention import attend
+from attnviz.core.message import Problem
+
+LENGTHS = (4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+
+
+@dataclass(frozen=True)
+class Config:
+    x: tuple[tuple[float, ...], ...]  #: the sentence's word vectors, (T, M)
+    w_q: tuple[tuple[float, ...], ...]  #: (M, D)
+    w_k: tuple[tuple[float, ...], ...]  #: (M, D)
+    w_v: tuple[tuple[float, ...], ...]  #: (M, Dv)
+    order: tuple[int, ...]  #: the permutation: new place i holds old word order[i]
+    sentences: int = 400
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input through the three: errors are relative to attention's own output; None: impossible."""
+
+    name: str  #: "same" | "permuted" | "longer" | "shorter" | "other"
+    weights: np.ndarray  #: attention's weights, (T', T')
+    equivariant: float | None  #: attention: distance from its first output, permuted along; only for "permuted"
+    memorised: float | None  #: matrix learned on this sentence
+    learned: float | None  #: matrix learned on many sentences
+    error: str | None  #: PyTorch's own words where the matrix does not fit
+
+
+@dataclass(frozen=True)
+class Result:
+    memorised: np.ndarray  #: (T, T)
+    learned: np.ndarray  #: (T, T)
+    cases: tuple[Case, ...]
+    lengths: tuple[int, ...]
+    attention_parameters: tuple[int, ...]  #: W_Q, W_K, W_V by length: they do not grow
+    matrix_parameters: tuple[int, ...]  #: A and W_V by length: T*T grows
+
+
+class _Head:
+    """One attention head with fixed projections."""
+
+    def __init__(self, config: Config) -> None:
+        self.q, self.k, self.v = (torch.tensor(w, dtype=torch.float64) for w in (config.w_q, config.w_k, config.w_v))
+
+    def values(self, x: Tensor) -> Tensor:
+        return x @ self.v  # (..., T, Dv)
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Weights (..., T, T) and output (..., T, Dv)."""
+        q, k, v = ((x @ w).unsqueeze(-3) for w in (self.q, self.k, self.v))
+        stages = attend(q, k, v)
+        return stages.weights.squeeze(-3), stages.output.squeeze(-3)
+
+
+def run(config: Config) -> Result:
+    """The three ways to mix, on the sentence, in another order, longer, shorter, and with other words."""
+    x = torch.tensor(config.x, dtype=torch.float64)
+    length, width = x.shape
+    if sorted(config.order) != list(range(length)):
+        raise Problem("order={order} must name each of the {n} places once", order=config.order, n=length)
+    if length < 2:
+        raise Problem("{n} words: at least 2 are needed to change their order", n=length)
+    head = _Head(config)
+    generator = torch.Generator().manual_seed(config.seed)
+    many = torch.randn(config.sentences, length, width, generator=generator, dtype=torch.float64)
+    memorised, learned = _fit(head, x.unsqueeze(0)), _fit(head, many)
+    order = torch.tensor(config.order)
+    inputs = {
+        "same": x,
+        "permuted": x[order],
+        "other": many[0],
+        "longer": torch.cat([x, x[:1]]),
+        "shorter": x[:-1],
+    }
+    cases = tuple(_case(name, y, head, memorised, learned, x, order) for name, y in inputs.items())
+    d, dv = head.q.shape[1], head.v.shape[1]
+    return Result(
+        memorised.numpy(),
+        learned.numpy(),
+        cases,
+        LENGTHS,
+        tuple(width * (2 * d + dv) for _ in LENGTHS),
+        tuple(n * n + width * dv for n in LENGTHS),
+    )
+
+
+def _fit(head: _Head, x: Tensor) -> Tensor:
+    """The A (T, T) with the smallest squared error of A V against attention's output, over all sentences x (N, T, M).
+
+    A sentence of more words than V is wide has many best matrices; the shortest is taken.
+    """
+    _, wanted = head(x)
+    seen = head.values(x).permute(0, 2, 1).flatten(0, 1)  # (N*Dv, T)
+    target = wanted.permute(0, 2, 1).flatten(0, 1)
+    return torch.linalg.lstsq(seen, target, driver="gelsd").solution.T
+
+
+def _case(name: str, y: Tensor, head: _Head, memorised: Tensor, learned: Tensor, x: Tensor, order: Tensor) -> Case:
+    weights, wanted = head(y)
+    moved = _relative(head(x)[1][order], wanted) if name == "permuted" else None
+    try:
+        errors = [_relative(a @ head.values(y), wanted) for a in (memorised, learned)]
+    except RuntimeError as refusal:
+        return Case(name, weights.numpy(), moved, None, None, str(refusal))
+    return Case(name, weights.numpy(), moved, errors[0], errors[1], None)
+
+
+def _relative(got: Tensor, wanted: Tensor) -> float:
+    return float((got - wanted).norm() / wanted.norm().clamp_min(1e-12))
