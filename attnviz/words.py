@@ -8,7 +8,7 @@ the visitor's browser, and without one the answer is English.
 from __future__ import annotations
 
 import gettext
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -22,7 +22,7 @@ class Sayable(Protocol):
     @property
     def template(self) -> str: ...
     @property
-    def params(self) -> dict[str, object]: ...
+    def params(self) -> Mapping[str, object]: ...
 
 
 _language: Callable[[], str | None] = lambda: None  # noqa: E731

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 
@@ -13,7 +14,7 @@ class Message:
     """
 
     template: str
-    params: dict[str, object] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.template.format(**self.params)

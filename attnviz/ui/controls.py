@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeVar, cast
 
 import streamlit as st
 
 from attnviz.ui.text import plain
 from attnviz.words import _
 
+T = TypeVar("T")
 Style = Literal["segmented", "select", "radio"]
 
 
@@ -41,6 +42,36 @@ def choice(
     else:
         picked = st.selectbox(label, ids, persist_state="session", **common, **write)  # type: ignore[call-overload]
     return str(picked) if picked in options else str(first)
+
+
+def linked(key: str, default: T, parse: Callable[[str], T]) -> T:
+    """A value that no widget holds (a chosen head, say): from this session, or from the link.
+
+    `parse` raises ValueError on text that makes no sense; the default is then shown, and it is said.
+    """
+    wanted = st.query_params.get(key)
+    if key in st.session_state and st.session_state.get(_seen(key)) == wanted:
+        return cast(T, st.session_state[key])
+    st.session_state[_seen(key)] = wanted
+    value = default
+    if wanted is not None:
+        try:
+            value = parse(wanted)
+        except ValueError:
+            note = _("The link's {name} “{wanted}” makes no sense here; {first} is shown.")
+            st.caption(note.format(name=key, wanted=plain(wanted[:40]), first=plain(str(default))))
+    st.session_state[key] = value
+    return value
+
+
+def set_linked(key: str, value: object, text: str | None) -> None:
+    """Change a `linked` value; `text` is how the link says it, None leaves it out. Call it from callbacks."""
+    st.session_state[key] = value
+    if text is None:
+        st.query_params.pop(key, None)
+    else:
+        st.query_params[key] = text
+    st.session_state[_seen(key)] = text
 
 
 def _seen(key: str) -> str:

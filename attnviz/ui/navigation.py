@@ -32,6 +32,13 @@ SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
 
 ROWS = [
     Row("home", N_("Start"), "👁️", SEE, N_("What is attention?")),
+    Row(
+        "explore",
+        N_("Explore"),
+        "🔎",
+        SEE,
+        N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
+    ),
 ]
 
 

@@ -51,6 +51,7 @@ def under(
     table: Table | Later | None = None,
     caption: str | None = None,
     words: str | None = None,
+    label: str | None = None,
 ) -> None:
     """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
 
@@ -59,14 +60,16 @@ def under(
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-under"):
         if words:
             st.markdown(words, width="stretch")
-        export_menu(fig, name, key, table, caption)
+        export_menu(fig, name, key, table, caption, label)
 
 
 @st.fragment
-def export_menu(fig: Figure | Later, name: str, key: str, table: Table | Later | None, caption: str | None) -> None:
+def export_menu(
+    fig: Figure | Later, name: str, key: str, table: Table | Later | None, caption: str | None, label: str | None = None
+) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
     menu = st.popover(
-        _("Export"),
+        label or _("Export"),
         icon=":material/download:",
         type="tertiary",
         key=f"{key}-export",

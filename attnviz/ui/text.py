@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from attnviz.words import Sayable, _
+
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])")
 
 
@@ -17,3 +19,9 @@ def quoted(token: str) -> str:
     """A token inside a sentence: italic, its spaces visible when it is nothing else."""
     shown = token.strip() or "␣"
     return f"*{plain(shown)}*"
+
+
+def spoken(message: Sayable) -> str:
+    """A Message in the visitor's language for Markdown: what stands in it shows as typed."""
+    params = {name: plain(value) if isinstance(value, str) else value for name, value in message.params.items()}
+    return _(message.template).format(**params)

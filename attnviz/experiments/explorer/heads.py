@@ -1,0 +1,142 @@
+"""One matrix to draw large: a head, an average, or rollout, as the visitor asked to see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.core import rollout as core_rollout
+from attnviz.core.message import Message, Problem
+from attnviz.experiments.explorer.reading import Stack
+from attnviz.models.axes import Axis, axis, project
+from attnviz.models.layer import MaskChoice, ScaleChoice
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a matrix is shown."""
+
+    values: Literal["weights", "values"] = "weights"  #: "values": weight times the length of what the value adds
+    units: Literal["pieces", "words"] = "pieces"
+    special: bool = True  #: whether special tokens are shown
+    renormalise: bool = False  #: rows sum to 1 again after special tokens are left out
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Values (Q, K) with what each row and column is called and where it stands in the sentence."""
+
+    values: np.ndarray  #: float32
+    hidden: np.ndarray  #: boolean, True where the mask hides
+    rows: tuple[str, ...]
+    cols: tuple[str, ...]
+    row_at: tuple[int, ...]  #: position of each row's first piece
+    col_at: tuple[int, ...]
+    row_breaks: tuple[int, ...] = ()  #: rows where a second sentence begins
+    col_breaks: tuple[int, ...] = ()
+    notes: tuple[Message, ...] = ()  #: what was added up, averaged or left out
+
+    @property
+    def plain(self) -> np.ndarray:
+        """The values with NaN where hidden."""
+        return np.where(self.hidden, np.nan, self.values)
+
+    def minus(self, other: Matrix) -> Matrix:
+        """Difference to another matrix of the same sentence; hidden only where both are."""
+        values = np.where(self.hidden, 0, self.values) - np.where(other.hidden, 0, other.values)
+        return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden)
+
+    def said_of(self, row: int, most: int = 3) -> Message:
+        """A sentence about one row, from its numbers."""
+        seen = np.where(self.hidden[row], 0.0, self.values[row])
+        if not seen.any():
+            return Message("“{token}” may attend to nothing: its whole row is masked.", {"token": self.rows[row]})
+        order = np.argsort(-seen, kind="stable")[:most]
+        params: dict[str, object] = {"token": self.rows[row]}
+        for place, key in enumerate(order, 1):
+            params |= {f"key{place}": self.cols[key], f"share{place}": float(seen[key])}
+        if len(order) == 1 or seen[order[1]] < 0.005:
+            return Message("“{token}” gives {share1:.0%} to “{key1}”.", params)
+        if len(order) == 2 or seen[order[2]] < 0.005:
+            return Message("“{token}” gives {share1:.0%} to “{key1}” and {share2:.0%} to “{key2}”.", params)
+        return Message(
+            "“{token}” gives {share1:.0%} to “{key1}”, {share2:.0%} to “{key2}” and {share3:.0%} to “{key3}”.", params
+        )
+
+
+def head_matrix(
+    stack: Stack,
+    layer: int,
+    head: int,
+    look: Look | None = None,
+    mask: MaskChoice = "model",
+    scale: ScaleChoice = "model",
+) -> Matrix:
+    """One head under the model's or another mask and scale. Indices are places in the stack."""
+    look = look or Look()
+    chosen = stack.layers[layer]
+    weights = chosen.weights(head, mask, scale)[0, 0].float()
+    hidden = _hidden(stack, layer, head, mask)
+    if look.values == "values":
+        weights = weights * chosen.value_norms()[0, head].float()
+    return arranged(stack, weights, hidden, look)
+
+
+def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = None) -> Matrix:
+    """The mean over heads given as (layer, head): what they have in common, not what any of them does."""
+    by_layer: dict[int, list[int]] = {}
+    for layer, head in heads:
+        by_layer.setdefault(layer, []).append(head)
+    total = sum(stack.layers[layer].weights(chosen)[0].float().sum(0) for layer, chosen in by_layer.items())
+    assert isinstance(total, Tensor)
+    hidden = torch.stack([_hidden(stack, layer, chosen[0]) for layer, chosen in by_layer.items()]).all(0)
+    return arranged(stack, total / len(heads), hidden, look or Look())
+
+
+def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5) -> Matrix:
+    """Attention rollout through all layers of a stack, half of each step going along the residual."""
+    means = torch.stack([layer.weights()[0].float() for layer in stack.layers])  # (L, H, Q, K)
+    flowed = core_rollout.rollout(means, residual)
+    hidden = torch.stack([_hidden(stack, index, 0) for index in range(len(stack.layers))]).all(0)
+    return arranged(stack, flowed, hidden, look or Look())
+
+
+def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
+    """Pieces joined to words and special tokens left out, as the look asks."""
+    rows, cols = (
+        axis(stack.queries, look.units == "words", look.special),
+        axis(stack.keys, look.units == "words", look.special),
+    )
+    if not len(rows) or not len(cols):
+        raise Problem("With special tokens hidden there is nothing left to show")
+    values, allowed = values.cpu(), (~hidden).float().cpu()
+    return Matrix(
+        project(values, rows, cols, look.renormalise).numpy().astype(np.float32),
+        (project(allowed, rows, cols) == 0).numpy(),
+        rows.labels,
+        cols.labels,
+        tuple(places[0] for places in rows.positions),
+        tuple(places[0] for places in cols.positions),
+        _breaks(rows),
+        _breaks(cols),
+        tuple(dict.fromkeys(rows.notes + cols.notes)),
+    )
+
+
+def _breaks(side: Axis) -> tuple[int, ...]:
+    """Where a later segment begins."""
+    return tuple(i for i in range(1, len(side)) if side.segment[i] > max(side.segment[:i]))
+
+
+def _hidden(stack: Stack, layer: int, head: int, mask: MaskChoice = "model") -> Tensor:
+    """Where this head may not look, (Q, K)."""
+    chosen = stack.layers[layer]
+    _, heads, q_len, k_len = chosen.shape
+    if not chosen.exact:
+        return torch.zeros(q_len, k_len, dtype=torch.bool)
+    return ~chosen.mask_for(mask).expand(-1, heads, q_len, k_len)[0, head].cpu()

@@ -1,0 +1,108 @@
+"""All heads of a stack: their weights for thumbnails, what each is measured at, and who stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+import numpy as np
+import torch
+
+from attnviz.core.measures import HeadMeasures
+from attnviz.core.message import Message
+from attnviz.experiments.explorer.reading import Stack
+from attnviz.models.survey import survey
+from attnviz.models.trace import Trace
+
+#: measure -> (its name, its definition with its range); the ids are fields of HeadMeasures
+MEASURES: dict[str, tuple[Message, Message]] = {
+    "entropy_share": (
+        Message("spread"),
+        Message("Entropy of a row as a share of the most its mask allows: 0 is all on one token, 1 is even over all."),
+    ),
+    "effective_keys": (
+        Message("effective keys"),
+        Message("exp(entropy): how many evenly attended tokens would be as spread. From 1 to the number of tokens."),
+    ),
+    "largest_weight": (Message("largest weight"), Message("The biggest weight in a row, from 0 to 1.")),
+    "mean_distance": (
+        Message("distance"),
+        Message("How many positions away a row looks on average: the weighted mean of |query - key|."),
+    ),
+    "previous_token": (
+        Message("previous token"),
+        Message("Weight on the token just before, from 0 to 1. The first token has none and is left out."),
+    ),
+    "same_token": (Message("itself"), Message("Weight of each position on itself, from 0 to 1.")),
+    "next_token": (
+        Message("next token"),
+        Message("Weight on the token just after, from 0 to 1. Always 0 under a causal mask."),
+    ),
+    "first_token": (
+        Message("first token (sink)"),
+        Message("Weight on the very first token, from 0 to 1. Many heads park there what they do not need."),
+    ),
+    "duplicate_token": (
+        Message("duplicates"),
+        Message("Weight on earlier copies of the same token, from 0 to 1; rows without an earlier copy are left out."),
+    ),
+    "induction": (
+        Message("induction"),
+        Message("Weight on what followed earlier copies of the same token (A B ... A looks at B), from 0 to 1."),
+    ),
+    "entropy": (Message("entropy, nats"), Message("Entropy of a row in nats: 0 is all on one token.")),
+}
+
+#: measure -> what is said of the head that has most of it
+STANDOUT: dict[str, Message] = {
+    "previous_token": Message("Layer {layer} head {head} looks at the previous token: {value:.2f}"),
+    "induction": Message("Layer {layer} head {head} looks at what followed the same token before: {value:.2f}"),
+    "duplicate_token": Message("Layer {layer} head {head} looks at earlier copies of the token: {value:.2f}"),
+    "first_token": Message("Layer {layer} head {head} parks on the first token: {value:.2f}"),
+    "next_token": Message("Layer {layer} head {head} looks at the next token: {value:.2f}"),
+    "same_token": Message("Layer {layer} head {head} looks at the token itself: {value:.2f}"),
+}
+STANDS_OUT_FROM = 0.5
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Every measure of every head of a stack, one number a head in layer order."""
+
+    values: dict[str, np.ndarray]  #: measure id -> (N,), NaN where no row has an answer
+    places: tuple[tuple[int, int], ...]  #: (layer, head) of each
+
+    def standouts(self) -> list[tuple[Message, tuple[int, int]]]:
+        """For each kind of pattern the head that shows it most, where one shows it at least by half."""
+        found = []
+        for name, message in STANDOUT.items():
+            values = self.values.get(name)
+            if values is None or not np.isfinite(values).any():
+                continue
+            best = int(np.nanargmax(values))
+            if values[best] >= STANDS_OUT_FROM:
+                layer, head = self.places[best]
+                params = {"layer": layer, "head": head, "value": float(values[best])}
+                found.append((Message(message.template, params), (layer, head)))
+        return found
+
+
+def weights_by_layer(stack: Stack) -> Iterator[np.ndarray]:
+    """(H, Q, K) of each layer in turn, NaN where the mask hides; never all of them at once."""
+    for layer in stack.layers:
+        weights = layer.weights()[0].float()
+        if layer.exact:
+            weights = weights.masked_fill(~layer.mask[0].expand_as(weights), torch.nan)
+        yield weights.cpu().numpy()
+
+
+def measured(stack: Stack) -> Measured:
+    """All measures of all heads, one batched pass a layer."""
+    parts = [entry.measures for entry in survey(Trace(stack.layers), n=1, tokens=stack.key_ids)]
+    values = {}
+    for field in fields(HeadMeasures):
+        each = [getattr(part, field.name) for part in parts]
+        if each[0] is not None:
+            values[field.name] = torch.cat([values[0] for values in each]).float().cpu().numpy()
+    places = tuple((index, head) for index, layer in enumerate(stack.layers) for head in range(layer.n_heads))
+    return Measured(values, places)

@@ -1,0 +1,139 @@
+"""A sentence as a model reads it: its tokens and the recorded attention, ready to be asked about any head."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, TypeVar
+
+import torch
+from torch import Tensor
+
+from attnviz.core.message import Message, Problem
+from attnviz.models.capture import capture
+from attnviz.models.forward import Logits
+from attnviz.models.layer import Layer
+from attnviz.models.loading import LoadedModel
+from attnviz.models.tokens import Frame, Tokens, encode, frames
+from attnviz.models.trace import Trace
+from attnviz.models.written import written
+
+T = TypeVar("T")
+StackId = Literal["encoder", "decoder", "cross"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a visitor asks to be read. Equal requests give the same reading."""
+
+    model: str
+    text: str
+    second: str = ""  #: the other sentence of a pair, or what an encoder-decoder's decoder has written
+    frame: Frame = "usual"
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """The layers of one kind, and the tokens that look and are looked at."""
+
+    id: StackId
+    layers: tuple[Layer, ...]
+    queries: Tokens
+    keys: Tokens
+
+    @property
+    def same_tokens(self) -> bool:
+        """Whether a sentence looks at itself."""
+        return self.queries is self.keys
+
+    @cached_property
+    def key_ids(self) -> Tensor:
+        """(1, K) token ids of the keys."""
+        return torch.tensor([self.keys.ids])
+
+    def has(self, layer: int, head: int) -> bool:
+        """Whether there is such a head."""
+        return 0 <= layer < len(self.layers) and 0 <= head < self.layers[layer].n_heads
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One sentence read by one model."""
+
+    request: Request
+    name: str  #: the model's, for people
+    trace: Trace
+    source: Tokens
+    target: Tokens | None  #: what the decoder of an encoder-decoder has written
+    loaded: LoadedModel
+    _kept: dict[Hashable, Any] = field(default_factory=dict)
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @cached_property
+    def stacks(self) -> tuple[Stack, ...]:
+        """In the order in which a model runs them."""
+        return stacks_of(self.trace, self.source, self.target)
+
+    @property
+    def notices(self) -> tuple[Message, ...]:
+        """What a visitor should know: where the sentence was cut."""
+        return self.source.notices + (self.target.notices if self.target else ())
+
+    @property
+    def nbytes(self) -> int:
+        """What this reading keeps in memory."""
+        return self.trace.nbytes
+
+    @property
+    def inputs(self) -> dict[str, Tensor]:
+        """For the model's forward."""
+        if self.target is None:
+            return self.source.inputs
+        return self.source.inputs | {"decoder_input_ids": self.target.inputs["input_ids"]}
+
+    def again(self, trace: Trace) -> tuple[Stack, ...]:
+        """The stacks of another pass over the same tokens."""
+        return stacks_of(trace, self.source, self.target)
+
+    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Something computed from this reading, made once for all visitors."""
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = make()
+            value: T = self._kept[key]
+            return value
+
+
+def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stack, ...]:
+    """The layers of a trace by what they are for."""
+    decoder = target or source
+    wanted: list[tuple[StackId, Callable[[Layer], bool], Tokens, Tokens]] = [
+        ("encoder", lambda la: la.stack == "encoder", source, source),
+        ("decoder", lambda la: la.stack == "decoder" and la.kind == "self", decoder, decoder),
+        ("cross", lambda la: la.kind == "cross", decoder, source),
+    ]
+    found = ((name, tuple(filter(belongs, trace.layers)), q, k) for name, belongs, q, k in wanted)
+    return tuple(Stack(name, layers, q, k) for name, layers, q, k in found if layers)
+
+
+def logits_wanted(loaded: LoadedModel) -> Logits:
+    """Encoders guess at any position, decoders at the last."""
+    return "all" if loaded.entry.kind == "encoder" else "last"
+
+
+def read(request: Request, loaded: LoadedModel) -> Reading:
+    """One pass of the model over the sentence. Anything that cannot be read is a Problem."""
+    if not request.text.strip():
+        raise Problem("The sentence is empty: type at least one word")
+    is_pair = loaded.model.config.is_encoder_decoder
+    second = request.second or None
+    frame = request.frame if request.frame in frames(loaded) else "usual"
+    if second is not None and not is_pair and frame in ("start", "chat"):
+        frame = "usual"
+    source = encode(loaded, request.text, None if is_pair else second, frame)
+    target = written(loaded, request.second) if is_pair else None
+    inputs = source.inputs | ({} if target is None else {"decoder_input_ids": target.inputs["input_ids"]})
+    trace = capture(loaded.model, logits=logits_wanted(loaded), **inputs)
+    return Reading(request, loaded.entry.name, trace, source, target, loaded)

@@ -1,0 +1,136 @@
+"""Another mask, another scale, a silenced head: the same head at once, and the whole model run again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.core import masks
+from attnviz.experiments.explorer.heads import Look, Matrix, head_matrix
+from attnviz.experiments.explorer.reading import Reading, Stack, logits_wanted
+from attnviz.models.intervene import Choice, Edit, intervene
+from attnviz.models.layer import Layer, MaskChoice, ScaleChoice
+from attnviz.models.trace import Trace
+
+Where = Literal["head", "layer", "all"]
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """What is changed. The defaults change nothing."""
+
+    pattern: Literal["model", "none", "causal", "window", "painted"] = "model"
+    window: int = 4  #: tokens that a window sees, itself included
+    hidden: tuple[int, ...] = ()  #: key positions that nobody may look at
+    painted: bytes = b""  #: np.packbits of a (Q, K) boolean, for pattern "painted"
+    scale: Literal["model", "none", "inverse", "factor"] = "model"  #: "inverse": 1/D
+    factor: float = 1.0  #: of the model's own scale
+    where: Where = "head"
+    silenced: tuple[tuple[int, int], ...] = ()  #: (layer, head) in the stack
+
+    @property
+    def changes_attention(self) -> bool:
+        """Whether mask or scale differ from the model's."""
+        return self.pattern != "model" or bool(self.hidden) or self.scale not in ("model", "factor") or self.rescales
+
+    @property
+    def rescales(self) -> bool:
+        return self.scale == "factor" and self.factor != 1.0
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything differs at all."""
+        return self.changes_attention or bool(self.silenced)
+
+
+def mask_of(what_if: WhatIf, layer: Layer) -> MaskChoice:
+    """The mask that this what-if puts on a layer; "model" when it leaves the layer's own."""
+    _, _, q_len, k_len = layer.shape
+    pattern: Tensor | None = None
+    if what_if.pattern == "none":
+        pattern = torch.ones(q_len, k_len, dtype=torch.bool)
+    elif what_if.pattern == "causal":
+        pattern = masks.causal(q_len, k_len)
+    elif what_if.pattern == "window":
+        pattern = masks.sliding_window(q_len, k_len, window=what_if.window)
+    elif what_if.pattern == "painted":
+        pattern = torch.from_numpy(unpacked(what_if.painted, q_len, k_len))
+    if not what_if.hidden:
+        return "model" if pattern is None else pattern
+    kept = torch.ones(k_len, dtype=torch.bool)
+    kept[[key for key in what_if.hidden if 0 <= key < k_len]] = False
+    if pattern is None:
+        return layer.mask & kept.to(layer.mask.device)
+    return pattern & kept
+
+
+def scale_of(what_if: WhatIf, layer: Layer) -> ScaleChoice:
+    """The number that q.kT is multiplied by, "model" where it is the model's own."""
+    if what_if.scale == "none":
+        return None
+    if what_if.scale == "inverse":
+        assert layer.q is not None
+        return 1.0 / layer.q.shape[-1]
+    return layer.scale * what_if.factor if what_if.rescales else "model"
+
+
+def instantly(stack: Stack, layer: int, head: int, what_if: WhatIf, look: Look | None = None) -> Matrix:
+    """The head itself under the new mask and scale, from the recorded Q and K: nothing is run again."""
+    chosen = stack.layers[layer]
+    return head_matrix(stack, layer, head, look, mask_of(what_if, chosen), scale_of(what_if, chosen))
+
+
+def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:
+    """The what-if in the words of `intervene`."""
+    found = []
+    chosen = range(len(stack.layers)) if what_if.where == "all" else [layer]
+    kind, side = stack.layers[0].kind, stack.layers[0].stack
+    if what_if.changes_attention:
+        for index in chosen:
+            here = stack.layers[index]
+            heads: Choice = head if what_if.where == "head" else "all"
+            mask, scale = mask_of(what_if, here), scale_of(what_if, here)
+            found.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale))
+    for index in sorted({place[0] for place in what_if.silenced}):
+        quiet = tuple(number for where, number in what_if.silenced if where == index)
+        found.append(Edit(stack.layers[index].index, quiet, side, kind, silence=True))
+    return found
+
+
+def run_again(reading: Reading, stack: Stack, layer: int, head: int, what_if: WhatIf) -> Trace:
+    """One pass with the change made on the way: later layers and the logits follow from it."""
+    chosen = edits(stack, layer, head, what_if)
+    return intervene(reading.loaded.model, chosen, logits=logits_wanted(reading.loaded), **reading.inputs)
+
+
+def moved(before: Stack, after: Stack) -> np.ndarray:
+    """For each head how far its rows moved, (N,): half the summed difference of weights, mean over rows, 0 to 1."""
+    parts = []
+    for old, new in zip(before.layers, after.layers, strict=True):
+        difference = (old.weights()[0].float() - new.weights()[0].float()).abs().sum(-1) / 2  # (H, Q)
+        parts.append(difference.mean(-1))
+    return torch.cat(parts).cpu().numpy()
+
+
+def packed(mask: np.ndarray) -> bytes:
+    """A boolean (Q, K) as bits."""
+    return np.packbits(np.asarray(mask, bool)).tobytes()
+
+
+def unpacked(bits: bytes, q_len: int, k_len: int) -> np.ndarray:
+    """The mask that `packed` took; all open where the bits are for another size."""
+    flat = np.unpackbits(np.frombuffer(bits, np.uint8))
+    size = q_len * k_len
+    if not size <= len(flat) < size + 8:
+        return np.ones((q_len, k_len), bool)
+    return flat[:size].reshape(q_len, k_len).astype(bool)
+
+
+def as_places(heads: Sequence[tuple[int, int]], stack: Stack) -> tuple[tuple[int, int], ...]:
+    """Only heads that the stack has."""
+    return tuple((la, he) for la, he in heads if 0 <= la < len(stack.layers) and 0 <= he < stack.layers[la].n_heads)

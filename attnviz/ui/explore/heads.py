@@ -1,0 +1,231 @@
+"""All heads at once, one head large, and what there is to say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.explorer import heads as experiment
+from attnviz.experiments.explorer import overview as survey
+from attnviz.experiments.explorer.heads import Look, Matrix
+from attnviz.experiments.explorer.reading import Reading, Stack
+from attnviz.figures import attention as figures
+from attnviz.ui import canvas, show
+from attnviz.ui.controls import choice
+from attnviz.ui.explore import state
+from attnviz.ui.text import plain, spoken
+from attnviz.words import _, say
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is on show: everything a panel below needs."""
+
+    reading: Reading
+    stack: Stack
+    layer: int
+    head: int
+    look: Look
+    options: canvas.Options
+    matrix: Matrix
+    pins: canvas.Pins
+
+    @property
+    def query(self) -> int:
+        """The row that words and stages speak of: the cell clicked, else the pinned query, else the telling one."""
+        if self.pins.cell is not None:
+            return self.pins.cell[0]
+        pinned = [pin.index for pin in self.pins.tokens if pin.axis == "q"]
+        return pinned[-1] if pinned else telling_row(self.matrix)
+
+
+def explore(reading: Reading) -> Shown:
+    """The overview on the left, the chosen head on the right."""
+    stack = _stack(reading)
+    left, right = st.columns([1, 1.9], gap="medium")
+    with left:
+        layer, head = _overview(reading, stack)
+    with right:
+        return _large(reading, stack, layer, head)
+
+
+def _stack(reading: Reading) -> Stack:
+    names = {"encoder": _("Encoder"), "decoder": _("Decoder"), "cross": _("Decoder looks at encoder")}
+    if len(reading.stacks) == 1:
+        return reading.stacks[0]
+    chosen = choice(_("Attention"), {s.id: names[s.id] for s in reading.stacks}, "stack", label_visibility="collapsed")
+    return next(s for s in reading.stacks if s.id == chosen)
+
+
+def _overview(reading: Reading, stack: Stack) -> tuple[int, int]:
+    measured = reading.kept(("measured", stack.id), lambda: survey.measured(stack))
+    names = {"place": _("layer and head")} | {
+        name: say(survey.MEASURES[name][0]) for name in measured.values if name in survey.MEASURES
+    }
+    by = choice(
+        _("All heads, by"),
+        names,
+        "by",
+        style="select",
+        help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
+    )
+    tiles = reading.kept(("tiles", stack.id), lambda: _tiles(stack))
+    if by != "place":
+        st.caption(say(survey.MEASURES[by][1]))
+        tiles = tiles.by(measured.values[by], names[by], order=True, dim=True)
+    picked = canvas.overview_grid(
+        "heads",
+        tiles,
+        stack.queries.labels,
+        None if stack.same_tokens else stack.keys.labels,
+        selected=state.at(stack),
+        on_pick=state.go_to,
+    )
+    _standouts(measured)
+    show.under(
+        lambda: figures.mosaic(_pictures(tiles), tiles.heads, _overview_title(reading)),
+        name=f"attention-all-heads-{reading.request.model}",
+        key="mosaic",
+        caption=_overview_title(reading),
+        table=lambda: _measure_table(measured),
+    )
+    return picked
+
+
+def _tiles(stack: Stack) -> canvas.Overview:
+    return canvas.Overview.of(survey.weights_by_layer(stack), kv_heads=[layer.n_kv_heads for layer in stack.layers])
+
+
+def _pictures(tiles: canvas.Overview) -> np.ndarray:
+    codes = tiles.thumbnails.astype(np.float32)
+    return np.where(codes == 255, np.nan, (codes / 254) ** 2)
+
+
+def _measure_table(measured: survey.Measured) -> dict[str, Any]:
+    columns: dict[str, Any] = {
+        "layer": [layer for layer, _head in measured.places],
+        "head": [head for _layer, head in measured.places],
+    }
+    return columns | {name: np.round(values, 6).tolist() for name, values in measured.values.items()}
+
+
+def _overview_title(reading: Reading) -> str:
+    return _("All heads of {model} on “{text}”").format(model=reading.name, text=reading.request.text[:80])
+
+
+def _standouts(measured: survey.Measured) -> None:
+    found = measured.standouts()
+    if not found:
+        st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
+        return
+    for message, (layer, head) in found[:4]:
+        st.button(
+            spoken(message),
+            key=f"standout-{layer}-{head}-{message.template[-20:]}",
+            on_click=state.go_to,
+            args=(layer, head),
+            type="tertiary",
+            icon=":material/arrow_forward:",
+        )
+
+
+def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
+    with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
+        look, colours = state.look(), state.options()
+    matrix = experiment.head_matrix(stack, layer, head, look)
+    options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
+    kind: Literal["values", "weights"] = look.values
+    drawn = canvas.Head(matrix.values, _head_title(stack, layer, head), matrix.hidden, kind, layer, head)
+    cols = None if stack.same_tokens else matrix.cols
+    pins = canvas.head_view(
+        "head", drawn, matrix.rows, cols, options=options, pins=state.pins(), group="heads", on_pins=state.keep_pins
+    )
+    shown = Shown(reading, stack, layer, head, look, options, matrix, pins)
+    _under(shown)
+    return shown
+
+
+def _under(shown: Shown) -> None:
+    matrix, pins = shown.matrix, shown.pins
+    rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
+    cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
+    unit = _("weight × |value|") if shown.look.values == "values" else _("weight")
+    name = f"attention-{shown.reading.request.model}-layer{shown.layer}-head{shown.head}"
+    words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
+    title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of(shown)
+
+    def heatmap() -> Any:
+        kind: Literal["plain", "weights"] = "plain" if shown.look.values == "values" else "weights"
+        return figures.head(
+            matrix.values, matrix.rows, matrix.cols, matrix.hidden, kind=kind, full_range=shown.options.full_range,
+            pinned_rows=rows, pinned_cols=cols, title=title, value_title=unit,
+        )  # fmt: skip
+
+    show.under(heatmap, name=name, key="head-out", words=words, caption=caption, table=lambda: long_table(matrix))
+    show.under(
+        lambda: figures.lines(matrix.plain, matrix.rows, matrix.cols, only_rows=rows, only_cols=cols, title=title),
+        name=f"{name}-lines",
+        key="lines-out",
+        caption=caption,
+        label=_("Export the lines"),
+    )
+
+
+def telling_row(matrix: Matrix) -> int:
+    """A row worth a sentence: the one with the largest weight on another token than itself or the first."""
+    seen = np.where(matrix.hidden, 0.0, matrix.values).copy()
+    seen[:, 0] = 0
+    size = min(seen.shape)
+    seen[np.arange(size), np.arange(size)] = 0
+    return int(np.unravel_index(int(seen.argmax()), seen.shape)[0]) if seen.size else 0
+
+
+def _head_title(stack: Stack, layer: int, head: int) -> str:
+    chosen = stack.layers[layer]
+    if chosen.n_kv_heads == chosen.n_heads:
+        return _("Layer {layer}, head {head}").format(layer=layer, head=head)
+    return _("Layer {layer}, head {head} (reads K/V head {kv})").format(
+        layer=layer, head=head, kv=head // (chosen.n_heads // chosen.n_kv_heads)
+    )
+
+
+def caption_of(shown: Shown, change: str = "") -> str:
+    """What stands under an exported picture: model, layer, head, mask, scale, link."""
+    scale = shown.stack.layers[shown.layer].scale
+    said = _(
+        "{model}, layer {layer}, head {head}; {change}scores times {scale:.4g}. Trained weights, computed with attnviz."
+    )
+    text = said.format(
+        model=shown.reading.name, layer=shown.layer, head=shown.head, scale=scale,
+        change=change or _("the model's own mask, "),
+    )  # fmt: skip
+    url = st.context.url
+    return f"{text} {url}?{_query()}" if url else text
+
+
+def _query() -> str:
+    from urllib.parse import urlencode
+
+    return urlencode({name: st.query_params[name] for name in st.query_params})
+
+
+def long_table(matrix: Matrix) -> dict[str, Any]:
+    """One line a cell: query, key, their positions, the value; hidden cells have none."""
+    n_rows, n_cols = matrix.values.shape
+    row, col = np.indices((n_rows, n_cols))
+    values = np.where(matrix.hidden, np.nan, matrix.values)
+    return {
+        "query_position": np.array(matrix.row_at)[row.ravel()].tolist(),
+        "query": [matrix.rows[i] for i in row.ravel()],
+        "key_position": np.array(matrix.col_at)[col.ravel()].tolist(),
+        "key": [matrix.cols[i] for i in col.ravel()],
+        "value": ["" if np.isnan(v) else f"{v:.6g}" for v in values.ravel()],
+    }
+
+
+Draw = Callable[[], None]
+__all__ = ["Shown", "caption_of", "explore", "long_table", "plain", "telling_row"]
