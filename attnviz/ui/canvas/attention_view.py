@@ -59,6 +59,7 @@ class Overview:
     order       "place" = layers x heads; "measure" = largest first
     dim         True: the smaller its measure, the paler a tile
     layer_ids   what the layers are called, where not 0, 1, 2... (a stack's own numbers)
+    root        colours on a square-root scale from 0 to 1 (small weights show), else linear
     """
 
     thumbnails: NDArray[np.uint8]
@@ -69,6 +70,7 @@ class Overview:
     order: Literal["place", "measure"] = "place"
     dim: bool = False
     layer_ids: tuple[int, ...] | None = None
+    root: bool = True
 
     @classmethod
     def of(
@@ -264,6 +266,8 @@ def _overview_blob(group: str, overview: Overview, tokens_q: Sequence[str], toke
         "dim": overview.dim,
         "q": [str(t) for t in tokens_q],
         "k": None if tokens_k is None else [str(t) for t in tokens_k],
+        "scale": {"top": 1.0, "root": overview.root},
+        "unit": wording.unit("weights"),
         "colours": wording.colours(),
         "words": wording.overview(),
     }

@@ -14,7 +14,7 @@ HERE = Path(__file__).parent
 
 #: Which files make up a component: JavaScript in reading order, then style sheets.
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "overview": (("blob", "colour", "bus", "stage", "overview"), ("base", "overview")),
+    "overview": (("blob", "colour", "bus", "stage", "axis", "overview"), ("base", "overview")),
     "head": (
         ("blob", "colour", "bus", "stage", "axis", "window", "heatmap", "lines", "chips", "head"),
         ("base", "head"),

@@ -28,6 +28,7 @@ def overview() -> dict[str, str]:
         "layer": _("layer"),
         "head": _("head"),
         "measured": _("{measure} {value}"),
+        "hidden": _("masked"),
     }
 
 
