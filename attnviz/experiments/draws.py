@@ -85,9 +85,10 @@ def pair(distribution: str, strength: float, shape: tuple[int, ...], generator: 
     q = _COMPONENTS[distribution](shape, generator)
     k = _COMPONENTS[distribution](shape, generator)
     if distribution == "correlated":
-        k = strength * q + math.sqrt(1 - strength**2) * k
+        k.mul_(math.sqrt(1 - strength**2)).add_(q, alpha=strength)
     if distribution == "shifted":
-        q, k = q + strength, k + strength
+        q.add_(strength)
+        k.add_(strength)
     return q, k
 
 

@@ -1,0 +1,98 @@
+"""Pictures of q.k's spread: two histograms over the density that theory predicts, and the variance over d_k."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from attnviz.figures.theme import RAW, SCALED, THEORY, Figure, layout
+from attnviz.words import _
+
+
+def histograms(
+    raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.ndarray], d_k: int, height: int = 330
+) -> Figure:
+    """Raw and scaled q.k side by side, each (density per bin, edges), over N(0, d_k) and N(0, 1)."""
+    names = (_("raw q·k"), _("scaled q·k/√d_k"))
+    fig = make_subplots(1, 2, horizontal_spacing=0.09)
+    predicted = (_("predicted N(0, {variance})").format(variance=d_k), _("predicted N(0, 1)"))
+    for column, (density, edges) in enumerate((raw, scaled)):
+        colour = (RAW, SCALED)[column]
+        centres = (edges[1:] + edges[:-1]) / 2
+        bars = go.Bar(
+            x=centres,
+            y=density,
+            width=np.diff(edges) * 0.94,
+            marker={"color": colour, "line_width": 0},
+            name=names[column],
+            hovertemplate=_("around %{x:.3g}: density %{y:.4g}") + "<extra></extra>",
+        )
+        fig.add_trace(bars, 1, column + 1)
+        x = np.linspace(edges[0], edges[-1], 181)
+        line = {"color": "#8A8A8A", "width": 2.5, "dash": "dash"}
+        curve = go.Scatter(
+            x=x,
+            y=normal_density(x, (d_k, 1)[column]),
+            mode="lines",
+            line=line,
+            name=predicted[column],
+            hoverinfo="skip",
+        )
+        fig.add_trace(curve, 1, column + 1)
+        fig.update_xaxes(title_text=names[column], range=[edges[0], edges[-1]], row=1, col=column + 1)
+    fig.update_yaxes(title_text=_("density"), col=1)
+    fig.update_yaxes(rangemode="tozero")
+    fig.update_layout(bargap=0)
+    return layout(fig, height=height)
+
+
+def normal_density(x: np.ndarray, variance: float) -> np.ndarray:
+    """Density at x of a normal with mean 0."""
+    density: np.ndarray = np.exp(-(x**2) / (2 * variance)) / math.sqrt(2 * math.pi * variance)
+    return density
+
+
+def growth(
+    d_k: np.ndarray,
+    raw: tuple[np.ndarray, np.ndarray],
+    scaled: tuple[np.ndarray, np.ndarray],
+    exact: np.ndarray,
+    here: tuple[int, float, float],
+    height: int = 330,
+) -> Figure:
+    """Variance over d_k, both axes logarithmic, each (measured, standard error), with d_k and 1 as lines.
+
+    `exact`: the true variance of raw q.k where the assumptions do not hold. `here`: the chosen
+    d_k and the two variances measured there.
+    """
+    fig = go.Figure()
+    dash = {"color": THEORY, "dash": "dash", "width": 1.5}
+    fig.add_scatter(x=d_k, y=d_k, mode="lines", line=dash, name=_("textbook: d_k, and 1"), hoverinfo="skip")
+    fig.add_scatter(x=d_k, y=np.ones(len(d_k)), mode="lines", line=dash, showlegend=False, hoverinfo="skip")
+    if not np.allclose(exact, d_k):
+        dots = {"color": RAW, "dash": "dot", "width": 1.5}
+        fig.add_scatter(x=d_k, y=exact, mode="lines", line=dots, name=_("exact, for what was drawn"), hoverinfo="skip")
+    for (measured, error), colour, name in ((raw, RAW, _("raw")), (scaled, SCALED, _("scaled"))):
+        fig.add_scatter(
+            x=d_k,
+            y=measured,
+            error_y={"array": 2 * error, "color": colour, "thickness": 1.2, "width": 3},
+            mode="markers",
+            marker={"color": colour, "size": 7},
+            name=name,
+            hovertemplate="d_k %{x}: %{y:.4g}<extra></extra>",
+        )
+    fig.add_scatter(
+        x=[here[0], here[0]],
+        y=[here[1], here[2]],
+        mode="markers",
+        marker={"color": [RAW, SCALED], "size": 15, "symbol": "circle-open", "line_width": 2.5},
+        name=_("your d_k"),
+        hovertemplate="d_k %{x}: %{y:.5g}<extra></extra>",
+    )
+    fig.update_xaxes(type="log", title_text="d_k", tickvals=[1, 4, 16, 64, 256, 1024, 4096], range=[-0.1, 3.72])
+    fig.update_yaxes(type="log", title_text=_("variance of q·k"), exponentformat="power", dtick=1)
+    return layout(fig, height=height)
