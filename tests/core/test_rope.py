@@ -1,0 +1,181 @@
+"""Rotary positions against transformers' implementations and against what rotating means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from transformers import LlamaConfig
+from transformers.models.cohere.modeling_cohere import apply_rotary_pos_emb as interleaved_by_transformers
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as halves_by_transformers
+
+from attnviz.core.message import Problem
+from attnviz.core.rope import (
+    AxialRoPE,
+    Linear,
+    RoPE,
+    Scaling,
+    YaRN,
+    axis_widths,
+    frequencies,
+    grid_positions,
+    length_factor,
+    rotate,
+)
+
+SCALINGS: list[tuple[Scaling, dict[str, Any]]] = [
+    (None, {"rope_type": "default"}),
+    (Linear(4.0), {"rope_type": "linear", "factor": 4.0}),
+    (YaRN(4.0, 32), {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32}),
+    (
+        YaRN(8.0, 64, beta_fast=16.0, beta_slow=2.0, attention_factor=1.5, truncate=False),
+        {
+            "rope_type": "yarn",
+            "factor": 8.0,
+            "original_max_position_embeddings": 64,
+            "beta_fast": 16.0,
+            "beta_slow": 2.0,
+            "attention_factor": 1.5,
+            "truncate": False,
+        },
+    ),
+    (YaRN(2.0, 4096), {"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 4096}),
+]
+
+
+def by_transformers(settings_: dict[str, Any], d_head: int, theta: float) -> LlamaRotaryEmbedding:
+    original = settings_.get("original_max_position_embeddings", 64)
+    config = LlamaConfig(
+        hidden_size=d_head * 2,
+        num_attention_heads=2,
+        head_dim=d_head,
+        max_position_embeddings=int(original * settings_.get("factor", 1)),
+        rope_parameters={"rope_theta": theta, **settings_},
+    )
+    return LlamaRotaryEmbedding(config)
+
+
+@pytest.mark.parametrize("scaling, settings_", SCALINGS)
+@pytest.mark.parametrize("d_head, theta", [(16, 10_000.0), (64, 500_000.0)])
+def test_frequencies_are_those_of_transformers(
+    scaling: Scaling, settings_: dict[str, Any], d_head: int, theta: float
+) -> None:
+    theirs = by_transformers(settings_, d_head, theta)
+    torch.testing.assert_close(frequencies(d_head, theta, scaling).float(), theirs.inv_freq, atol=0, rtol=1e-5)
+    assert length_factor(scaling) == pytest.approx(theirs.attention_scaling)
+
+
+@pytest.mark.parametrize("scaling, settings_", SCALINGS)
+def test_rotated_heads_are_those_of_transformers(scaling: Scaling, settings_: dict[str, Any]) -> None:
+    x, positions = torch.randn(2, 3, 20, 16), torch.arange(20)
+    cos, sin = by_transformers(settings_, 16, 10_000.0)(x, positions[None])
+    expected, _ = halves_by_transformers(x, x, cos, sin)
+    torch.testing.assert_close(RoPE(scaling=scaling).rotate(x, positions), expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("pairing", ["half", "interleaved"])
+def test_float64_heads_are_rotated_exactly(pairing: str) -> None:
+    x, angles = torch.randn(2, 3, 20, 16, dtype=torch.float64), RoPE().angles(torch.arange(20), 16)
+    if pairing == "half":
+        table = torch.cat([angles, angles], -1)
+        expected, _ = halves_by_transformers(x, x, table.cos()[None], table.sin()[None])
+    else:
+        expected = torch.view_as_real(
+            torch.view_as_complex(x.unflatten(-1, (8, 2))) * torch.polar(torch.ones_like(angles), angles)
+        ).flatten(-2)
+    torch.testing.assert_close(rotate(x, angles, pairing), expected, atol=1e-10, rtol=1e-10)  # type: ignore[arg-type]
+
+
+def test_interleaved_heads_are_those_of_transformers_cohere() -> None:
+    x, positions = torch.randn(2, 3, 20, 16), torch.arange(20)
+    table = RoPE().angles(positions, 16).repeat_interleave(2, -1)[None].float()
+    expected, _ = interleaved_by_transformers(x, x, table.cos(), table.sin())
+    torch.testing.assert_close(RoPE(pairing="interleaved").rotate(x, positions), expected, atol=1e-5, rtol=1e-5)
+
+
+def test_one_pairing_is_the_other_with_the_width_permuted() -> None:
+    x, positions = torch.randn(2, 5, 8), torch.arange(5)
+    order = torch.tensor([0, 2, 4, 6, 1, 3, 5, 7])
+    interleaved = RoPE(pairing="interleaved").rotate(x, positions)
+    torch.testing.assert_close(RoPE().rotate(x[..., order], positions), interleaved[..., order])
+
+
+@given(shift=st.integers(-1000, 1000), pairing=st.sampled_from(["half", "interleaved"]), seed=st.integers(0, 999))
+@settings(max_examples=20, deadline=None)
+def test_shifting_all_positions_leaves_rope_scores_unchanged(shift: int, pairing: str, seed: int) -> None:
+    torch.manual_seed(seed)
+    q, k = (torch.randn(2, 6, 8, dtype=torch.float64) for _ in range(2))
+    rope, positions = RoPE(pairing=pairing), torch.arange(6)  # type: ignore[arg-type]
+    scores = rope.rotate(q, positions) @ rope.rotate(k, positions).mT
+    shifted = rope.rotate(q, positions + shift) @ rope.rotate(k, positions + shift).mT
+    torch.testing.assert_close(shifted, scores, atol=1e-10, rtol=1e-10)
+
+
+def test_rotating_keeps_lengths_and_yarn_lengthens_them_evenly() -> None:
+    x, positions = torch.randn(2, 6, 8), torch.arange(6)
+    torch.testing.assert_close(RoPE().rotate(x, positions).norm(dim=-1), x.norm(dim=-1))
+    yarn = YaRN(4.0, 8, attention_factor=1.25)
+    torch.testing.assert_close(RoPE(scaling=yarn).rotate(x, positions).norm(dim=-1), 1.25 * x.norm(dim=-1))
+
+
+def test_a_narrower_width_leaves_the_rest_of_the_head_alone() -> None:
+    x, positions = torch.randn(2, 6, 8), torch.arange(6)
+    partly = RoPE(4).rotate(x, positions)
+    torch.testing.assert_close(partly[..., 4:], x[..., 4:])
+    torch.testing.assert_close(partly[..., :4], RoPE().rotate(x[..., :4], positions))
+
+
+def test_positions_may_differ_between_sentences() -> None:
+    x, positions = torch.randn(2, 3, 4, 8), torch.tensor([[0, 1, 2, 3], [0, 0, 0, 1]])
+    together = RoPE().rotate(x, positions)
+    for row in (0, 1):
+        torch.testing.assert_close(together[row], RoPE().rotate(x[row], positions[row]))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_keeps_its_dtype(dtype: torch.dtype) -> None:
+    x = torch.randn(1, 4, 8)
+    low = RoPE().rotate(x.to(dtype), torch.arange(4) + 100_000)
+    assert low.dtype == dtype
+    torch.testing.assert_close(low.float(), RoPE().rotate(x, torch.arange(4) + 100_000), atol=0.03, rtol=0.03)
+
+
+@pytest.mark.parametrize("pairing", ["half", "interleaved"])
+def test_axial_scores_depend_on_the_distance_along_each_axis_only(pairing: str) -> None:
+    rope = AxialRoPE((4, 6, 6), pairing=pairing)  # type: ignore[arg-type]
+    q, k = (torch.randn(1, 24, 16, dtype=torch.float64) for _ in range(2))
+    grid = grid_positions(2, 3, 4)
+    scores = rope.rotate(q, grid) @ rope.rotate(k, grid).mT
+    moved = grid + torch.tensor([5, -2, 9])
+    torch.testing.assert_close(rope.rotate(q, moved) @ rope.rotate(k, moved).mT, scores, atol=1e-10, rtol=1e-10)
+
+
+def test_interleaved_axial_rope_is_plain_rope_on_each_part_of_the_width() -> None:
+    x, grid = torch.randn(2, 24, 16), grid_positions(2, 3, 4)
+    plain = RoPE(pairing="interleaved")
+    parts = [plain.rotate(part, grid[:, axis]) for axis, part in enumerate(x.split([4, 6, 6], -1))]
+    torch.testing.assert_close(AxialRoPE((4, 6, 6)).rotate(x, grid), torch.cat(parts, -1))
+
+
+@pytest.mark.parametrize("d_head, widths", [(128, (44, 42, 42)), (64, (24, 20, 20)), (12, (4, 4, 4))])
+def test_video_heads_split_into_about_thirds(d_head: int, widths: tuple[int, int, int]) -> None:
+    assert axis_widths(d_head) == widths
+
+
+@pytest.mark.parametrize(
+    "wrong, sentence",
+    [
+        (lambda: frequencies(5), "width 5 must be even"),
+        (lambda: frequencies(4, scaling=Linear(0.5)), "factor=0.5 must be at least 1"),
+        (lambda: RoPE(pairing="both"), "pairing='both' must be"),  # type: ignore[arg-type]
+        (lambda: RoPE(16).rotate(torch.zeros(1, 2, 8), torch.arange(2)), "width 16 is wider than the head, 8"),
+        (lambda: AxialRoPE().rotate(torch.zeros(1, 2, 12), torch.arange(2)), "must hold 3 coordinates"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_words(wrong: Any, sentence: str) -> None:
+    with pytest.raises(Problem, match=sentence):
+        wrong()
