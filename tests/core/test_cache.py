@@ -1,0 +1,107 @@
+"""KVCache by itself: what it returns, what it holds, what it says when full."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.core.costs import kv_bytes
+from attnviz.core.heads import HeadLayout
+from attnviz.core.message import Problem
+from attnviz.core.modules import KVCache
+
+LAYOUT = HeadLayout(16, 4, 2, d_head=3, d_value=5)
+
+
+def tokens(count: int, first: int = 0, batch: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+    """Keys and values that say which token they are of."""
+    number = torch.arange(first, first + count, dtype=torch.float32)[None, None, :, None]
+    return number.expand(batch, 2, count, 3), number.expand(batch, 2, count, 5)
+
+
+def numbers(held: torch.Tensor) -> list[int]:
+    return [int(n) for n in held[0, 0, :, 0]]
+
+
+@given(chunks=st.lists(st.integers(0, 5), max_size=6), window=st.integers(1, 6))
+@settings(max_examples=25, deadline=None)
+def test_what_is_held_and_returned_is_in_order_whatever_the_chunks(chunks: list[int], window: int) -> None:
+    growing, ready = KVCache(LAYOUT), KVCache(LAYOUT, capacity=sum(chunks) + 1)
+    rolling = KVCache(LAYOUT, window=window)
+    seen = 0
+    for chunk in chunks:
+        k, v = tokens(chunk, seen)
+        for cache in (growing, ready):
+            k_all, v_all = cache.append(k, v)
+            assert numbers(k_all) == numbers(v_all) == list(range(seen + chunk))
+        k_near, v_near = rolling.append(k, v)
+        seen += chunk
+        assert numbers(k_near) == numbers(v_near) == list(range(max(0, seen - chunk - window + 1), seen))
+        assert numbers(rolling.keys) == numbers(rolling.values) == list(range(max(0, seen - window), seen))
+        assert (len(growing), len(rolling), rolling.seen) == (seen, min(seen, window), seen)
+
+
+@pytest.mark.parametrize(
+    "dtype, name", [(torch.float32, "float32"), (torch.bfloat16, "bfloat16"), (torch.float16, "float16")]
+)
+def test_bytes_are_those_of_the_formula(dtype: torch.dtype, name: str) -> None:
+    made = {"batch": 3, "dtype": dtype}
+    growing, ready = KVCache(LAYOUT, **made), KVCache(LAYOUT, capacity=100, **made)
+    rolling = KVCache(LAYOUT, window=4, **made)
+    for cache in (growing, ready, rolling):
+        cache.append(*(x.to(dtype) for x in tokens(7, batch=3)))
+    assert growing.nbytes == growing.used_nbytes == ready.used_nbytes == kv_bytes(LAYOUT, 7, batch=3, dtype=name)
+    assert ready.nbytes == kv_bytes(LAYOUT, 100, batch=3, dtype=name)
+    assert rolling.nbytes == kv_bytes(LAYOUT, 7, batch=3, dtype=name, window=4)
+    storage = growing.keys.untyped_storage().nbytes() + growing.values.untyped_storage().nbytes()
+    assert growing.nbytes == storage
+
+
+def test_set_aside_room_is_used_in_place_and_never_moves() -> None:
+    cache = KVCache(LAYOUT, capacity=8)
+    where = cache.append(*tokens(3))[0].data_ptr()
+    assert cache.append(*tokens(4, 3))[0].data_ptr() == where
+
+
+def test_overflow_is_an_error_in_words_and_changes_nothing() -> None:
+    cache = KVCache(LAYOUT, capacity=4)
+    cache.append(*tokens(3))
+    with pytest.raises(Problem, match="room for 4 tokens and holds 3: 2 more do not fit"):
+        cache.append(*tokens(2, 3))
+    assert numbers(cache.append(*tokens(1, 3))[0]) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("room", [{}, {"capacity": 5}, {"window": 3}])
+def test_reset_forgets_every_token_and_keeps_the_room(room: dict[str, int]) -> None:
+    cache = KVCache(LAYOUT, **room)
+    empty = cache.nbytes
+    cache.append(*tokens(4))
+    cache.reset()
+    assert (len(cache), cache.seen, cache.nbytes, cache.used_nbytes) == (0, 0, empty, 0)
+    assert numbers(cache.append(*tokens(2, 7))[0]) == [7, 8]
+
+
+@pytest.mark.parametrize("room", [{}, {"capacity": 5}, {"window": 5}])
+def test_gradients_flow_through_held_tokens(room: dict[str, int]) -> None:
+    cache, (k, v) = KVCache(LAYOUT, **room), (x.clone().requires_grad_() for x in tokens(2))
+    cache.append(k, v)
+    read, _ = cache.append(*(x.clone().requires_grad_() for x in tokens(1, 2)))
+    read.sum().backward()
+    torch.testing.assert_close(k.grad, torch.ones_like(k))
+
+
+@pytest.mark.parametrize(
+    "wrong, sentence",
+    [
+        (lambda: KVCache(LAYOUT, capacity=0), "capacity=0 must be at least 1 token"),
+        (lambda: KVCache(LAYOUT, capacity=4, window=2), "capacity=4 and window=2: a cache has one or the other"),
+        (lambda: KVCache(LAYOUT, 2).append(*tokens(1)), r"keys of shape \(1, 2, 1, 3\)"),
+        (lambda: KVCache(LAYOUT).append(tokens(1)[0], tokens(2)[1]), "1 keys and 2 values"),
+        (lambda: KVCache(LAYOUT, dtype=torch.float16).append(*tokens(1)), "dtype torch.float32 do not fit"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_words(wrong, sentence: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(Problem, match=sentence):
+        wrong()

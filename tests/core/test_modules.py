@@ -1,0 +1,279 @@
+"""Attention: torch's own module, one way of computing against another, and decoding against one pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from attnviz.core import masks
+from attnviz.core.attention import attend
+from attnviz.core.heads import HeadLayout
+from attnviz.core.message import Problem
+from attnviz.core.modules import Attention, KVCache
+from attnviz.core.positions import ALiBi, Position, Sinusoidal, T5Bias
+from attnviz.core.projections import PackedQKV, SeparateQKV
+from attnviz.core.rope import AxialRoPE, Linear, RoPE, YaRN, grid_positions
+
+F64 = torch.float64
+POSITIONS = {
+    "none": lambda: None,
+    "RoPE": RoPE,
+    "interleaved RoPE": lambda: RoPE(pairing="interleaved", scaling=Linear(2.0)),
+    "partial YaRN": lambda: RoPE(4, scaling=YaRN(4.0, 8)),
+    "ALiBi": lambda: ALiBi(4),
+    "T5": lambda: T5Bias(4, bidirectional=False),
+    "sinusoidal": Sinusoidal,
+}
+
+
+@pytest.fixture(autouse=True)
+def _seeded() -> None:
+    torch.manual_seed(0)
+
+
+def with_weights_of(theirs: nn.MultiheadAttention, **how: Any) -> Attention:
+    """Ours, with the weights of torch's module copied in."""
+    ours = Attention(
+        HeadLayout(theirs.embed_dim, theirs.num_heads),
+        k_input=theirs.kdim,
+        v_input=theirs.vdim,
+        qkv_bias=True,
+        out_bias=True,
+        **how,
+    ).to(F64)
+    if theirs.in_proj_weight is not None:
+        weights = theirs.in_proj_weight.chunk(3)
+    else:
+        weights = (theirs.q_proj_weight, theirs.k_proj_weight, theirs.v_proj_weight)
+    packed = isinstance(ours.qkv, PackedQKV)
+    separate = SeparateQKV(ours.layout, (theirs.embed_dim,) * 3, bias=True).to(F64) if packed else ours.qkv
+    with torch.no_grad():
+        theirs.in_proj_bias.normal_()
+        theirs.out_proj.bias.normal_()
+        projections = (separate.q_proj, separate.k_proj, separate.v_proj)
+        for linear, weight, bias in zip(projections, weights, theirs.in_proj_bias.chunk(3), strict=True):
+            linear.weight.copy_(weight)
+            linear.bias.copy_(bias)
+        ours.o_proj.load_state_dict(theirs.out_proj.state_dict())
+    if isinstance(ours.qkv, PackedQKV):
+        ours.qkv.pack(separate)
+    return ours
+
+
+def their_mask(allowed: torch.Tensor) -> torch.Tensor:
+    """torch's MultiheadAttention hides where its boolean mask is True."""
+    return ~allowed
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("use_fused", [False, True])
+def test_self_attention_is_torchs_multihead_attention(packed: bool, use_fused: bool) -> None:
+    theirs = nn.MultiheadAttention(24, 4, batch_first=True, dtype=F64)
+    ours = with_weights_of(theirs, packed=packed, use_fused=use_fused)
+    x, mask = torch.randn(3, 7, 24, dtype=F64), masks.causal(7)
+    real = masks.padding(7, lengths=[7, 4, 5])
+    expected, weights = theirs(
+        x, x, x, attn_mask=their_mask(mask), key_padding_mask=their_mask(real[:, 0, 0]), average_attn_weights=False
+    )
+    torch.testing.assert_close(ours(x, mask=mask & real), expected, atol=1e-10, rtol=1e-10)
+    torch.testing.assert_close(ours.stages(x, mask=mask & real)[0].weights, weights, atol=1e-10, rtol=1e-10)
+
+
+@pytest.mark.parametrize("widths", [(24, 24), (10, 15)])
+def test_cross_attention_is_torchs_with_keys_and_values_of_other_widths(widths: tuple[int, int]) -> None:
+    theirs = nn.MultiheadAttention(24, 4, kdim=widths[0], vdim=widths[1], batch_first=True, dtype=F64)
+    ours = with_weights_of(theirs)
+    x, key, value = (torch.randn(2, n, w, dtype=F64) for n, w in ((5, 24), (8, widths[0]), (8, widths[1])))
+    mask = torch.rand(5, 8) < 0.7
+    expected, _ = theirs(x, key, value, attn_mask=their_mask(mask))
+    torch.testing.assert_close(ours(x, key, value=value, mask=mask), expected, atol=1e-10, rtol=1e-10)
+
+
+@given(
+    position=st.sampled_from(list(POSITIONS)),
+    qk_norm=st.sampled_from([None, "head", "head-layernorm", "full", "full-layernorm"]),
+    groups=st.sampled_from([1, 2, 4]),
+    rows=st.integers(0, 8),
+    cross=st.booleans(),
+    bias=st.booleans(),
+    empty=st.booleans(),
+)
+@settings(max_examples=25, deadline=None)
+def test_packed_equals_separate_and_fused_equals_explicit(
+    position: str, qk_norm: Any, groups: int, rows: int, cross: bool, bias: bool, empty: bool
+) -> None:
+    layout = HeadLayout(16, 4, groups, d_head=6, d_value=5)
+    how: dict[str, Any] = {"qk_norm": qk_norm, "position": POSITIONS[position](), "qkv_bias": bias}
+    separate = Attention(layout, **how).to(F64)
+    packed = Attention(layout, packed=True, **how).to(F64)
+    fused = Attention(layout, use_fused=True, **how).to(F64)
+    fused.load_state_dict(separate.state_dict())
+    assert isinstance(packed.qkv, PackedQKV)
+    packed.qkv.pack(separate.qkv)  # type: ignore[arg-type]
+    packed.load_state_dict({n: p for n, p in separate.state_dict().items() if not n.startswith("qkv")}, strict=False)
+    x, context = torch.randn(2, rows, 16, dtype=F64), torch.randn(2, 5, 16, dtype=F64) if cross else None
+    mask = torch.rand(rows, 5 if cross else rows) < 0.6
+    mask[: 2 if empty else 0] = False
+    expected = separate(x, context, mask=mask)
+    torch.testing.assert_close(packed(x, context, mask=mask), expected, atol=1e-10, rtol=1e-10)
+    torch.testing.assert_close(fused(x, context, mask=mask), expected, atol=1e-10, rtol=1e-10)
+
+
+@given(
+    position=st.sampled_from(list(POSITIONS)),
+    groups=st.sampled_from([1, 2, 4]),
+    prompt=st.integers(1, 8),
+    room=st.sampled_from([{}, {"capacity": 11}]),
+    use_fused=st.booleans(),
+)
+@settings(max_examples=20, deadline=None)
+def test_decoding_with_a_cache_equals_one_full_pass(
+    position: str, groups: int, prompt: int, room: dict[str, int], use_fused: bool
+) -> None:
+    layout = HeadLayout(16, 4, groups, d_head=6, d_value=5)
+    how: dict[str, Any] = {"qk_norm": "head", "position": POSITIONS[position](), "use_fused": use_fused}
+    attention = Attention(layout, **how).to(F64)
+    x, cache = torch.randn(2, 11, 16, dtype=F64), KVCache(layout, 2, dtype=F64, **room)
+    pieces = [x[:, :prompt], *x[:, prompt:].split(1, dim=1)]
+    decoded = torch.cat([attention(piece, mask=masks.causal, cache=cache) for piece in pieces], dim=1)
+    torch.testing.assert_close(decoded, attention(x, mask=masks.causal), atol=1e-10, rtol=1e-10)
+
+
+@given(
+    window=st.integers(1, 6),
+    position=st.sampled_from(list(POSITIONS)),
+    chunks=st.lists(st.integers(1, 5), min_size=1, max_size=6),
+)
+@settings(max_examples=20, deadline=None)
+def test_a_rolling_window_equals_the_windowed_mask(window: int, position: str, chunks: list[int]) -> None:
+    layout, n = HeadLayout(16, 4, 2), sum(chunks)
+    attention = Attention(layout, position=POSITIONS[position]()).to(F64)
+    x, cache = torch.randn(2, n, 16, dtype=F64), KVCache(layout, 2, window=window, dtype=F64)
+
+    def within(q_len: int, k_len: int) -> torch.Tensor:
+        return masks.sliding_window(q_len, k_len, window)
+
+    rolled = torch.cat([attention(part, mask=within, cache=cache) for part in x.split(chunks, dim=1)], dim=1)
+    torch.testing.assert_close(rolled, attention(x, mask=within), atol=1e-10, rtol=1e-10)
+
+
+def test_a_context_is_projected_once_and_then_read_from_the_cache() -> None:
+    layout = HeadLayout(16, 4, 2)
+    attention = Attention(layout, k_input=10, v_input=10).to(F64)
+    x, context = torch.randn(2, 4, 16, dtype=F64), torch.randn(2, 6, 10, dtype=F64)
+    cache = KVCache(layout, 2, dtype=F64)
+    decoded = [attention(x[:, :2], context, cache=cache), attention(x[:, 2:], torch.zeros_like(context), cache=cache)]
+    torch.testing.assert_close(torch.cat(decoded, dim=1), attention(x, context))
+    assert len(cache) == 6
+
+
+def test_positions_of_left_padded_sentences_may_be_given() -> None:
+    attention = Attention(HeadLayout(16, 4), position=RoPE()).to(F64)
+    x = torch.randn(1, 5, 16, dtype=F64)
+    padded = torch.cat([torch.randn(1, 3, 16, dtype=F64), x], dim=1)
+    mask = masks.causal(8) & masks.padding(8, lengths=[5], side="left")
+    positions = torch.tensor([[0, 0, 0, 0, 1, 2, 3, 4]])
+    torch.testing.assert_close(
+        attention(padded, mask=mask, positions=positions)[:, 3:], attention(x, mask=masks.causal)
+    )
+
+
+def test_a_video_is_attended_to_with_three_coordinates_per_patch() -> None:
+    attention = Attention(HeadLayout(48, 4), position=AxialRoPE(), use_fused=True)
+    grid = grid_positions(2, 3, 4)
+    assert attention(torch.randn(2, 24, 48), positions=grid).shape == (2, 24, 48)
+    with pytest.raises(Problem, match="must hold 3 coordinates"):
+        attention(torch.randn(2, 24, 48))
+
+
+@pytest.mark.parametrize("use_fused", [False, True])
+def test_a_side_source_has_its_own_keys_and_values_and_the_outputs_are_summed(use_fused: bool) -> None:
+    layout = HeadLayout(16, 4, 2, d_head=6)
+    both = Attention(layout, k_input=12, v_input=12, side_input=9, side_scale=0.7, use_fused=use_fused).to(F64)
+    text, image = Attention(layout, k_input=12, v_input=12).to(F64), Attention(layout, k_input=9, v_input=9).to(F64)
+    shared = {"qkv.q_proj.weight", "o_proj.weight"}
+    weights = both.state_dict()
+    text.load_state_dict({n: w for n, w in weights.items() if not n.startswith("side")})
+    beside = {"qkv.k_proj.weight": weights["side_k_proj.weight"], "qkv.v_proj.weight": weights["side_v_proj.weight"]}
+    image.load_state_dict({n: weights[n] for n in shared} | beside)
+    x, words, patches = (torch.randn(2, n, w, dtype=F64) for n, w in ((5, 16), (7, 12), (4, 9)))
+    mask = torch.rand(5, 4) < 0.8
+    expected = text(x, words) + 0.7 * image(x, patches, mask=mask)
+    torch.testing.assert_close(both(x, words, side=patches, side_mask=mask), expected, atol=1e-10, rtol=1e-10)
+    torch.testing.assert_close(both(x, words), text(x, words), atol=1e-10, rtol=1e-10)
+    main, side = both.stages(x, words, side=patches, side_mask=mask)
+    torch.testing.assert_close(main.weights, text.stages(x, words)[0].weights)
+    torch.testing.assert_close(side.weights, image.stages(x, patches, mask=mask)[0].weights)
+
+
+def test_a_side_source_is_neither_rotated_nor_are_its_queries() -> None:
+    attention = Attention(HeadLayout(16, 4), side_input=16, position=RoPE())
+    x, side = torch.randn(1, 3, 16), torch.randn(1, 4, 16)
+    one = attention.stages(x, side=side)[1].weights
+    torch.testing.assert_close(attention.stages(x, side=side, positions=torch.arange(3) + 50)[1].weights, one)
+
+
+@pytest.mark.parametrize("kind", ["head", "head-layernorm", "full", "full-layernorm"])
+def test_normed_queries_and_keys_do_not_feel_the_size_of_the_input(kind: Any) -> None:
+    attention = Attention(HeadLayout(16, 4, 2), qk_norm=kind)
+    x = torch.randn(1, 5, 16)
+    weights = attention.stages(x)[0].weights
+    torch.testing.assert_close(attention.stages(100 * x)[0].weights, weights, atol=1e-4, rtol=1e-4)
+
+
+def test_sinks_and_a_softcap_reach_the_weights() -> None:
+    attention = Attention(HeadLayout(16, 4), sinks=True, softcap=2.0, scale=None)
+    stages = attention.stages(torch.randn(2, 5, 16))[0]
+    assert attention.sinks is not None
+    assert stages.scaled.abs().max() < 2
+    assert (stages.weights.sum(-1) < 1).all()
+    source = attention.sources(torch.randn(2, 5, 16))[0]
+    assert torch.equal(
+        attend(*source).weights, attend(*source[:3], scale=None, softcap=2.0, sinks=attention.sinks).weights
+    )
+
+
+@pytest.mark.parametrize("use_fused", [False, True])
+def test_dropout_acts_in_training_only(use_fused: bool) -> None:
+    attention, x = Attention(HeadLayout(16, 4), dropout=0.5, use_fused=use_fused), torch.randn(2, 5, 16)
+    assert not torch.equal(attention(x), attention(x))
+    attention.eval()
+    assert torch.equal(attention(x), attention(x))
+
+
+@pytest.mark.parametrize("use_fused", [False, True])
+def test_gradients_pass_gradcheck(use_fused: bool) -> None:
+    attention = Attention(
+        HeadLayout(4, 2, 1), qk_norm="head", position=RoPE(), side_input=3, out_bias=True, use_fused=use_fused
+    ).to(F64)
+    inputs = torch.randn(1, 3, 4, dtype=F64, requires_grad=True), torch.randn(1, 2, 3, dtype=F64, requires_grad=True)
+    mask = masks.causal(3, 3) & masks.padding(3, lengths=2, side="left")  # the first row sees nothing
+    assert torch.autograd.gradcheck(lambda x, side: attention(x, mask=mask, side=side), inputs)
+    attention(inputs[0], mask=mask, side=inputs[1]).sum().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in attention.parameters())
+
+
+@pytest.mark.parametrize(
+    "wrong, sentence",
+    [
+        (lambda: Attention(HeadLayout(8, 2), packed=True, k_input=5), r"one input width .* not \(8, 5, 8\)"),
+        (lambda: Attention(HeadLayout(8, 2), qk_norm="rms"), "qk_norm='rms' must be"),  # type: ignore[arg-type]
+        (lambda: Attention(HeadLayout(8, 2), use_fused=True, softcap=3.0), "the fused path has no soft-cap"),
+        (lambda: Attention(HeadLayout(8, 2))(torch.zeros(2, 8), side=torch.zeros(2, 8)), "side_input=None"),
+    ],
+)
+def test_what_does_not_fit_is_said_in_words(wrong: Any, sentence: str) -> None:
+    with pytest.raises(Problem, match=sentence):
+        wrong()
+
+
+def test_the_position_that_does_nothing_does_nothing() -> None:
+    x = torch.randn(2, 3, 4)
+    assert Position().add(x, torch.arange(3)) is x
+    assert Position().rotate(x, torch.arange(3)) is x
+    assert Position().bias(torch.arange(3), torch.arange(3)) is None
