@@ -42,13 +42,13 @@ class Piece:
     part: tuple[int, int] | None = None  #: (2, 3): the second of three tokens that spell one character
 
 
-def pieces_of(tokenizer: Any, texts: tuple[str, ...], raws: list[Raw]) -> tuple[Piece, ...]:
-    """The tokens in order with their labels, spans, words and shares of characters."""
+def pieces_of(tokenizer: Any, texts: tuple[str, ...], raws: list[Raw], cut: frozenset[int]) -> tuple[Piece, ...]:
+    """The tokens in order with their labels, spans, words and shares of characters; `cut` segments end early."""
     spell = spelling.speller(tokenizer)
     spelled = [spell(raw.piece) for raw in raws]
     raws = [_without_phantom_space(raw, text, texts) for raw, text in zip(raws, spelled, strict=True)]
     parts = _parts(raws, spelled)
-    spans = _spans(raws, texts)
+    spans = _spans(raws, texts, cut)
     words = _words(raws, texts)
     made = []
     for i, raw in enumerate(raws):
@@ -95,8 +95,8 @@ def _is_text(spelled: bytes) -> bool:
     return True
 
 
-def _spans(raws: list[Raw], texts: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Spans that follow each other: each begins where the one before ended; the last takes trailing white space."""
+def _spans(raws: list[Raw], texts: tuple[str, ...], cut: frozenset[int]) -> list[tuple[int, int]]:
+    """Spans that follow each other: each begins where the one before ended; the last takes what is left."""
     cursor = [0] * len(texts)
     spans = []
     for raw in raws:
@@ -106,7 +106,7 @@ def _spans(raws: list[Raw], texts: tuple[str, ...]) -> list[tuple[int, int]]:
         cursor[raw.segment] = end
     for segment, text in enumerate(texts):
         last = max((i for i, r in enumerate(raws) if r.segment == segment and not r.special), default=None)
-        if last is not None and not text[cursor[segment] :].strip():
+        if last is not None and segment not in cut:
             spans[last] = (spans[last][0], len(text))
     return spans
 

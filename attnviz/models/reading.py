@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 import unicodedata
-from typing import Any
+from typing import Any, Final
 
 from attnviz.core.message import Problem
 from attnviz.models.pieces import Raw
 from attnviz.models.spelling import speller
+
+_switching: Final = threading.Lock()  # a translator's tokenizer is put in another state while it reads a target
 
 
 def read(tokenizer: Any, texts: tuple[str, ...], frame: str) -> list[Raw]:
@@ -19,6 +22,15 @@ def read(tokenizer: Any, texts: tuple[str, ...], frame: str) -> list[Raw]:
         start = tokenizer.bos_token_id
         raws.insert(0, Raw(start, tokenizer.convert_ids_to_tokens(start), 0, 0, special=True))
     return raws
+
+
+def read_target(tokenizer: Any, text: str) -> list[Raw]:
+    """The tokens of a sentence in the language a translator writes, with nothing around it."""
+    if getattr(tokenizer, "is_fast", False):
+        return _read_fast(tokenizer, (text,), specials=False)
+    with _switching:
+        ids = tokenizer(text_target=text, add_special_tokens=False, verbose=False)["input_ids"]
+        return _placed(tokenizer, ids, text, 0)
 
 
 def _read_chat(tokenizer: Any, text: str) -> list[Raw]:
@@ -57,27 +69,31 @@ def _read_fast(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[R
 
 
 def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[Raw]:
-    """No offsets are to be had: pieces are looked for in the text, in order."""
-    spell = speller(tokenizer)
-    bodies = [tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"] for text in texts]
-    ids = list(tokenizer(*texts, verbose=False)["input_ids"]) if specials else [i for body in bodies for i in body]
-    kinds = tokenizer(*texts, verbose=False).get("token_type_ids") if specials else None
+    """No offsets are to be had: each sentence is found again inside the whole, by its own tokens."""
+    with _switching:
+        bodies = [tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"] for text in texts]
+        whole = tokenizer(*texts, verbose=False) if specials else {"input_ids": [i for body in bodies for i in body]}
+    ids, kinds = list(whole["input_ids"]), whole.get("token_type_ids")
     raws: list[Raw] = []
     at = 0
     for segment, (text, body) in enumerate(zip(texts, bodies, strict=True)):
         begin = _find(ids, body, at)
         raws += [_added(tokenizer, i, segment) for i in ids[at:begin]]
-        pieces = tokenizer.convert_ids_to_tokens(body)
-        spans = align([spell(piece).decode("utf-8", "replace") for piece in pieces], text)
-        raws += [
-            Raw(i, piece, *span, special=False, segment=segment)
-            for i, piece, span in zip(body, pieces, spans, strict=True)
-        ]
+        raws += _placed(tokenizer, body, text, segment)
         at = begin + len(body)
     raws += [_added(tokenizer, i, len(texts) - 1) for i in ids[at:]]
     if kinds:
         raws = [Raw(r.id, r.piece, r.start, r.end, r.special, r.segment, k) for r, k in zip(raws, kinds, strict=True)]
     return raws
+
+
+def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[Raw]:
+    """Tokens of a text with no offsets: their pieces are looked for in it, in order."""
+    spell = speller(tokenizer)
+    pieces = tokenizer.convert_ids_to_tokens(ids)
+    spans = align([spell(piece).decode("utf-8", "replace") for piece in pieces], text)
+    together = zip(ids, pieces, spans, strict=True)
+    return [Raw(i, piece, *span, special=False, segment=segment) for i, piece, span in together]
 
 
 def align(spelled: list[str], text: str) -> list[tuple[int, int]]:

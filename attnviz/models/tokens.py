@@ -8,12 +8,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from attnviz.core.message import Message, Problem
 from attnviz.models.pieces import Piece, Raw, pieces_of, rest_of
-from attnviz.models.reading import read
+from attnviz.models.reading import read, read_target
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -84,17 +85,40 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
         )
     if pair is not None and frame in ("start", "chat"):
         raise Problem("Two sentences go together only in the frame their encoder gives them")
-    limit = loaded.max_tokens
     texts = tuple(_clean(each) for each in (text, pair) if each is not None)
+    raws, pieces, rests, notices = _read(loaded, texts, lambda heads: read(loaded.tokenizer, heads, frame))
+    return Tokens(texts, pieces, rests, _inputs(loaded, raws), frame, notices)
+
+
+def encode_target(loaded: LoadedModel, text: str) -> Tokens:
+    """What an encoder-decoder has written so far: its start token, then the sentence, with no end."""
+    import torch
+
+    start = loaded.model.config.decoder_start_token_id
+    if start is None:
+        raise Problem("{name} has no decoder that could start a sentence", name=loaded.entry.name)
+    tokenizer: Any = loaded.tokenizer
+    first = Raw(start, tokenizer.convert_ids_to_tokens(start), 0, 0, special=True)
+    texts = (_clean(text),)
+    raws, pieces, rests, notices = _read(loaded, texts, lambda heads: [first, *read_target(tokenizer, heads[0])])
+    ids = torch.tensor([[raw.id for raw in raws]], device=loaded.model.device)
+    return Tokens(texts, pieces, rests, {"decoder_input_ids": ids}, notices=notices)
+
+
+def _read(
+    loaded: LoadedModel, texts: tuple[str, ...], tokenize: Callable[[tuple[str, ...]], list[Raw]]
+) -> tuple[list[Raw], tuple[Piece, ...], tuple[str, ...], tuple[Message, ...]]:
+    """Tokens within the limit, their pieces, what of each text is left, and what there is to say about that."""
+    limit = loaded.max_tokens
     heads = tuple(each[: limit * _MOST_CHARACTERS] for each in texts)
-    raws = read(loaded.tokenizer, heads, frame)
-    kept = _cut(raws, limit)
+    raws = tokenize(heads)
+    kept, shortened = _cut(raws, limit)
     if not kept:
         raise Problem("The sentence is empty: type at least one character")
-    pieces = pieces_of(loaded.tokenizer, heads, kept)
+    pieces = pieces_of(loaded.tokenizer, heads, kept, shortened)
     rests = tuple(rest_of(pieces, whole, segment) for segment, whole in enumerate(texts))
-    notices = _notices(pieces, texts, rests, limit)
-    return Tokens(texts, pieces, rests, _inputs(loaded, kept), frame, notices)
+    told = [s for s, (whole, head) in enumerate(zip(texts, heads, strict=True)) if s in shortened or head != whole]
+    return kept, pieces, rests, tuple(_notice(texts[s], rests[s], limit) for s in told if rests[s])
 
 
 def _clean(text: str) -> str:
@@ -110,35 +134,28 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def _cut(raws: list[Raw], limit: int) -> list[Raw]:
-    """At most `limit` tokens: the frame stays, the longer sentence gives first, no character is left in halves."""
-    kept = list(raws)
+def _cut(raws: list[Raw], limit: int) -> tuple[list[Raw], frozenset[int]]:
+    """At most `limit` tokens, and which segments lost some.
+
+    The frame stays, the longer sentence gives first, no character is left in halves.
+    """
     content = [[i for i, raw in enumerate(raws) if raw.segment == s and not raw.special] for s in (0, 1)]
     dropped: set[int] = set()
-    over = len(raws) - limit
-    while over > len(dropped) and any(content):
-        longer = max(content, key=len)
-        dropped.add(longer.pop())
+    while len(raws) - len(dropped) > limit and any(content):
+        dropped.add(max(content, key=len).pop())
     for positions in content:
         while positions and positions[-1] + 1 in dropped and raws[positions[-1]].shares_with(raws[positions[-1] + 1]):
             dropped.add(positions.pop())
-    return [raw for i, raw in enumerate(kept) if i not in dropped]
+    kept = [raw for i, raw in enumerate(raws) if i not in dropped]
+    return kept, frozenset(raws[i].segment for i in dropped)
 
 
-def _notices(
-    pieces: tuple[Piece, ...], texts: tuple[str, ...], rests: tuple[str, ...], limit: int
-) -> tuple[Message, ...]:
-    told = []
-    for text, rest in zip(texts, rests, strict=True):
-        if rest.strip():
-            place = len(text) - len(rest)
-            told.append(
-                Message(
-                    "Cut at {limit} tokens, after “{where}”: {left} more characters are left out",
-                    {"limit": limit, "where": text[max(place - _TAIL_SHOWN, 0) : place].strip(), "left": len(rest)},
-                )
-            )
-    return tuple(told)
+def _notice(text: str, rest: str, limit: int) -> Message:
+    place = len(text) - len(rest)
+    return Message(
+        "Cut at {limit} tokens, after “{where}”: {left} more characters are left out",
+        {"limit": limit, "where": text[max(place - _TAIL_SHOWN, 0) : place].strip(), "left": len(rest)},
+    )
 
 
 def _inputs(loaded: LoadedModel, raws: list[Raw]) -> dict[str, Tensor]:

