@@ -1,0 +1,160 @@
+"""Figures of the mask page: how far layers carry, a mask seen from far away, a loss that leaks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attnviz.figures.heatmap import label, matrix
+from attnviz.figures.theme import ALTERNATIVE, MASKED, RAW, SCALED, THEORY, WEIGHTS, Figure, layout
+from attnviz.words import _
+
+ONE = [(0.0, SCALED), (1.0, SCALED)]
+
+
+def mask(allowed: np.ndarray, words: Sequence[str], title: str | None = None) -> Figure:
+    """A mask alone (T, T): allowed cells in one colour, hidden ones grey."""
+    fig = matrix(
+        allowed.astype(float),
+        words,
+        words,
+        kind="plain",
+        masked=~allowed,
+        numbers=False,
+        title=title,
+        row_title=_("queries"),
+        col_title=_("keys"),
+    )
+    fig.data[-1].update(colorscale=ONE, showscale=False, hovertemplate="%{y} → %{x}<extra></extra>")
+    return fig
+
+
+def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
+    """After how many layers a key has reached a query (T, T); -1 = never, and what needs more than `upto` is grey."""
+    shown = np.where((layers >= 0) & (layers <= upto), layers, -1)
+    few = len(words) <= 20
+    fig = matrix(
+        shown.astype(float),
+        words,
+        words,
+        kind="plain",
+        masked=shown < 0,
+        numbers=False,
+        value_title=_("layers"),
+        row_title=_("queries"),
+        col_title=_("keys"),
+        height=430,
+    )
+    heat = fig.data[-1]
+    heat.update(
+        zmin=0,
+        zmax=max(upto, 1),
+        colorscale=[(at, colour) for (at, _dark), (_at, colour) in zip(WEIGHTS, reversed(WEIGHTS), strict=True)],
+        colorbar={"tickformat": "d", "nticks": min(upto + 1, 8), **heat.colorbar.to_plotly_json()},
+        hovertemplate="%{y} ← %{x}<br>" + _("after {n} layers").format(n="%{z}") + "<extra></extra>",
+    )
+    if few:
+        heat.update(texttemplate="%{z:d}")
+    return fig
+
+
+def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
+    """How many words the last word has heard of after 0, 1, 2... layers, and the mean over all words.
+
+    `counts` (layers + 1, T); the layer that was asked for is marked.
+    """
+    x = np.arange(len(counts))
+    fig = go.Figure()
+    for values, name, colour in (
+        (counts[:, -1], _("the last word"), SCALED),
+        (counts.mean(1), _("mean over all words"), RAW),
+    ):
+        fig.add_trace(go.Scatter(x=x, y=values, name=name, mode="lines+markers", line={"color": colour, "width": 2.5}))
+    fig.add_vline(x=upto, line={"color": THEORY, "dash": "dot", "width": 1.5})
+    fig.add_hline(y=words, line={"color": THEORY, "dash": "dash", "width": 1})
+    fig.update_xaxes(title=_("layers"), dtick=1, zeroline=False)
+    fig.update_yaxes(title=_("words heard of"), range=[0, words * 1.08 + 0.2], zeroline=False)
+    fig.update_layout(hovermode="x unified")
+    return layout(fig, None, 430)
+
+
+def far(density: np.ndarray, length: int) -> Figure:
+    """A mask over `length` words in tiles: the share of each tile's pairs that is kept, 0 to 1."""
+    tiles = len(density)
+    shown = np.where(density > 0, density, np.nan)
+    fig = go.Figure()
+    fig.add_trace(
+        go.Heatmap(
+            z=np.where(density > 0, np.nan, 1.0),
+            colorscale=[(0, MASKED), (1, MASKED)],
+            zmin=0,
+            zmax=1,
+            opacity=0.3,
+            showscale=False,
+            hoverinfo="skip",
+        )
+    )
+    fig.add_trace(
+        go.Heatmap(
+            z=np.sqrt(shown),
+            customdata=density,
+            zmin=0,
+            zmax=1,
+            colorscale=WEIGHTS,
+            hoverongaps=False,
+            hovertemplate=_("{share} of this tile's pairs are kept").format(share="<b>%{customdata:.2%}</b>")
+            + "<extra></extra>",
+            colorbar={
+                "title": {"text": _("share kept"), "side": "right"},
+                "tickvals": [np.sqrt(v) for v in (0.01, 0.1, 0.25, 0.5, 1)],
+                "ticktext": ["1%", "10%", "25%", "50%", "100%"],
+                "thickness": 12,
+                "outlinewidth": 0,
+            },
+        )
+    )
+    places = np.linspace(0, tiles, 5)
+    ticks = {
+        "tickvals": places - 0.5,
+        "ticktext": [f"{int(v):,}" for v in places * length / tiles],
+        "showgrid": False,
+        "zeroline": False,
+    }
+    fig.update_xaxes(side="top", title=_("key position"), constrain="domain", **ticks)
+    fig.update_yaxes(autorange="reversed", title=_("query position"), scaleanchor="x", constrain="domain", **ticks)
+    return layout(fig, None, 460)
+
+
+def losses(
+    steps: np.ndarray, honest: np.ndarray, leaking: np.ndarray, without_leak: np.ndarray, guess: float, total: int
+) -> Figure:
+    """Training losses in nats per word against steps, and what guessing blindly costs."""
+    fig = go.Figure()
+    for values, name, colour, dash in (
+        (honest, _("mask right"), SCALED, "solid"),
+        (leaking, _("mask off"), RAW, "solid"),
+        (without_leak, _("mask off, asked without the leak"), ALTERNATIVE, "dot"),
+    ):
+        line = {"color": colour, "width": 2.5, "dash": dash}
+        fig.add_trace(go.Scatter(x=steps, y=values, name=name, mode="lines", line=line))
+    fig.add_hline(
+        y=guess,
+        line={"color": THEORY, "dash": "dash", "width": 1},
+        annotation={"text": _("guessing blindly: {nats}").format(nats=f"{guess:.2f}"), "xanchor": "right"},
+    )
+    top = max(2.5 * guess, 1.0)
+    fig.update_xaxes(title=_("training step"), range=[0, total], zeroline=False)
+    fig.update_yaxes(title=_("loss, nats per word"), range=[-0.05 * top, top], zeroline=False)
+    fig.update_layout(hovermode="x unified")
+    return layout(fig, None, 400)
+
+
+def places(weights: np.ndarray, title: str | None = None) -> Figure:
+    """Mean weights over places 1 to T of a line (T, T)."""
+    names = [label(str(n + 1)) for n in range(len(weights))]
+    return matrix(
+        weights, names, names, masked=weights == 0, numbers=False, title=title, height=360,
+        row_title=_("place"), col_title=_("place"),
+    )  # fmt: skip

@@ -1,0 +1,74 @@
+"""The strip of up to three rules, each with its parameters; every widget is in the link."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+
+from attnviz.experiments.mask_rules import KINDS, Join, Parameter, Rule, Value
+from attnviz.ui.controls import choice
+from attnviz.words import _, say
+
+MOST = 3
+OFF = "off"
+
+
+def strip() -> tuple[Rule, ...]:
+    """Draw the rules and answer them in order."""
+    rules: list[Rule] = []
+    for number, column in enumerate(st.columns(MOST, gap="medium"), start=1):
+        with column, st.container(key=f"m-rule-{number}", gap="small"):
+            rule = _rule(number) if len(rules) == number - 1 else None
+            if rule is not None:
+                rules.append(rule)
+    return tuple(rules)
+
+
+def _rule(number: int) -> Rule | None:
+    kinds = {kind.id: say(kind.title) for kind in KINDS.values()}
+    if number == 1:
+        kind = choice(_("Who may look at whom"), kinds, "m_rule1", default="causal", style="select")
+        return _with_values(kind, number, "and")
+    options = {OFF: _("nothing more"), **kinds}
+    joins = {"and": _("and"), "or": _("or")}
+    on = st.session_state.get(f"m_rule{number}", st.query_params.get(f"m_rule{number}", OFF)) != OFF
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        label = _("Joined with") if number == 2 else _("And then with")
+        kind = choice(label, options, f"m_rule{number}", default=OFF, style="select")
+        join = choice(_("How"), joins, f"m_join{number}", label_visibility="collapsed") if on else "and"
+    return None if kind == OFF else _with_values(kind, number, cast(Join, join))
+
+
+def _with_values(kind: str, number: int, join: Join) -> Rule:
+    parameters = KINDS[kind].parameters
+    values: dict[str, Value] = {}
+    if parameters:
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+            values = {p.name: _value(p, f"m{number}_{kind}_{p.name}") for p in parameters}
+    st.caption(say(KINDS[kind].lesson))
+    return Rule.of(kind, join, **values)
+
+
+def _value(parameter: Parameter, key: str) -> Value:
+    label = say(parameter.label)
+    if isinstance(parameter.default, bool):
+        return st.toggle(label, value=parameter.default, key=key, bind="query-params", persist_state="session")
+    if isinstance(parameter.default, int):
+        picked = st.number_input(
+            label,
+            min_value=parameter.least,
+            max_value=parameter.most,
+            value=parameter.default,
+            step=1,
+            key=key,
+            bind="query-params",
+            persist_state="session",
+            width=170,
+        )
+        return parameter.default if picked is None else int(picked)
+    if parameter.options:
+        sides = {"right": _("right"), "left": _("left")}
+        return choice(label, {name: sides[name] for name in parameter.options}, key)
+    typed = st.text_input(label, value=parameter.default, key=key, bind="query-params", persist_state="session")
+    return typed or parameter.default

@@ -1,0 +1,145 @@
+"""The grid to paint on, and the weights before and after."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments import mask_lab
+from attnviz.experiments.mask_lab import Config, Painted, Result
+from attnviz.figures import masks as figures
+from attnviz.figures.heatmap import matrix
+from attnviz.ui import canvas, show
+from attnviz.ui.masks import state
+from attnviz.ui.text import quoted
+from attnviz.words import _, ngettext
+
+GROUP = "m-weights"
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def computed(config: Config) -> Result:
+    """The mask and its weights, once for all visitors who ask for the same."""
+    return mask_lab.run(config)
+
+
+def show_grid(config: Config) -> Result:
+    """Three squares side by side: the mask, attention without it, attention with it."""
+    result = computed(config)
+    grid, before, after = st.columns(3, gap="medium")
+    with grid:
+        _heading(_("The mask: click or drag to change it"))
+        canvas.mask_grid(
+            "m-grid",
+            result.mask,
+            result.words,
+            on_change=partial(state.repaint, result.rules_alone),
+            label=_("Who may look at whom"),
+        )
+        _paint_line(config.paint, result)
+    with before:
+        _heading(_("Attention with nothing hidden"))
+        _weights("m-before", result, result.before, np.zeros_like(result.mask), _("before"))
+    with after:
+        _heading(_("Attention under the mask"))
+        _weights("m-after", result, result.after, ~result.mask, _("after"))
+    _numbers(result)
+    return result
+
+
+def _heading(text: str) -> None:
+    st.markdown(f"**{text}**")  # untranslated: the caller translates
+
+
+def _paint_line(paint: Painted, result: Result) -> None:
+    show.under(
+        lambda: figures.mask(result.mask, result.words),
+        name="mask",
+        key="m-grid-save",
+        table=lambda: _long(result, mask=result.mask.astype(int)),
+        words=_kept(paint, result),
+    )
+    if paint:
+        st.button(
+            _("Remove the paint"),
+            key="m-unpaint",
+            icon=":material/ink_eraser:",
+            on_click=state.keep,
+            args=(Painted(),),
+            type="tertiary",
+        )
+
+
+def _kept(paint: Painted, result: Result) -> str:
+    kept = _("**{pairs}** of {all} pairs are kept: {share}.").format(
+        pairs=f"{result.pairs:,}", all=f"{result.square:,}", share=f"{result.pairs / result.square:.0%}"
+    )
+    if not paint:
+        return kept
+    n = len(paint.cells(len(result.words)))
+    return kept + " " + ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n)
+
+
+def _weights(key: str, result: Result, values: np.ndarray, hidden: np.ndarray, name: str) -> None:
+    canvas.head_view(
+        key, canvas.Head(values, hidden=hidden), result.words, options=canvas.Options(compact=True), group=GROUP
+    )
+    show.under(
+        lambda: matrix(values, result.words, result.words, masked=hidden),
+        name=f"weights-{name}",
+        key=f"{key}-save",
+        table=lambda: _long(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
+        words=_before_words(result) if key == "m-before" else _after_words(result),
+    )
+
+
+def _before_words(result: Result) -> str:
+    q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
+    return _("Largest: {token} gives {share} to {key}.").format(
+        token=quoted(result.words[q]), share=f"{result.before[q, k]:.0%}", key=quoted(result.words[k])
+    )
+
+
+def _after_words(result: Result) -> str:
+    if result.mask.all():
+        return _("Nothing is hidden: both are the same.")
+    moved = result.moved.copy()
+    moved[list(result.empty)] = -1
+    row = int(moved.argmax())
+    if moved[row] <= 0:
+        return _("No word may look at anything: every row is zero.")
+    left = int(result.mask[row].sum())
+    return ngettext(
+        "{token} loses most: {share} of its attention was on hidden words, and goes to the {n} word that is left.",
+        "{token} loses most: {share} of its attention was on hidden words, and goes to the {n} words that are left.",
+        left,
+    ).format(token=quoted(result.words[row]), share=f"{moved[row]:.0%}", n=left)
+
+
+def _numbers(result: Result) -> None:
+    if not result.empty:
+        return
+    names = ", ".join(quoted(result.words[q]) for q in result.empty[:6]) + (" …" if len(result.empty) > 6 else "")
+    st.warning(
+        ngettext(
+            "{names} may look at nothing. Its row is zero here; a plain softmax would make it NaN.",
+            "{names} may look at nothing. Their rows are zero here; a plain softmax would make them NaN.",
+            len(result.empty),
+        ).format(names=names),
+        icon="🕳️",
+    )
+
+
+def _long(result: Result, **matrices: np.ndarray) -> dict[str, list[object]]:
+    """One line per pair: positions, words, and the value in each matrix."""
+    n = len(result.words)
+    places = [(q, k) for q in range(n) for k in range(n)]
+    columns: dict[str, list[object]] = {
+        "query": [q for q, _k in places],
+        "key": [k for _q, k in places],
+        "query word": [result.words[q] for q, _k in places],
+        "key word": [result.words[k] for _q, k in places],
+    }
+    return columns | {name: [values[place].item() for place in places] for name, values in matrices.items()}

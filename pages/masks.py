@@ -1,0 +1,63 @@
+"""Who may look at whom: a mask from rules and paint, what follows from it, and how it goes wrong."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.mask_lab import Config
+from attnviz.ui.controls import choice
+from attnviz.ui.guard import guard
+from attnviz.ui.masks import code, far, layers, rules, state, training, traps, workbench
+from attnviz.words import _
+
+SENTENCE = "The cat sat on the mat because it was tired"  # in every language: a link must show the same
+
+st.title(_("Who may look at whom"), anchor=False)
+
+
+def ask() -> tuple[tuple[str, ...], int]:
+    """The sentence as words, and the seed of its random vectors."""
+    text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
+    with text:
+        st.text_input(
+            _("Your sentence"),
+            value=SENTENCE,
+            key="m_text",
+            bind="query-params",
+            persist_state="session",
+        )
+    with number:
+        seed = st.number_input(
+            _("Vectors: random, seed"), 0, 9999, 0, key="m_seed", bind="query-params", persist_state="session"
+        )
+    return state.words(), int(seed or 0)
+
+
+@st.fragment
+def lab(words: tuple[str, ...], seed: int) -> None:
+    """Everything below the sentence: painting a cell runs this and nothing else."""
+    with guard():
+        config = Config(words, seed, rules.strip(), state.paint())
+        result = workbench.show_grid(config)
+        views = {
+            "layers": _("After n layers"),
+            "far": _("At 4,096 words"),
+            "traps": _("Traps"),
+            "training": _("Training"),
+        }
+        view = choice(_("Look closer"), views, "m_view", label_visibility="collapsed")
+        with guard():
+            if view == "layers":
+                layers.panel(result)
+            elif view == "far":
+                far.panel(config)
+            elif view == "traps":
+                traps.panel(words, seed)
+            else:
+                training.panel(words, seed)
+        with guard():
+            code.panel(config)
+
+
+with guard():
+    lab(*ask())
