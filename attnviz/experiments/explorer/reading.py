@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,6 +22,7 @@ from attnviz.models.trace import Trace
 from attnviz.models.written import written
 
 T = TypeVar("T")
+LATELY = 4  # passes with changes that a reading remembers
 StackId = Literal["encoder", "decoder", "cross"]
 
 
@@ -69,6 +71,7 @@ class Reading:
     target: Tokens | None  #: what the decoder of an encoder-decoder has written
     loaded: LoadedModel
     _kept: dict[Hashable, Any] = field(default_factory=dict)
+    _lately: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
     @cached_property
@@ -83,8 +86,8 @@ class Reading:
 
     @property
     def nbytes(self) -> int:
-        """What this reading keeps in memory."""
-        return self.trace.nbytes
+        """The most this reading may come to keep in memory: its own pass and the last few with changes."""
+        return self.trace.nbytes * (1 + LATELY)
 
     @property
     def inputs(self) -> dict[str, Tensor]:
@@ -96,6 +99,17 @@ class Reading:
     def again(self, trace: Trace) -> tuple[Stack, ...]:
         """The stacks of another pass over the same tokens."""
         return stacks_of(trace, self.source, self.target)
+
+    def kept_lately(self, key: Hashable, make: Callable[[], T]) -> T:
+        """As `kept`, but only the last few: traces of other passes are as large as this one."""
+        with self._lock:
+            if key not in self._lately:
+                self._lately[key] = make()
+            self._lately.move_to_end(key)
+            while len(self._lately) > LATELY:
+                self._lately.popitem(last=False)
+            value: T = self._lately[key]
+            return value
 
     def kept(self, key: Hashable, make: Callable[[], T]) -> T:
         """Something computed from this reading, made once for all visitors."""

@@ -1,0 +1,81 @@
+"""What the model says next, or in place of a mask, before and after a change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from attnviz.experiments.explorer.reading import Reading
+from attnviz.models.predict import guesses, moved, total_variation
+from attnviz.models.spelling import label
+from attnviz.models.trace import Trace
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One token that may come next."""
+
+    token: int
+    label: str  #: for a person
+    text: str  #: what it adds to the sentence
+    probability: float
+
+
+@dataclass(frozen=True)
+class Change:
+    """A token's probability before and after."""
+
+    label: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place where the model guesses: the next token, or a masked one."""
+
+    position: int | None  #: None: after the last token
+    name: str
+    logits: Tensor  #: (V,)
+
+
+def slots(reading: Reading, trace: Trace | None = None) -> list[Slot]:
+    """Where this model guesses in this sentence; empty for models that do not guess."""
+    logits = (trace or reading.trace).logits
+    if logits is None:
+        return []
+    if logits.dim() == 2:
+        return [Slot(None, "", logits[0])]
+    tokenizer = reading.loaded.tokenizer
+    mask_id = getattr(tokenizer, "mask_token_id", None)
+    return [
+        Slot(piece.position, piece.label, logits[0, piece.position])
+        for piece in reading.source.pieces
+        if piece.id == mask_id
+    ]
+
+
+def choices(
+    reading: Reading, slot: Slot, n: int = 10, temperature: float = 1.0, top_k: int | None = None
+) -> list[Choice]:
+    """The likeliest tokens of a slot."""
+    return [
+        Choice(guess.token, *_spelled(reading, guess.token), guess.probability)
+        for guess in guesses(slot.logits, n, temperature, top_k)
+    ]
+
+
+def changes(reading: Reading, before: Slot, after: Slot, n: int = 6) -> tuple[list[Change], float]:
+    """The tokens that either pass finds likely, and the share of probability that changed place."""
+    found = [
+        Change(_spelled(reading, each.token)[0], each.before, each.after)
+        for each in moved(before.logits, after.logits, n)
+    ]
+    return found, total_variation(before.logits, after.logits)
+
+
+def _spelled(reading: Reading, token: int) -> tuple[str, str]:
+    assert reading.loaded.tokenizer is not None
+    text = str(reading.loaded.tokenizer.decode([token], clean_up_tokenization_spaces=False))
+    return label(text), text

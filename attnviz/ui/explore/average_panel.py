@@ -1,0 +1,77 @@
+"""Averages and rollout: what many heads have in common, labelled as such."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.explorer.heads import average, rolled_out
+from attnviz.figures import attention as figures
+from attnviz.ui import canvas, show
+from attnviz.ui.controls import choice
+from attnviz.ui.explore.heads import Shown, long_table
+from attnviz.ui.text import spoken
+from attnviz.words import _
+
+
+@st.fragment
+def panel(shown: Shown) -> None:
+    """A mean over heads, or attention followed through all layers."""
+    kinds = {
+        "layer": _("mean of this layer"),
+        "all": _("mean of all heads"),
+        "chosen": _("mean of chosen heads"),
+        "rollout": _("rollout"),
+    }
+    if not shown.stack.same_tokens:
+        kinds.pop("rollout")
+    kind = choice(_("Combine"), kinds, "combine")
+    places = _places(shown, kind)
+    if not places:
+        st.info(_("Choose at least one head."))
+        return
+    if kind == "rollout":
+        matrix = shown.reading.kept(
+            ("rollout", shown.stack.id, shown.look), lambda: rolled_out(shown.stack, shown.look)
+        )
+        title = _("Rollout through {layers} layers (not a head)").format(layers=len(shown.stack.layers))
+        st.caption(
+            _(
+                "Each layer's mean attention and half a step along the residual, multiplied through the layers: "
+                "an estimate of where information comes from, not a weight that any head computes."
+            )
+        )
+    else:
+        matrix = shown.reading.kept(
+            ("mean", shown.stack.id, places, shown.look), lambda: average(shown.stack, places, shown.look)
+        )
+        title = _("Mean of {count} heads (not a head)").format(count=len(places))
+        st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
+    options = canvas.Options(full_range=shown.options.full_range, root=shown.options.root)
+    cols = None if shown.stack.same_tokens else matrix.cols
+    head = canvas.Head(matrix.values, title, matrix.hidden)
+    canvas.head_view("average", head, matrix.rows, cols, options=options, group="average")
+    show.under(
+        lambda: figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, title=title),
+        name=f"{kind}-{shown.reading.request.model}",
+        key="average-out",
+        words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
+        caption=f"{shown.reading.name}: {title}",
+        table=lambda: long_table(matrix),
+    )
+
+
+def _places(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
+    """The heads to take the mean over, as (layer, head)."""
+    layers = range(len(shown.stack.layers))
+    if kind == "layer":
+        layers = range(shown.layer, shown.layer + 1)
+    everyone = tuple((layer, head) for layer in layers for head in range(shown.stack.layers[layer].n_heads))
+    if kind != "chosen":
+        return everyone
+    chosen = st.multiselect(
+        _("Heads, as layer.head"),
+        [f"{layer}.{head}" for layer, head in everyone],
+        default=[f"{shown.layer}.{shown.head}"],
+        key="mean_of",
+    )
+    return tuple((int(a), int(b)) for a, b in (name.split(".") for name in chosen))

@@ -1,0 +1,99 @@
+"""Two things side by side, linked: another head, another sentence, another model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.core.message import Problem
+from attnviz.experiments.explorer.heads import Matrix, head_matrix
+from attnviz.experiments.explorer.reading import Reading, Stack
+from attnviz.figures import attention as figures
+from attnviz.models import sources
+from attnviz.ui import canvas, readings, show
+from attnviz.ui.controls import choice
+from attnviz.ui.explore import state
+from attnviz.ui.explore.heads import Shown, long_table
+from attnviz.ui.text import spoken
+from attnviz.words import _
+
+
+@st.fragment
+def panel(shown: Shown) -> None:
+    """The head on show, and beside it what the visitor names."""
+    kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
+    kind = choice(_("Beside it"), kinds, "beside")
+    reading = _reading(shown, kind)
+    stack = next((s for s in reading.stacks if s.id == shown.stack.id), reading.stacks[0])
+    layer, head = _place(shown, stack, kind)
+    other = head_matrix(stack, layer, head, shown.look)
+    left, right = st.columns(2)
+    same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
+    with left:
+        _draw("beside-a", _name(shown.reading, shown.layer, shown.head), shown.matrix, shown, "heads", shown.stack)
+    with right:
+        _draw("beside-b", _name(reading, layer, head), other, shown, "heads" if same else "beside", stack)
+
+
+def _reading(shown: Shown, kind: str) -> Reading:
+    request = shown.reading.request
+    if kind == "sentence":
+        text = st.text_area(
+            _("The other sentence"), value=request.text, key="other_text", bind="query-params", height=76
+        )
+        return readings.reading(replace(request, text=text or ""))
+    if kind == "model":
+        names = {s.entry.id: s.entry.name for s in sources.states() if s.entry.kind != "pictures" and s.on_this_machine}
+        names.pop(request.model, None)
+        if not names:
+            raise Problem("There is no second model on this machine")
+        return readings.reading(
+            replace(request, model=choice(_("The other model"), names, "other_model", style="select"))
+        )
+    return shown.reading
+
+
+def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
+    """Which head stands beside: by its number, the same one to start with where there is one."""
+    start = shown.layer, (shown.head + 1) % stack.layers[min(shown.layer, len(stack.layers) - 1)].n_heads
+    if kind != "head":
+        start = min(shown.layer, len(stack.layers) - 1), shown.head
+    text = st.text_input(
+        _("Its layer.head"),
+        value=f"{start[0]}.{min(start[1], stack.layers[start[0]].n_heads - 1)}",
+        key=f"beside_at_{kind}",
+    )
+    try:
+        layer, head = state.place((text or "").strip())
+    except ValueError:
+        raise Problem("“{text}” is not a head: write layer.head, as in 3.0", text=text) from None
+    if not stack.has(layer, head):
+        raise Problem(
+            "There is no head {text}: layers go from 0 to {last}, heads from 0 to {most}",
+            text=text,
+            last=len(stack.layers) - 1,
+            most=stack.layers[min(layer, len(stack.layers) - 1)].n_heads - 1,
+        )
+    return layer, head
+
+
+def _name(reading: Reading, layer: int, head: int) -> str:
+    return _("{model}, layer {layer}, head {head}").format(model=reading.name, layer=layer, head=head)
+
+
+def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: Stack) -> None:
+    options = replace(shown.options, compact=True, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
+    cols = None if stack.same_tokens else matrix.cols
+    kind = "values" if shown.look.values == "values" else "weights"
+    canvas.head_view(
+        key, canvas.Head(matrix.values, name, matrix.hidden, kind), matrix.rows, cols, options=options, group=group
+    )  # type: ignore[arg-type]
+    show.under(
+        lambda: figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, title=name),
+        name=name,
+        key=f"{key}-out",
+        words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
+        caption=name,
+        table=lambda: long_table(matrix),
+    )
