@@ -26,7 +26,7 @@ _PARTIAL: Final = ".partial-"
 def is_whole(folder: Path) -> bool:
     """Whether every file is there with the size it was written with. Reads no file but the manifest."""
     files = _manifest(folder)
-    return bool(files) and all(_size(folder / name) == facts["size"] for name, facts in files.items())
+    return bool(files) and all(_size(folder / name) == size for name, (size, _) in files.items())
 
 
 def is_intact(folder: Path) -> bool:
@@ -35,7 +35,7 @@ def is_intact(folder: Path) -> bool:
     if not is_whole(folder):
         return False
     try:
-        return all(sha256(folder / name) == facts["sha256"] for name, facts in files.items())
+        return all(sha256(folder / name) == digest for name, (_, digest) in files.items())
     except OSError:
         return False
 
@@ -95,12 +95,13 @@ def free_bytes(folder: Path) -> int:
     return shutil.disk_usage(folder).free
 
 
-def _manifest(folder: Path) -> dict[str, dict[str, object]]:
+def _manifest(folder: Path) -> dict[str, tuple[int, str]]:
+    """Size and hash by file name; empty where there is none that makes sense."""
     try:
         files = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+        return {name: (facts["size"], facts["sha256"]) for name, facts in files.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
-    return files if isinstance(files, dict) else {}
 
 
 def _write_manifest(folder: Path) -> None:
