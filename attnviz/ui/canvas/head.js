@@ -184,6 +184,7 @@ class HeadView {
   }
 
   number(v) {
+    if (v !== 0 && Math.abs(v) < 0.00005) return v < 0 ? "> −0.0001" : "< 0.0001";
     const digits = Math.abs(v) >= 1000 ? 1 : Math.abs(v) >= 100 ? 2 : 4;
     return v.toFixed(digits);
   }

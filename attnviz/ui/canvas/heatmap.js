@@ -241,8 +241,9 @@ class Heatmap {
       for (const [colour, grow] of [[theme.background, width + 2], [axis === "q" ? header.colours.q : header.colours.k, width]]) {
         context.strokeStyle = colour;
         context.lineWidth = grow;
-        if (axis === "q") context.strokeRect(x, this.y(i), w, c.h);
-        else context.strokeRect(this.x(i), y, c.w, h);
+        const out = Math.max(0, width - (axis === "q" ? c.h : c.w) / 8);
+        if (axis === "q") context.strokeRect(x, this.y(i) - out, w, c.h + 2 * out);
+        else context.strokeRect(this.x(i) - out, y, c.w + 2 * out, h);
       }
       context.globalAlpha = 1;
     };

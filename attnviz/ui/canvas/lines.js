@@ -175,7 +175,7 @@ class Lines {
     const cell = group.hover?.axis === "cell" ? group.hover : null;
     const add = (q, k) => {
       const code = codes[q * r.nk + k];
-      if (code === MASKED_16) return;
+      if (code === MASKED_16 || this.strength(code) < (header.scale.root ? 0.08 : 0.006)) return;
       levels[Math.min(LEVELS - 1, Math.floor(this.strength(code) * LEVELS))].push(q, k);
     };
     for (const { axis, i, pin } of lit) {

@@ -1,0 +1,491 @@
+// A mask to paint on: cells that may look in colour, the others hatched; a gesture is told to Python when it ends.
+
+const MOST_UNDO = 60;
+
+class MaskView {
+  constructor(root) {
+    this.root = root;
+    this.head = el("div", "av-mask-head");
+    this.count = el("div", "av-mask-count", "", { "data-testid": "count" });
+    this.tools = el("div", "av-tools");
+    this.head.append(this.count, this.tools);
+    this.help = el("div", "av-sr");
+    this.help.id = "help";
+    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    this.stage = el("div", "av-stage av-mask", null, {
+      tabindex: "0",
+      role: "application",
+      "aria-describedby": "help",
+      "data-testid": "mask",
+    });
+    this.base = el("canvas");
+    this.over = el("canvas", "av-over");
+    this.pad = el("div", "av-pad");
+    this.stage.append(this.base, this.over, this.pad);
+    this.read = el("div", "av-readout", "", { "data-testid": "readout" });
+    this.legend = el("div", "av-bar-row av-legend");
+    root.append(this.help, this.live, this.head, this.stage, this.read, this.legend);
+    this.past = [];
+    this.future = [];
+    this.seq = 0;
+    this.cursor = null;
+    this.gesture = null;
+    this.relight = onceAFrame(() => this.light());
+    this.redraw = onceAFrame(() => this.draw());
+    this.listen();
+  }
+
+  async show(bytes, component) {
+    const [header, payload] = readHeader(bytes);
+    const turn = (this.turn = (this.turn || 0) + 1);
+    this.component = component;
+    if (this.data !== header.data) {
+      const parts = await inflate(payload);
+      if (turn !== this.turn) return;
+      this.take(header, parts);
+      this.data = header.data;
+    }
+    const overtaken = this.seq > header.ack && this.shape === header.shape.join();
+    this.header = header;
+    this.words = header.words;
+    if (!overtaken) this.adopt(header);
+    this.seq = Math.max(this.seq, header.ack);
+    this.theme = themeOf(this.root);
+    this.dress();
+    this.layoutAndDraw();
+  }
+
+  take(header, parts) {
+    const n = header.shape[0] * header.shape[1];
+    const size = (n + 7) >> 3;
+    this.given = unpackBits(parts.subarray(0, size), n);
+    let at = size;
+    this.locked = null;
+    this.weights = null;
+    if (header.locked) {
+      this.locked = unpackBits(parts.subarray(at, at + size), n);
+      at += size;
+    }
+    if (header.weights) {
+      this.weights = joinPlanes(parts.subarray(at, at + 2 * n));
+      this.table = pixelTable({ ...header, signed: false, top: 1, scale: { top: 1, root: true } });
+    }
+  }
+
+  // Take over the mask that Python sends; another mask for the same tokens can be undone.
+  adopt(header) {
+    const tokens = JSON.stringify([header.q, header.k]);
+    if (this.tokens !== tokens) {
+      this.labelsQ = new Labels(header.q);
+      this.labelsK = header.k === null ? this.labelsQ : new Labels(header.k);
+      Object.assign(this, { tokens, past: [], future: [], cells: this.given.slice(), cursor: null, hover: null });
+    } else if (this.cells.some((cell, i) => cell !== this.given[i])) {
+      this.remember();
+      this.cells = this.given.slice();
+    }
+    this.shape = header.shape.join();
+  }
+
+  remember() {
+    this.past.push(this.cells.slice());
+    if (this.past.length > MOST_UNDO) this.past.shift();
+    this.future = [];
+  }
+
+  dress() {
+    const { words, header } = this;
+    this.stage.setAttribute("aria-label", header.label || words.label);
+    this.help.textContent = words.help;
+    if (this.dressed === words.undo) return;
+    this.dressed = words.undo;
+    this.tools.replaceChildren();
+    const button = (text, name, act) => {
+      const node = el("button", "av-button", text, { type: "button", "aria-label": name, title: name });
+      node.addEventListener("click", act);
+      this.tools.append(node);
+      return node;
+    };
+    this.undoButton = button("↶", words.undo, () => this.undo());
+    this.redoButton = button("↷", words.redo, () => this.redo());
+    this.legend.replaceChildren(
+      el("span", "av-swatch"),
+      el("span", "av-bar-name", words.kept),
+      el("span", "av-bar-hatch"),
+      el("span", "av-bar-name", words.cut),
+    );
+  }
+
+  layoutAndDraw() {
+    const width = this.root.clientWidth;
+    if (!this.cells || width === 0) return;
+    const [nq, nk] = this.header.shape;
+    const context = this.base.getContext("2d");
+    const room = Math.min(LONGEST_LABEL, width * 0.26);
+    this.room = room;
+    this.font = 12;
+    context.font = `${this.font}px ${this.theme.font}`;
+    const left = Math.ceil(this.labelsQ.width(context, room)) + 10;
+    const widest = this.labelsK.width(context, room);
+    const slanted = widest * 0.5;
+    let cell = Math.min(34, (width - left - 6) / nk);
+    this.flat = widest + 6 <= cell;
+    const right = this.flat ? 6 : Math.min(Math.max(6, slanted - cell / 2 + 4), width * 0.16);
+    cell = Math.min(34, (width - left - right) / nk, Math.max(6, 640 / nq));
+    const top = this.flat ? this.font + 12 : Math.ceil(widest * 0.867) + 14;
+    this.plot = { x: left, y: top, w: cell * nk, h: cell * nq };
+    this.cell = cell;
+    this.width = Math.ceil(left + cell * nk + right);
+    this.height = Math.ceil(top + cell * nq + 4);
+    Object.assign(this.pad.style, {
+      left: `${left}px`,
+      top: `${top}px`,
+      width: `${cell * nk}px`,
+      height: `${cell * nq}px`,
+    });
+    this.stage.dataset.plot = [left, top, cell * nk, cell * nq].map((v) => v.toFixed(2)).join(",");
+    this.draw();
+  }
+
+  draw() {
+    if (!this.plot) return;
+    const { theme, header, plot, cell } = this;
+    const [nq, nk] = header.shape;
+    const context = sized(this.base, this.width, this.height);
+    context.fillStyle = hatch(context, theme, header.colours.masked);
+    context.fillRect(plot.x, plot.y, plot.w, plot.h);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(this.picture(nq, nk), plot.x, plot.y, plot.w, plot.h);
+    if (cell >= 5) {
+      context.strokeStyle = theme.background;
+      context.lineWidth = cell >= 12 ? 1 : 0.5;
+      context.beginPath();
+      for (let q = 0; q <= nq; q++) {
+        context.moveTo(plot.x, plot.y + q * cell);
+        context.lineTo(plot.x + plot.w, plot.y + q * cell);
+      }
+      for (let k = 0; k <= nk; k++) {
+        context.moveTo(plot.x + k * cell, plot.y);
+        context.lineTo(plot.x + k * cell, plot.y + plot.h);
+      }
+      context.stroke();
+    }
+    this.drawLabels(context, nq, nk);
+    this.tell();
+    this.light();
+    painted(this.root, "attnviz-mask-painted", this.data);
+  }
+
+  picture(nq, nk) {
+    const canvas = (this.offscreen ??= document.createElement("canvas"));
+    if (canvas.width !== nk || canvas.height !== nq) {
+      canvas.width = nk;
+      canvas.height = nq;
+    }
+    const ink = canvas.getContext("2d");
+    const image = ink.createImageData(nk, nq);
+    const pixels = new Uint32Array(image.data.buffer);
+    const [r, g, b] = rgb(this.theme.primary.startsWith("#") ? this.theme.primary : "#7a2382");
+    const solid = ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+    for (let i = 0; i < pixels.length; i++) {
+      if (this.cells[i]) pixels[i] = this.weights && this.weights[i] !== MASKED_16 ? this.table[this.weights[i]] : solid;
+    }
+    ink.putImageData(image, 0, 0);
+    return canvas;
+  }
+
+  drawLabels(context, nq, nk) {
+    const { theme, plot, cell, header } = this;
+    context.font = `${this.font}px ${theme.font}`;
+    context.textBaseline = "middle";
+    context.textAlign = "right";
+    const stepQ = thin(cell, this.font + 2);
+    for (let q = 0; q < nq; q++) {
+      const empty = !this.cells.subarray(q * nk, (q + 1) * nk).some(Boolean);
+      if (q % stepQ && !empty) continue;
+      context.fillStyle = empty ? header.colours.k : theme.text;
+      const { text } = this.labelsQ.cut(context, q, this.room);
+      if (q % stepQ === 0) context.fillText(text, plot.x - 6, plot.y + (q + 0.5) * cell);
+      if (empty) context.fillRect(plot.x - 4, plot.y + q * cell + 1, 3, Math.max(1, cell - 2));
+    }
+    context.fillStyle = theme.text;
+    const stepK = thin(cell, this.flat ? 1 : this.font + 2);
+    for (let k = 0; k < nk; k += stepK) this.columnLabel(context, k, false);
+  }
+
+  columnLabel(context, k, lit) {
+    const { plot, cell, theme, header } = this;
+    const { text, width } = this.labelsK.cut(context, k, this.room);
+    const x = plot.x + (k + 0.5) * cell;
+    context.save();
+    context.translate(x, this.flat ? plot.y - 10 : plot.y - 6);
+    if (!this.flat) context.rotate(-Math.PI / 3);
+    const align = this.flat ? "center" : "left";
+    context.textAlign = align;
+    if (lit) pill(context, text, 0, 0, width, align, header.colours.k, theme, this.font);
+    else context.fillText(text, 0, 0);
+    context.restore();
+  }
+
+  light() {
+    if (!this.plot) return;
+    const { theme, plot, cell, header } = this;
+    const context = sized(this.over, this.width, this.height);
+    const at = this.hover || this.cursor;
+    this.read.textContent = at ? this.readout(at) : "";
+    this.stage.dataset.at = at ? at.join(",") : "";
+    if (!at) return;
+    const [q, k] = at;
+    context.font = `${this.font}px ${theme.font}`;
+    const outline = (x, y, w, h, colour, width) => {
+      context.strokeStyle = colour;
+      context.lineWidth = width;
+      context.strokeRect(x, y, w, h);
+    };
+    if (q >= 0) {
+      const { text, width } = this.labelsQ.cut(context, q, this.room);
+      pill(context, text, plot.x - 6, plot.y + (q + 0.5) * cell, width, "right", header.colours.q, theme, this.font);
+      outline(plot.x, plot.y + q * cell, plot.w, cell, header.colours.q, 1.5);
+    }
+    if (k >= 0) {
+      outline(plot.x + k * cell, plot.y, cell, plot.h, header.colours.k, 1.5);
+      this.columnLabel(context, k, true);
+    }
+    if (q >= 0 && k >= 0) {
+      outline(plot.x + k * cell, plot.y + q * cell, cell, cell, theme.background, 4.5);
+      outline(plot.x + k * cell, plot.y + q * cell, cell, cell, theme.text, 2.5);
+    }
+  }
+
+  name(axis, i) {
+    const list = axis === "q" || this.header.k === null ? this.header.q : this.header.k;
+    return `${shown(list[i]).trim()} (${i})`;
+  }
+
+  readout([q, k]) {
+    const { words, header } = this;
+    const nk = header.shape[1];
+    if (q < 0 || k < 0) return "";
+    const i = q * nk + k;
+    const names = { query: this.name("q", q), key: this.name("k", k) };
+    const notes = [fill(this.cells[i] ? words.may : words.maynot, names)];
+    if (this.weights && this.cells[i] && this.weights[i] !== MASKED_16) {
+      notes.push(fill(words.weight, { value: valueOf(this.weights[i], 1, false).toFixed(4) }));
+    }
+    if (this.locked?.[i]) notes.push(words.locked);
+    if (!this.cells.subarray(q * nk, (q + 1) * nk).some(Boolean)) notes.push(fill(words.empty, { query: names.query }));
+    return notes.join(" · ");
+  }
+
+  tell() {
+    let kept = 0;
+    for (const cell of this.cells) kept += cell;
+    this.count.textContent = fill(this.words.summary, { kept, total: this.cells.length });
+    this.undoButton.disabled = this.past.length === 0;
+    this.redoButton.disabled = this.future.length === 0;
+    this.root.dataset.kept = String(kept);
+  }
+
+  // The cell under a pointer; -1 stands for the label beside a row or above a column.
+  hit(event, clamp = false) {
+    const box = this.stage.getBoundingClientRect();
+    const [nq, nk] = this.header.shape;
+    let q = Math.floor((event.clientY - box.top - this.plot.y) / this.cell);
+    let k = Math.floor((event.clientX - box.left - this.plot.x) / this.cell);
+    if (clamp) return [Math.max(0, Math.min(nq - 1, q)), Math.max(0, Math.min(nk - 1, k))];
+    if (q < 0) q = -1;
+    if (k < 0) k = -1;
+    return q >= nq || k >= nk || (q < 0 && k < 0) ? null : [q, k];
+  }
+
+  listen() {
+    const { stage } = this;
+    stage.addEventListener("pointerdown", (e) => this.down(e));
+    stage.addEventListener("pointermove", (e) => this.move(e));
+    stage.addEventListener("pointerup", (e) => this.up(e));
+    stage.addEventListener("pointercancel", () => this.cancel());
+    stage.addEventListener("pointerleave", () => {
+      if (this.gesture) return;
+      this.hover = null;
+      this.relight();
+    });
+    stage.addEventListener("keydown", (e) => this.key(e));
+    stage.addEventListener("blur", () => {
+      this.cursor = null;
+      this.relight();
+    });
+  }
+
+  down(event) {
+    if (event.button > 0 || this.gesture) return;
+    const hit = this.hit(event);
+    if (!hit) return;
+    const [q, k] = hit;
+    const nk = this.header.shape[1];
+    if (q < 0 || k < 0) {
+      this.gesture = { line: hit, pointer: event.pointerId };
+      return;
+    }
+    this.gesture = {
+      pointer: event.pointerId,
+      on: this.cells[q * nk + k] ? 0 : 1,
+      from: hit,
+      last: hit,
+      before: this.cells.slice(),
+      box: event.shiftKey,
+    };
+    this.stage.setPointerCapture(event.pointerId);
+    this.paint(hit);
+  }
+
+  move(event) {
+    if (!this.gesture) {
+      if (event.pointerType === "touch") return;
+      this.hover = this.hit(event);
+      this.stage.style.cursor = this.hover ? (this.hover.includes(-1) ? "pointer" : "crosshair") : "";
+      this.relight();
+      return;
+    }
+    if (this.gesture.line || event.pointerId !== this.gesture.pointer) return;
+    const steps = event.getCoalescedEvents?.() || [];
+    for (const step of steps.length ? steps : [event]) this.paint(this.hit(step, true));
+  }
+
+  up(event) {
+    const gesture = this.gesture;
+    if (!gesture || event.pointerId !== gesture.pointer) return;
+    this.gesture = null;
+    if (gesture.line) {
+      const hit = this.hit(event);
+      if (hit && hit.join() === gesture.line.join()) this.switchLine(hit);
+      return;
+    }
+    this.finish(gesture.before);
+  }
+
+  cancel() {
+    if (this.gesture?.before) this.cells = this.gesture.before;
+    this.gesture = null;
+    this.redraw();
+  }
+
+  // From the last cell to this one without gaps, however fast the hand was; with Shift, a box.
+  paint([q1, k1]) {
+    const { gesture } = this;
+    const nk = this.header.shape[1];
+    const put = (q, k) => {
+      const i = q * nk + k;
+      if (!this.locked?.[i]) this.cells[i] = gesture.on;
+    };
+    if (gesture.box) {
+      this.cells = gesture.before.slice();
+      const [q0, k0] = gesture.from;
+      for (let q = Math.min(q0, q1); q <= Math.max(q0, q1); q++) {
+        for (let k = Math.min(k0, k1); k <= Math.max(k0, k1); k++) put(q, k);
+      }
+    } else {
+      const [q0, k0] = gesture.last;
+      const steps = Math.max(Math.abs(q1 - q0), Math.abs(k1 - k0), 1);
+      for (let s = 0; s <= steps; s++) {
+        put(Math.round(q0 + ((q1 - q0) * s) / steps), Math.round(k0 + ((k1 - k0) * s) / steps));
+      }
+    }
+    gesture.last = [q1, k1];
+    this.hover = [q1, k1];
+    this.redraw();
+  }
+
+  // A label switches its whole row or column: off if anything in it is on.
+  switchLine([q, k]) {
+    const [nq, nk] = this.header.shape;
+    const line = [];
+    if (q >= 0) for (let j = 0; j < nk; j++) line.push(q * nk + j);
+    else for (let j = 0; j < nq; j++) line.push(j * nk + k);
+    const free = line.filter((i) => !this.locked?.[i]);
+    const on = free.some((i) => this.cells[i]) ? 0 : 1;
+    const before = this.cells.slice();
+    for (const i of free) this.cells[i] = on;
+    this.finish(before);
+  }
+
+  // A gesture is over: remember it and tell Python, if it changed anything.
+  finish(before) {
+    if (before.every((cell, i) => cell === this.cells[i])) {
+      this.redraw();
+      return;
+    }
+    const now = this.cells;
+    this.cells = before;
+    this.remember();
+    this.cells = now;
+    this.emit();
+  }
+
+  emit() {
+    this.redraw();
+    this.seq += 1;
+    this.component.setStateValue("paint", { seq: this.seq, bits: packBits(this.cells) });
+  }
+
+  undo() {
+    if (!this.past.length) return;
+    this.future.push(this.cells);
+    this.cells = this.past.pop();
+    this.emit();
+    this.live.textContent = this.words.undo;
+  }
+
+  redo() {
+    if (!this.future.length) return;
+    this.past.push(this.cells);
+    this.cells = this.future.pop();
+    this.emit();
+    this.live.textContent = this.words.redo;
+  }
+
+  key(event) {
+    const [nq, nk] = this.header.shape;
+    const moves = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] };
+    const command = event.ctrlKey || event.metaKey;
+    const letter = event.key.toLowerCase();
+    if (event.key in moves && !command && !event.altKey) {
+      const [dq, dk] = moves[event.key];
+      const [q, k] = this.cursor || [-dq, -dk];
+      this.cursor = [Math.max(0, Math.min(nq - 1, q + dq)), Math.max(0, Math.min(nk - 1, k + dk))];
+      this.hover = null;
+      if (event.shiftKey && this.brush !== undefined) this.put(this.cursor, this.brush);
+      this.live.textContent = this.readout(this.cursor);
+      this.relight();
+    } else if ((event.key === " " || event.key === "Enter") && this.cursor) {
+      const [q, k] = this.cursor;
+      this.brush = this.cells[q * nk + k] ? 0 : 1;
+      this.put(this.cursor, this.brush);
+      this.live.textContent = this.readout(this.cursor);
+    } else if (command && (letter === "y" || (letter === "z" && event.shiftKey))) this.redo();
+    else if (command && letter === "z") this.undo();
+    else if (event.key === "Escape" && this.gesture) this.cancel();
+    else return;
+    event.preventDefault();
+  }
+
+  put([q, k], on) {
+    const i = q * this.header.shape[1] + k;
+    if (this.locked?.[i]) return;
+    const before = this.cells.slice();
+    this.cells[i] = on;
+    this.finish(before);
+  }
+}
+
+export default function (component) {
+  const root = component.parentElement.querySelector(".av-root");
+  if (!root.view) {
+    root.view = new MaskView(root);
+    root.stopWatching = watchSize(root, () => root.view.layoutAndDraw());
+  }
+  root.view.show(component.data, component);
+  return () => {
+    root.stopWatching();
+    root.view = null;
+    root.replaceChildren();
+  };
+}
