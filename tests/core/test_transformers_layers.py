@@ -1,0 +1,178 @@
+"""Attention layers of transformers, built tiny, their weights copied into ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from transformers import BertConfig, Gemma2Config, GPT2Config, LlamaConfig, MistralConfig
+from transformers.models.bert.modeling_bert import BertSelfAttention
+from transformers.models.gemma2.modeling_gemma2 import Gemma2Attention, Gemma2RMSNorm
+from transformers.models.gpt2.modeling_gpt2 import GPT2Attention
+from transformers.models.llama.modeling_llama import LlamaAttention, LlamaDecoderLayer, LlamaRMSNorm
+from transformers.models.mistral.modeling_mistral import MistralAttention
+
+from attnviz.core import masks
+from attnviz.core.blocks import Block, FeedForward, RMSNorm
+from attnviz.core.heads import HeadLayout
+from attnviz.core.modules import Attention
+from attnviz.core.rope import RoPE
+
+F64 = torch.float64
+T = 9
+TINY: dict[str, Any] = {
+    "hidden_size": 24,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "head_dim": 10,
+    "intermediate_size": 40,
+    "num_hidden_layers": 2,
+    "vocab_size": 50,
+    "attn_implementation": "eager",
+}
+GQA = HeadLayout(24, 4, 2, d_head=10)
+
+
+@pytest.fixture(autouse=True)
+def _float64_all_the_way(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """transformers' eager path rounds its softmax to float32: here it stays in the dtype of the scores."""
+    torch.manual_seed(0)
+    softmax = nn.functional.softmax
+    monkeypatch.setattr(nn.functional, "softmax", lambda x, dim=-1, dtype=None: softmax(x, dim=dim))
+    torch.set_default_dtype(F64)
+    yield
+    torch.set_default_dtype(torch.float32)
+
+
+def spread(module: nn.Module) -> nn.Module:
+    """Weights large enough that the attention is far from uniform."""
+    with torch.no_grad():
+        for parameter in module.parameters():
+            parameter.normal_(std=0.6)
+    return module.eval()
+
+
+def turns() -> tuple[Tensor, Tensor]:
+    """Cosines and sines that transformers' layers are handed."""
+    angles = RoPE().angles(torch.arange(T), 10)
+    table = torch.cat([angles, angles], -1)[None]
+    return table.cos(), table.sin()
+
+
+def of(theirs: nn.Module, layout: HeadLayout = GQA, **how: Any) -> Attention:
+    """Ours with the q_proj, k_proj, v_proj and o_proj of theirs."""
+    ours = Attention(layout, position=RoPE(), **how)
+    weights = theirs.state_dict()
+    ours.load_state_dict({("" if n.startswith("o_") else "qkv.") + n: w for n, w in weights.items()})
+    return ours
+
+
+def check(ours: Tensor, theirs: Tensor) -> None:
+    torch.testing.assert_close(ours, theirs, atol=1e-10, rtol=1e-10)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("use_fused", [False, True])
+def test_llama(bias: bool, use_fused: bool) -> None:
+    theirs = spread(LlamaAttention(LlamaConfig(**TINY, attention_bias=bias), 0))
+    ours = of(theirs, qkv_bias=bias, out_bias=bias, use_fused=use_fused)
+    x, mask = torch.randn(2, T, 24), masks.causal(T)
+    expected, weights = theirs(x, turns(), masks.additive(mask, F64)[None, None])
+    check(ours(x, mask=mask), expected)
+    check(ours.stages(x, mask=masks.causal)[0].weights, weights)
+
+
+def test_mistral_with_its_window() -> None:
+    theirs = spread(MistralAttention(MistralConfig(**TINY, sliding_window=4), 0))
+    x, mask = torch.randn(2, T, 24), masks.sliding_window(T, None, 4)
+    expected, _ = theirs(x, turns(), masks.additive(mask, F64)[None, None])
+    check(of(theirs)(x, mask=mask), expected)
+
+
+def test_the_windowed_mask_is_the_one_transformers_makes_for_mistral() -> None:
+    from transformers.masking_utils import create_sliding_window_causal_mask
+
+    config = MistralConfig(**TINY, sliding_window=4)
+    made = create_sliding_window_causal_mask(
+        config=config, inputs_embeds=torch.zeros(1, T, 24), attention_mask=None, past_key_values=None
+    )
+    assert torch.equal(made[0, 0] == 0, masks.sliding_window(T, None, 4))
+
+
+@pytest.mark.parametrize("softcap", [None, 1.5])
+def test_gemma_2_with_its_softcap_before_the_mask_and_a_scale_of_its_own(softcap: float | None) -> None:
+    config = Gemma2Config(**TINY, query_pre_attn_scalar=17, attn_logit_softcapping=softcap)
+    theirs = spread(Gemma2Attention(config, 0))
+    x, mask = torch.randn(2, T, 24), masks.sliding_window(T, None, 4)
+    expected, weights = theirs(x, turns(), masks.additive(mask, F64)[None, None])
+    ours = of(theirs, scale=17**-0.5, softcap=softcap)
+    check(ours(x, mask=mask), expected)
+    check(ours.stages(x, mask=mask)[0].weights, weights)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_gpt_2(packed: bool) -> None:
+    config = GPT2Config(n_embd=24, n_head=4, n_layer=2, vocab_size=50, attn_implementation="eager")
+    theirs = spread(GPT2Attention(config, layer_idx=0))
+    ours = Attention(HeadLayout(24, 4), packed=packed, qkv_bias=True, out_bias=True)
+    weight, bias = theirs.c_attn.weight.T, theirs.c_attn.bias  # Conv1D holds its matrix the other way round
+    copied = {"o_proj.weight": theirs.c_proj.weight.T, "o_proj.bias": theirs.c_proj.bias}
+    if packed:
+        copied |= {"qkv.qkv_proj.weight": weight, "qkv.qkv_proj.bias": bias}
+    else:
+        for name, w, b in zip("qkv", weight.chunk(3), bias.chunk(3), strict=True):
+            copied |= {f"qkv.{name}_proj.weight": w, f"qkv.{name}_proj.bias": b}
+    ours.load_state_dict(copied)
+    x, mask = torch.randn(2, T, 24), masks.causal(T)
+    expected, _ = theirs(x, attention_mask=masks.additive(mask, F64)[None, None])
+    check(ours(x, mask=mask), expected)
+
+
+def test_bert_with_padding() -> None:
+    config = BertConfig(hidden_size=24, num_attention_heads=4, attn_implementation="eager")
+    theirs = spread(BertSelfAttention(config))
+    ours = Attention(HeadLayout(24, 4), qkv_bias=True)
+    ours.load_state_dict(
+        {
+            **{
+                f"qkv.{name}_proj.{kind}": getattr(getattr(theirs, full), kind)
+                for name, full in (("q", "query"), ("k", "key"), ("v", "value"))
+                for kind in ("weight", "bias")
+            },
+            "o_proj.weight": torch.eye(24),  # the output projection stands in another module there
+        }
+    )
+    x, mask = torch.randn(2, T, 24), masks.padding(T, lengths=[T, 4])
+    expected, weights = theirs(x, attention_mask=masks.additive(mask, F64))
+    check(ours(x, mask=mask), expected)
+    check(ours.stages(x, mask=mask)[0].weights, weights)
+
+
+def test_rms_norms_are_those_of_llama_and_gemma() -> None:
+    x = torch.randn(2, T, 24)
+    for theirs, offset in ((LlamaRMSNorm(24, 1e-6), 0.0), (Gemma2RMSNorm(24, 1e-6), 1.0)):
+        ours = RMSNorm(24, 1e-6, offset=offset)
+        torch.testing.assert_close(ours(x), theirs(x), atol=1e-6, rtol=1e-6)  # theirs in float32
+        spread(theirs)
+        ours.load_state_dict(theirs.state_dict())
+        torch.testing.assert_close(ours(x), theirs(x), atol=1e-5, rtol=1e-5)
+
+
+def test_a_pre_norm_block_is_a_llama_layer() -> None:
+    theirs = LlamaDecoderLayer(LlamaConfig(**TINY), 0).eval()
+    ours = Block(
+        of(theirs.self_attn),
+        FeedForward(24, 40, "silu", gated=True, bias=False),
+        norm="rms",
+        eps=theirs.input_layernorm.variance_epsilon,
+    )
+    ours.ffn.load_state_dict(theirs.mlp.state_dict())
+    ours.attention_norm.load_state_dict(theirs.input_layernorm.state_dict())
+    ours.ffn_norm.load_state_dict(theirs.post_attention_layernorm.state_dict())
+    x, mask = torch.randn(2, T, 24), masks.causal(T)
+    expected = theirs(x, attention_mask=masks.additive(mask, F64)[None, None], position_embeddings=turns())
+    expected = expected[0] if isinstance(expected, tuple) else expected
+    torch.testing.assert_close(ours(x, mask=mask), expected, atol=1e-6, rtol=1e-6)  # its norms round to float32
