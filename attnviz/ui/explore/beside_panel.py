@@ -85,10 +85,8 @@ def _name(reading: Reading, layer: int, head: int) -> str:
 def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: Stack) -> None:
     options = replace(shown.options, compact=True, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
     cols = None if stack.same_tokens else matrix.cols
-    kind = "values" if shown.look.values == "values" else "weights"
-    canvas.head_view(
-        key, canvas.Head(matrix.values, name, matrix.hidden, kind), matrix.rows, cols, options=options, group=group
-    )  # type: ignore[arg-type]
+    head = canvas.Head(matrix.values, name, matrix.hidden, shown.look.values)
+    canvas.head_view(key, head, matrix.rows, cols, options=options, group=group)
     show.under(
         lambda: figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, title=name),
         name=name,

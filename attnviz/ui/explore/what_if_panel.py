@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import streamlit as st
@@ -159,9 +159,8 @@ def _consequences(shown: Shown, change: WhatIf, again: bool) -> None:
 
 
 def _rerun(shown: Shown, change: WhatIf) -> Trace:
-    key = ("what-if", shown.stack.id, shown.layer, shown.head, change)
-    if change.where == "all":
-        key = ("what-if", shown.stack.id, change)
+    place = None if change.where == "all" else (shown.layer, shown.head)
+    key = ("what-if", shown.stack.id, place, change)
 
     def compute() -> Trace:
         with readings.shared().turns, st.spinner(_("Running the model again…")):
@@ -196,16 +195,19 @@ def _three(shown: Shown, before: Matrix, after: Matrix) -> None:
     name = f"what-if-{shown.reading.request.model}-layer{shown.layer}-head{shown.head}"
     with st.container(horizontal=True):
         for key, label, matrix, kind in views:
-            show.under(
-                lambda m=matrix, k=kind, n=label: figures.head(
-                    m.values, m.rows, m.cols, m.hidden, kind="scores" if k == "diff" else "weights", title=n
-                ),
-                name=f"{name}-{key}",
-                key=f"what-if-{key}-out",
-                caption=caption_of(shown, change=f"{label.lower()}, "),
-                table=lambda m=matrix: long_table(m),
-                label=label,
-            )
+            _export(shown, f"{name}-{key}", key, label, matrix, kind)
+
+
+def _export(shown: Shown, name: str, key: str, label: str, matrix: Matrix, kind: str) -> None:
+    def drawn() -> Any:
+        kinds: dict[str, Literal["scores", "plain", "weights"]] = {"diff": "scores", "values": "plain"}
+        drawn_as = kinds.get(kind, "weights")
+        return figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, kind=drawn_as, title=label)
+
+    caption = caption_of(shown, change=f"{label.lower()}, ")
+    show.under(
+        drawn, name=name, key=f"what-if-{key}-out", caption=caption, table=lambda: long_table(matrix), label=label
+    )
 
 
 def _downstream(shown: Shown, trace: Trace) -> None:
