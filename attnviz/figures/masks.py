@@ -56,7 +56,7 @@ def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
         hovertemplate="%{y} ← %{x}<br>" + _("after {n} layers").format(n="%{z}") + "<extra></extra>",
     )
     if few:
-        heat.update(texttemplate="%{z:d}")
+        heat.update(texttemplate="%{z:d}", showscale=False)
     return fig
 
 

@@ -39,6 +39,13 @@ ROWS = [
         SEE,
         N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
     ),
+    Row(
+        "masks",
+        N_("Masks"),
+        "🧩",
+        UNDERSTAND,
+        N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
+    ),
 ]
 
 

@@ -53,7 +53,9 @@ def _reach_words(result: Result, counts: np.ndarray, layers: int) -> str:
         "After {n} layers {token} has heard of {heard} of {all} words;",
         layers,
     ).format(n=layers, token=quoted(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
-    more = _("it hears of no others however many layers follow.")
+    more = _("that is all there are.")
+    if final < len(result.words):
+        more = _("it hears of no others however many layers follow.")
     if layers < needed:
         more = ngettext(
             "{n} layer brings it {heard}, and no more.", "{n} layers bring it {heard}, and no more.", needed

@@ -73,8 +73,8 @@ def _paint_line(paint: Painted, result: Result) -> None:
 
 
 def _kept(paint: Painted, result: Result) -> str:
-    kept = _("**{pairs}** of {all} pairs are kept: {share}.").format(
-        pairs=f"{result.pairs:,}", all=f"{result.square:,}", share=f"{result.pairs / result.square:.0%}"
+    kept = _("**{share}** of the full square: {pairs} of {all} scores.").format(
+        share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}"
     )
     if not paint:
         return kept
