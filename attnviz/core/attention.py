@@ -57,7 +57,8 @@ def attend(
     attend, and broadcasts to (..., H, Q, K), as `bias` does, which is added to the scaled scores;
     `softcap` c then bends them to c*tanh(x/c), before the mask, so that a cap never uncovers a
     key (nor does it lift a bias of -inf). `sinks` (H,) are one more logit per head that takes
-    weight and gives nothing. Dropout acts only in training.
+    weight and gives nothing. Dropout acts only in training. Inputs of 16 bits are treated as eager
+    code treats them: every stage in that dtype, the softmax itself in float32.
     """
     _check_shapes(q, k, v)
     _check_numbers(softcap, sinks, dropout, q.shape[-3])
@@ -68,7 +69,7 @@ def attend(
         raise Problem("mask has dtype {dtype}; it must be boolean, True meaning may attend", dtype=mask.dtype)
     scaled = _scaled(scores, scale_factor(scale, q.shape[-1]), bias, softcap)
     masked = scaled if mask is None else scaled.masked_fill(~mask, -torch.inf)
-    empty_rows = (masked == -torch.inf).all(-1)  # (..., H, Q)
+    empty_rows = _empty_rows(masked, mask, bias)  # (..., H, Q)
     weights = _softmax(masked, empty_rows, sinks)
     dropped = torch.dropout(weights, dropout, train=True) if training and dropout > 0 else None
     output = _shared(weights if dropped is None else dropped, v)  # (..., H, Q, Dv)
@@ -97,6 +98,20 @@ def _scaled(scores: Tensor, factor: float, bias: Tensor | None, softcap: float |
         return scaled
     capped = softcap * torch.tanh(scaled / softcap)
     return capped if bias is None else capped.masked_fill(bias == -torch.inf, -torch.inf)
+
+
+def _empty_rows(masked: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+    """True where mask and bias together leave no key, (..., H, Q): read off them, not off the scores."""
+    rows = masked.shape[:-1]
+    if masked.shape[-1] == 0:
+        return torch.ones(rows, dtype=torch.bool, device=masked.device)
+    visible = mask
+    if bias is not None:
+        finite = bias.to(masked.dtype) != -torch.inf
+        visible = finite if mask is None else mask & finite
+    if visible is None:
+        return torch.zeros(rows, dtype=torch.bool, device=masked.device)
+    return (~visible.any(-1)).expand(rows)
 
 
 def _softmax(masked: Tensor, empty_rows: Tensor, sinks: Tensor | None) -> Tensor:

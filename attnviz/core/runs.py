@@ -74,11 +74,13 @@ class Pattern:
     def tensor(self, device: torch.device | str | None = None) -> Tensor:
         """The boolean matrix (..., Q, K), True where a query may attend to a key."""
         key = torch.arange(self.k_len, device=device)
-        distance = key - self.position.to(key.device).unsqueeze(-1)  # (Q, K)
         allowed = torch.zeros(self.q_len, self.k_len, dtype=torch.bool, device=device)
         for run in self.runs:
             start, stop = run.start.to(key.device).unsqueeze(-1), run.stop.to(key.device).unsqueeze(-1)
-            allowed = allowed | ((key >= start) & (key < stop) & (distance % run.step == 0))
+            within = (key >= start) & (key < stop)  # (..., Q, K)
+            if run.step > 1:
+                within &= (key - self.position.to(key.device).unsqueeze(-1)) % run.step == 0
+            allowed = allowed | within
         return allowed
 
     def _check(self, other: Pattern) -> None:

@@ -238,6 +238,16 @@ def test_sinks_and_a_softcap_reach_the_weights() -> None:
     )
 
 
+@pytest.mark.parametrize("position", list(POSITIONS))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_one_sentence_needs_no_batch_axis_and_keeps_its_dtype(position: str, dtype: torch.dtype) -> None:
+    attention = Attention(HeadLayout(16, 4, 2), qk_norm="full", position=POSITIONS[position]()).to(dtype)
+    x = torch.randn(2, 5, 16, dtype=dtype)
+    alone = attention(x[1], mask=masks.causal)
+    assert alone.dtype == dtype
+    torch.testing.assert_close(alone, attention(x, mask=masks.causal)[1])
+
+
 @pytest.mark.parametrize("use_fused", [False, True])
 def test_dropout_acts_in_training_only(use_fused: bool) -> None:
     attention, x = Attention(HeadLayout(16, 4), dropout=0.5, use_fused=use_fused), torch.randn(2, 5, 16)
