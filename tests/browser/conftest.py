@@ -121,8 +121,14 @@ class Watched:
 
     def follow(self, page: Any) -> None:
         page.on("pageerror", lambda error: self.errors.append(str(error)))
-        page.on("console", lambda m: self.errors.append(m.text) if m.type == "error" else None)
+        page.on("console", self._console)
         page.on("request", self._request)
+
+    def _console(self, message: Any) -> None:
+        # On a deep link Streamlit asks one step too deep where its server is, and then finds it.
+        looking = message.location.get("url", "").endswith(("/_stcore/health", "/_stcore/host-config"))
+        if message.type == "error" and not looking:
+            self.errors.append(message.text)
 
     def _request(self, request: Any) -> None:
         local = ("http://127.0.0.1", "http://localhost", "ws://127.0.0.1", "ws://localhost", "data:", "blob:")
