@@ -308,7 +308,10 @@ def _head_blob(
         "compact": options.compact,
         "chips": options.chips and not options.compact,
         "lines": options.lines and not options.compact,
-        "segments": [list(options.segments_q), list(options.segments_k or options.segments_q)],
+        "segments": [
+            list(options.segments_q),
+            list(options.segments_k or (options.segments_q if tokens_k is None else ())),
+        ],
         "unit": options.unit or wording.unit(head.kind),
         "pins": None if pins is None else _plain_pins(pins),
         "start": _pins_name(pins),

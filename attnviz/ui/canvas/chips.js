@@ -137,6 +137,7 @@ class Chips {
         this.tinted.push(chip);
       }
     }
+    if (lead) this.bringIntoView(this.chip(lead.axis, lead.i));
     for (const { axis, i, pin } of lit) {
       if (group.hover?.axis === "cell" && axis === "k" && header.k === null && !pin) {
         this.mark(this.chip(axis, i), "av-lit-k");
@@ -149,6 +150,14 @@ class Chips {
         chip.setAttribute("aria-selected", "true");
       }
     }
+  }
+
+  // Scroll the box, never the page.
+  bringIntoView(chip) {
+    const box = chip.parentElement;
+    const [top, bottom] = [chip.offsetTop - box.offsetTop, chip.offsetTop - box.offsetTop + chip.offsetHeight];
+    if (top < box.scrollTop) box.scrollTop = top - 3;
+    else if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight + 3;
   }
 
   mark(chip, name) {

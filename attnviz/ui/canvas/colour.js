@@ -54,6 +54,12 @@ function cssGradient(stops) {
   return `linear-gradient(to right, ${stops.map(([t, c]) => `${c} ${t * 100}%`).join(", ")})`;
 }
 
+// Four digits, as a read-out says a value; what is too small for them says so.
+function inDigits(v) {
+  if (v !== 0 && Math.abs(v) < 0.00005) return v < 0 ? "> −0.0001" : "< 0.0001";
+  return v.toFixed(Math.abs(v) >= 1000 ? 1 : Math.abs(v) >= 100 ? 2 : 4).replace("-", "−");
+}
+
 function shortNumber(v) {
   if (v === 0) return "0";
   const a = Math.abs(v);

@@ -18,6 +18,10 @@ class HeadView {
     this.chips = new Chips(this);
     this.head.append(this.titleBox, this.read, this.tools);
     this.pair.append(this.heatmap.stage, this.lines.stage);
+    root.tabIndex = -1;
+    root.addEventListener("keydown", (e) => {
+      if (e.key === "Escape" && !e.defaultPrevented) this.release();
+    });
     root.append(this.help, this.live, this.head, this.chips.box, this.pair, this.bar, this.foot);
     this.relight = onceAFrame(() => this.light());
     this.redraw = onceAFrame(() => this.draw());
@@ -53,7 +57,7 @@ class HeadView {
   // Texts that follow the header.
   dress() {
     const { header, words, root } = this;
-    this.theme = themeOf(root);
+    this.theme = identity(root, themeOf(root), header.colours);
     root.classList.toggle("av-compact", header.compact);
     this.titleBox.textContent = header.title;
     this.help.textContent = words.help;
@@ -91,6 +95,7 @@ class HeadView {
       group.selected = header.tile;
       tell(group, "selected");
     }
+    this.wait();
   }
 
   join(group) {
@@ -101,8 +106,15 @@ class HeadView {
       if (what === "zoom") this.redraw();
       else if (what === "hover" || what === "pins") this.relight();
       else if (what === "document") this.redraw();
+      else if (what === "selected") this.wait();
     };
     group.listeners.add(this.listener);
+  }
+
+  // Another head was chosen and has not come yet: said quietly, if it takes long.
+  wait() {
+    const { tile } = this.header;
+    this.root.classList.toggle("av-pending", tile !== null && String(tile) !== String(this.group.selected));
   }
 
   leave() {
@@ -183,12 +195,6 @@ class HeadView {
     return valueOf(this.code(q, k), this.header.top, this.header.signed);
   }
 
-  number(v) {
-    if (v !== 0 && Math.abs(v) < 0.00005) return v < 0 ? "> −0.0001" : "< 0.0001";
-    const digits = Math.abs(v) >= 1000 ? 1 : Math.abs(v) >= 100 ? 2 : 4;
-    return v.toFixed(digits);
-  }
-
   token(axis, i) {
     return shown(axis === "q" || this.header.k === null ? this.header.q[i] : this.header.k[i]).trim();
   }
@@ -202,7 +208,7 @@ class HeadView {
       const [q, k] = cell;
       const names = { query: `${this.token("q", q)} (${q})`, key: `${this.token("k", k)} (${k})` };
       if (this.code(q, k) === MASKED_16) return fill(words.masked, names);
-      return fill(words.gives, { ...names, value: this.number(this.value(q, k)) });
+      return fill(words.gives, { ...names, value: inDigits(this.value(q, k)) });
     }
     const lead = this.lead();
     return lead ? this.most(lead.axis, lead.i) : "";
@@ -221,7 +227,7 @@ class HeadView {
     const other = axis === "q" ? "k" : "q";
     const list = seen
       .slice(0, 3)
-      .map(([v, j]) => fill(words.share, { token: this.token(other, j), value: this.number(v) }))
+      .map(([v, j]) => fill(words.share, { token: this.token(other, j), value: inDigits(v) }))
       .join(", ");
     const name = `${this.token(axis, i)} (${i})`;
     return axis === "q" ? fill(words.most, { token: name, keys: list }) : fill(words.mostby, { token: name, queries: list });

@@ -150,7 +150,6 @@ class Heatmap {
     context.font = `${size}px ${view.theme.font}`;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    const pick = view.header.signed ? 2 : 2;
     for (let q = Math.floor(c.q0); q < Math.min(c.nq, c.q0 + c.span.q); q++) {
       for (let k = Math.floor(c.k0); k < Math.min(c.nk, c.k0 + c.span.k); k++) {
         const code = view.codes[q * c.nk + k];
@@ -158,7 +157,7 @@ class Heatmap {
         const value = view.value(q, k);
         context.fillStyle = isBright(view.table[code]) ? "#14161c" : "#ffffff";
         context.globalAlpha = Math.abs(value) < 0.005 ? 0.45 : 0.95;
-        const text = Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(pick);
+        const text = Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2).replace("-", "−");
         context.fillText(text, this.plot.x + (k + 0.5 - c.k0) * c.w, this.plot.y + (q + 0.5 - c.q0) * c.h);
       }
     }
@@ -187,7 +186,7 @@ class Heatmap {
   }
 
   drawLabels(context, c) {
-    const { theme, labelsQ, labelsK, header } = this.view;
+    const { theme, labelsQ, labelsK } = this.view;
     context.font = `${this.font}px ${theme.font}`;
     context.fillStyle = theme.text;
     context.textBaseline = "middle";
@@ -205,13 +204,6 @@ class Heatmap {
       const x = this.plot.x + (k + 0.5 - c.k0) * c.w;
       if (x < this.plot.x - 1 || x > this.plot.x + this.plot.w) continue;
       this.columnLabel(context, labelsK.cut(context, k, this.room).text, x);
-    }
-    context.globalAlpha = 0.55;
-    context.font = `10px ${theme.font}`;
-    if (!header.compact) {
-      context.textAlign = "left";
-      context.fillStyle = header.colours.q;
-      context.globalAlpha = 1;
     }
     context.globalAlpha = 1;
   }
@@ -238,7 +230,7 @@ class Heatmap {
     const c = this.cells();
     const dash = (axis, i, width, alpha) => {
       context.globalAlpha = alpha;
-      for (const [colour, grow] of [[theme.background, width + 2], [axis === "q" ? header.colours.q : header.colours.k, width]]) {
+      for (const [colour, grow] of [[theme.background, width + 2], [axis === "q" ? theme.q : theme.k, width]]) {
         context.strokeStyle = colour;
         context.lineWidth = grow;
         const out = Math.max(0, width - (axis === "q" ? c.h : c.w) / 8);
@@ -334,7 +326,6 @@ class Heatmap {
     const hit = this.hit(event);
     const { z } = this.view.group.zoom;
     if (hit?.axis !== "cell" || !(event.ctrlKey || event.metaKey || z > 1)) return;
-    if (!event.ctrlKey && !event.metaKey && z === 1) return;
     const pixels = event.deltaMode === 1 ? event.deltaY * 16 : event.deltaY;
     event.preventDefault();
     this.view.zoomBy(Math.exp(-Math.max(-200, Math.min(200, pixels)) / 300), ...hit.at);
@@ -409,6 +400,7 @@ class Heatmap {
     const drag = this.drag;
     if (this.pointers.size > 0) return;
     this.drag = null;
+    if (event.pointerType === "touch") hoverOn(this.view.group, null);
     if (!drag?.from) return;
     if (drag.box) {
       this.zoomToBox(drag.box);
@@ -421,6 +413,7 @@ class Heatmap {
   cancel(event) {
     this.pointers.delete(event.pointerId);
     if (this.pointers.size === 0) this.drag = null;
+    hoverOn(this.view.group, null);
     this.light();
   }
 

@@ -107,9 +107,10 @@ class Lines {
   ink(context, positive) {
     const { colours, signed } = this.view.header;
     if (signed) return positive ? colours.scores[3][1] : colours.scores[1][1];
+    const { theme } = this.view;
     const gradient = context.createLinearGradient(this.plot.x, 0, this.plot.x + this.plot.w, 0);
-    gradient.addColorStop(0.1, colours.q);
-    gradient.addColorStop(0.9, colours.k);
+    gradient.addColorStop(0.1, theme.q);
+    gradient.addColorStop(0.9, theme.k);
     return gradient;
   }
 
@@ -156,10 +157,10 @@ class Lines {
     column(labelsK, r.nk, r.k0, r.span.k, r.hk, this.plot.x + this.plot.w + 6, "left");
     context.globalAlpha = 1;
     context.font = `600 11px ${theme.font}`;
-    context.fillStyle = this.view.header.colours.q;
+    context.fillStyle = theme.q;
     context.textAlign = "right";
     context.fillText(words.queries, this.plot.x - 6, this.plot.y - 12);
-    context.fillStyle = this.view.header.colours.k;
+    context.fillStyle = theme.k;
     context.textAlign = "left";
     context.fillText(words.keys, this.plot.x + this.plot.w + 6, this.plot.y - 12);
   }
@@ -223,7 +224,24 @@ class Lines {
   }
 
   listen() {
+    this.drag = null;
+    this.stage.addEventListener("pointerdown", (e) => {
+      const { zoom } = this.view.group;
+      this.drag = { y: e.clientY, zoom: { ...zoom }, moved: false };
+      this.view.root.focus({ preventScroll: true });
+    });
+    for (const end of ["pointercancel", "pointerleave"]) this.stage.addEventListener(end, () => (this.drag = null));
     this.stage.addEventListener("pointermove", (e) => {
+      if (this.drag && e.buttons && this.drag.zoom.z > 1) {
+        const r = this.rows();
+        const dy = e.clientY - this.drag.y;
+        this.drag.moved ||= Math.abs(dy) > 5;
+        if (this.drag.moved) {
+          const { z, q0, k0 } = this.drag.zoom;
+          this.view.setZoom({ z, q0: q0 - dy / r.hq, k0: k0 - dy / r.hk });
+          return;
+        }
+      }
       if (e.pointerType === "touch") return;
       const hit = this.hit(e);
       hoverOn(this.view.group, hit);
@@ -231,7 +249,8 @@ class Lines {
     });
     this.stage.addEventListener("pointerleave", () => hoverOn(this.view.group, null));
     this.stage.addEventListener("click", (e) => {
-      const hit = this.hit(e);
+      const hit = this.drag?.moved ? null : this.hit(e);
+      this.drag = null;
       if (hit) this.view.press(hit);
     });
     this.stage.addEventListener(

@@ -1,6 +1,7 @@
 // A mask to paint on: cells that may look in colour, the others hatched; a gesture is told to Python when it ends.
 
 const MOST_UNDO = 60;
+const WEIGHT_SCALE = { signed: false, top: 1, scale: { top: 1, root: true } };
 
 class MaskView {
   constructor(root) {
@@ -50,7 +51,7 @@ class MaskView {
     this.words = header.words;
     if (!overtaken) this.adopt(header);
     this.seq = Math.max(this.seq, header.ack);
-    this.theme = themeOf(this.root);
+    this.theme = identity(this.root, themeOf(this.root), header.colours);
     this.dress();
     this.layoutAndDraw();
   }
@@ -68,7 +69,7 @@ class MaskView {
     }
     if (header.weights) {
       this.weights = joinPlanes(parts.subarray(at, at + 2 * n));
-      this.table = pixelTable({ ...header, signed: false, top: 1, scale: { top: 1, root: true } });
+      this.table = pixelTable({ ...header, ...WEIGHT_SCALE });
     }
   }
 
@@ -96,6 +97,7 @@ class MaskView {
     const { words, header } = this;
     this.stage.setAttribute("aria-label", header.label || words.label);
     this.help.textContent = words.help;
+    this.drawLegend();
     if (this.dressed === words.undo) return;
     this.dressed = words.undo;
     this.tools.replaceChildren();
@@ -107,8 +109,19 @@ class MaskView {
     };
     this.undoButton = button("↶", words.undo, () => this.undo());
     this.redoButton = button("↷", words.redo, () => this.redo());
+  }
+
+  drawLegend() {
+    const { words, header } = this;
+    this.legend.classList.toggle("av-legend", !header.weights);
+    if (header.weights) {
+      drawColourBar(this.legend, { ...header, ...WEIGHT_SCALE }, { hidden: words.cut }, true);
+      return;
+    }
+    const swatch = el("span", "av-swatch");
+    swatch.style.background = cssOf(this.ink());
     this.legend.replaceChildren(
-      el("span", "av-swatch"),
+      swatch,
       el("span", "av-bar-name", words.kept),
       el("span", "av-bar-hatch"),
       el("span", "av-bar-name", words.cut),
@@ -184,13 +197,20 @@ class MaskView {
     const ink = canvas.getContext("2d");
     const image = ink.createImageData(nk, nq);
     const pixels = new Uint32Array(image.data.buffer);
-    const [r, g, b] = rgb(this.theme.primary.startsWith("#") ? this.theme.primary : "#7a2382");
-    const solid = ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+    const solid = this.ink();
     for (let i = 0; i < pixels.length; i++) {
       if (this.cells[i]) pixels[i] = this.weights && this.weights[i] !== MASKED_16 ? this.table[this.weights[i]] : solid;
     }
     ink.putImageData(image, 0, 0);
     return canvas;
+  }
+
+  // The colour of a cell that may look: the theme's own, a little towards the background.
+  ink() {
+    const { primary, background } = this.theme;
+    const mixed = [primary, background].map((c, i) => rgb(/^#[0-9a-f]{6}$/i.test(c) ? c : i ? "#ffffff" : "#7a2382"));
+    const [r, g, b] = mixed[0].map((v, j) => Math.round(v * 0.82 + mixed[1][j] * 0.18));
+    return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
   }
 
   drawLabels(context, nq, nk) {
@@ -202,7 +222,7 @@ class MaskView {
     for (let q = 0; q < nq; q++) {
       const empty = !this.cells.subarray(q * nk, (q + 1) * nk).some(Boolean);
       if (q % stepQ && !empty) continue;
-      context.fillStyle = empty ? header.colours.k : theme.text;
+      context.fillStyle = empty ? theme.k : theme.text;
       const { text } = this.labelsQ.cut(context, q, this.room);
       if (q % stepQ === 0) context.fillText(text, plot.x - 6, plot.y + (q + 0.5) * cell);
       if (empty) context.fillRect(plot.x - 4, plot.y + q * cell + 1, 3, Math.max(1, cell - 2));
@@ -244,10 +264,10 @@ class MaskView {
     if (q >= 0) {
       const { text, width } = this.labelsQ.cut(context, q, this.room);
       pill(context, text, plot.x - 6, plot.y + (q + 0.5) * cell, width, "right", header.colours.q, theme, this.font);
-      outline(plot.x, plot.y + q * cell, plot.w, cell, header.colours.q, 1.5);
+      outline(plot.x, plot.y + q * cell, plot.w, cell, theme.q, 1.5);
     }
     if (k >= 0) {
-      outline(plot.x + k * cell, plot.y, cell, plot.h, header.colours.k, 1.5);
+      outline(plot.x + k * cell, plot.y, cell, plot.h, theme.k, 1.5);
       this.columnLabel(context, k, true);
     }
     if (q >= 0 && k >= 0) {
@@ -269,7 +289,7 @@ class MaskView {
     const names = { query: this.name("q", q), key: this.name("k", k) };
     const notes = [fill(this.cells[i] ? words.may : words.maynot, names)];
     if (this.weights && this.cells[i] && this.weights[i] !== MASKED_16) {
-      notes.push(fill(words.weight, { value: valueOf(this.weights[i], 1, false).toFixed(4) }));
+      notes.push(fill(words.weight, { value: inDigits(valueOf(this.weights[i], 1, false)) }));
     }
     if (this.locked?.[i]) notes.push(words.locked);
     if (!this.cells.subarray(q * nk, (q + 1) * nk).some(Boolean)) notes.push(fill(words.empty, { query: names.query }));

@@ -71,6 +71,7 @@ def mask_grid(
         "locked": locked is not None,
         "weights": weights is not None,
         "label": label,
+        "unit": wording.unit("weights"),
         "colours": wording.colours(),
         "words": wording.mask(),
     }

@@ -71,7 +71,7 @@ class OverviewView {
     this.label.textContent =
       fill(words.summary, { layers: header.heads.length, heads: total }) + " " + words.help;
     drawColourBar(this.bar, { ...header, signed: false }, words, this.codes.includes(MASKED_8));
-    this.theme = themeOf(this.root);
+    this.theme = identity(this.root, themeOf(this.root), header.colours);
     this.draw();
   }
 
@@ -129,38 +129,54 @@ class OverviewView {
 
   // Where tiles go: layers along the longer side if it fits, or all in order of the measure.
   layout() {
-    const { heads } = this.header;
+    const { heads, shape } = this.header;
     const width = this.root.clientWidth;
     const most = Math.max(...heads);
-    const gridded = this.header.order !== "measure" || !this.header.measure;
+    const aspect = Math.max(0.5, Math.min(2, shape[1] / shape[0]));
     const sizes = heads.map((n, l) => Math.max(1, Math.round(n / Math.max(1, this.header.kv[l]))));
-    const alike = sizes.every((s) => s === sizes[0]) && heads.every((n) => n === most);
-    const breaks = alike && sizes[0] > 1 ? Math.ceil(most / sizes[0]) - 1 : 0;
-    const places = new Array(this.tiles.length);
-    const edge = 40;
-    let tile, across;
-    if (gridded) {
-      const wide = (width - edge - 12) / heads.length - GAP;
-      across = heads.length >= most && wide >= 20;
-      const room = across ? wide : (width - edge - 12 - breaks * GROUP_GAP) / most - GAP;
-      tile = Math.max(12, Math.min(across && heads.length > 12 ? 46 : 58, Math.floor(room)));
-      const along = (head, size) => head * (tile + GAP) + (size > 1 ? Math.floor(head / size) * GROUP_GAP : 0);
-      this.tiles.forEach(({ layer, head, size }, i) => {
-        const line = layer * (tile + GAP);
-        places[i] = across ? [edge + line, 24 + along(head, size)] : [edge + along(head, size), 30 + line];
-      });
-    } else {
-      const columns = Math.max(4, Math.floor((width - 4) / (Math.min(46, Math.max(26, width / 26)) + GAP + 2)));
-      tile = Math.floor((width - 4) / columns) - GAP - 2;
-      this.columns = columns;
-      this.sorted.forEach((i, n) => {
-        places[i] = [2 + (n % columns) * (tile + GAP + 2), 4 + Math.floor(n / columns) * (tile + GAP + 2)];
-      });
-    }
-    const right = Math.max(...places.map(([x]) => x)) + tile + 4;
-    const bottom = Math.max(...places.map(([, y]) => y)) + tile + 4;
-    Object.assign(this, { places, tile, across, gridded, alike, edge, width: right, height: bottom });
-    this.group2 = alike ? sizes[0] : 1;
+    this.alike = sizes.every((s) => s === sizes[0]) && heads.every((n) => n === most);
+    this.sharing = this.alike ? sizes[0] : 1;
+    this.gridded = this.header.order !== "measure" || !this.header.measure;
+    this.edge = 40;
+    this.under = 0;
+    const places = this.gridded ? this.grid(width, most, aspect) : this.ranking(width, aspect);
+    const right = Math.max(...places.map(([x]) => x)) + this.tw + 4;
+    const bottom = Math.max(...places.map(([, y]) => y)) + this.th + this.under + 4;
+    Object.assign(this, { places, width: right, height: bottom });
+  }
+
+  grid(width, most, aspect) {
+    const { heads } = this.header;
+    const { edge } = this;
+    const gaps = this.tiles.reduce((n, t) => Math.max(n, t.share), 0) * GROUP_GAP;
+    const wide = (width - edge - 12) / heads.length - GAP;
+    const across = (this.across = heads.length >= most && wide >= 20);
+    const room = across ? wide : (width - edge - 12 - gaps) / most - GAP;
+    const cap = across ? (heads.length > 12 ? 46 : 58) : width < 480 ? 40 : Math.max(28, Math.min(58, 520 / heads.length));
+    this.tw = Math.max(12, Math.floor(Math.min(room, cap * Math.max(1, aspect))));
+    this.th = Math.max(12, Math.round(this.tw / aspect));
+    const along = (head, size, side) => head * (side + GAP) + (size > 1 ? Math.floor(head / size) * GROUP_GAP : 0);
+    return this.tiles.map(({ layer, head, size }) =>
+      across
+        ? [edge + layer * (this.tw + GAP), 24 + along(head, size, this.th)]
+        : [edge + along(head, size, this.tw), 30 + layer * (this.th + GAP)],
+    );
+  }
+
+  ranking(width, aspect) {
+    const gap = 6;
+    this.under = 14;
+    this.columns = Math.max(4, Math.floor((width - 4) / (Math.min(52, Math.max(36, width / 22)) + gap)));
+    this.tw = Math.floor((width - 4) / this.columns) - gap;
+    this.th = Math.round(this.tw / aspect);
+    const places = [];
+    this.sorted.forEach((i, n) => {
+      places[i] = [
+        2 + (n % this.columns) * (this.tw + gap),
+        4 + Math.floor(n / this.columns) * (this.th + this.under + gap),
+      ];
+    });
+    return places;
   }
 
   paintAtlas() {
@@ -192,16 +208,11 @@ class OverviewView {
     this.atlas = { canvas: atlas, columns, w, h, dark: this.theme.dark };
   }
 
-  drawTile(context, i, x, y, side) {
+  drawTile(context, i, x, y, wide, high) {
     const { canvas, columns, w, h } = this.atlas;
-    const high = w >= h ? (side * h) / w : side;
-    const wide = h >= w ? (side * w) / h : side;
-    context.imageSmoothingEnabled = Math.max(w, h) * 1.5 > side * devicePixelRatio;
+    context.imageSmoothingEnabled = w * 1.5 > wide * devicePixelRatio;
     context.imageSmoothingQuality = "high";
-    const [sx, sy] = [(i % columns) * w, Math.floor(i / columns) * h];
-    const [dw, dh] = w === h ? [side, side] : [Math.max(wide, side * 0.3), Math.max(high, side * 0.3)];
-    context.drawImage(canvas, sx, sy, w, h, x, y, dw, dh);
-    return [dw, dh];
+    context.drawImage(canvas, (i % columns) * w, Math.floor(i / columns) * h, w, h, x, y, wide, high);
   }
 
   draw() {
@@ -212,76 +223,98 @@ class OverviewView {
     this.drawLabels(context);
     this.tiles.forEach((_, i) => {
       const [x, y] = this.places[i];
-      context.globalAlpha = this.header.dim && this.measured ? 0.12 + 0.88 * this.measured[i] : 1;
-      this.drawTile(context, i, x, y, this.tile);
+      context.globalAlpha = this.header.dim && this.measured ? 0.25 + 0.75 * this.measured[i] : 1;
+      this.drawTile(context, i, x, y, this.tw, this.th);
     });
     context.globalAlpha = 1;
     this.light();
-    this.stage.dataset.tile = String(this.tile);
+    this.stage.dataset.tiles = JSON.stringify([this.tw, this.th, this.places]);
     painted(this.root, "attnviz-overview-painted", this.data);
   }
 
   drawLabels(context) {
-    if (!this.gridded) return;
-    const { words, layers, heads } = this.header;
     context.font = `11px ${this.theme.font}`;
     context.fillStyle = this.theme.text;
     context.textBaseline = "middle";
-    const half = this.tile / 2;
-    const most = Math.max(...heads);
-    const longest = heads.indexOf(most);
-    const first = this.tileNumber(longest, 0);
     context.globalAlpha = 0.75;
-    const step = thin(this.tile + GAP, 18);
-    layers.forEach((id, layer) => {
-      if (layer % step) return;
-      const [x, y] = this.places[this.tileNumber(layer, 0)] || [0, 0];
-      context.textAlign = this.across ? "center" : "right";
-      context.fillText(String(id), this.across ? x + half : this.edge - 8, this.across ? 17 : y + half);
-    });
-    const offset = this.alike && this.group2 > 1 ? 12 : 6;
-    for (let head = 0; head < most; head++) {
-      if (!this.across && head % step) continue;
-      const [x, y] = this.places[first + head];
-      context.textAlign = this.across ? "right" : "center";
-      if (this.across) context.fillText(String(head), this.edge - offset, y + half);
-      else context.fillText(String(head), x + half, 18 - (offset > 6 ? 3 : 0));
+    if (this.gridded) {
+      this.drawNumbers(context);
+      this.drawBrackets(context);
+    } else {
+      this.drawRanks(context);
     }
-    context.globalAlpha = 0.6;
-    context.font = `10px ${this.theme.font}`;
-    context.textAlign = "left";
-    context.fillText(this.across ? `${words.layer} →` : `${words.head} →`, this.across ? this.edge : this.edge, 5);
-    context.save();
-    context.translate(6, this.across ? 26 : 34);
-    context.rotate(Math.PI / 2);
-    context.fillText(this.across ? `${words.head} →` : `${words.layer} →`, 0, 0);
-    context.restore();
     context.globalAlpha = 1;
-    this.drawBrackets(context);
+  }
+
+  // Under each tile of the ranking: layer · head, and the measure if there is room.
+  drawRanks(context) {
+    const { layers, measure } = this.header;
+    context.font = `10px ${this.theme.font}`;
+    this.tiles.forEach(({ layer, head }, i) => {
+      const [x, y] = [this.places[i][0], this.places[i][1] + this.th + 8];
+      context.textAlign = "left";
+      context.fillText(`${layers[layer]}·${head}`, x, y);
+      if (this.tw < 46 || measure[i] === null) return;
+      context.textAlign = "right";
+      context.fillText(measure[i].toFixed(Math.abs(measure[i]) >= 10 ? 0 : 2), x + this.tw, y);
+    });
+  }
+
+  drawNumbers(context) {
+    const { words, layers, heads } = this.header;
+    const { across, edge } = this;
+    const [halfW, halfH] = [this.tw / 2, this.th / 2];
+    const stepLayer = thin((across ? this.tw : this.th) + GAP, across ? 18 : 14);
+    layers.forEach((id, layer) => {
+      if (layer % stepLayer) return;
+      const [x, y] = this.places[this.tileNumber(layer, 0)];
+      context.textAlign = across ? "center" : "right";
+      context.fillText(String(id), across ? x + halfW : edge - 8, across ? 17 : y + halfH);
+    });
+    const most = Math.max(...heads);
+    const first = this.tileNumber(heads.indexOf(most), 0);
+    const stepHead = thin((across ? this.th : this.tw) + GAP, across ? 14 : 18);
+    const offset = this.sharing > 1 ? 12 : 6;
+    for (let head = 0; head < most; head += stepHead) {
+      const [x, y] = this.places[first + head];
+      context.textAlign = across ? "right" : "center";
+      if (across) context.fillText(String(head), edge - offset, y + halfH);
+      else context.fillText(String(head), x + halfW, offset > 6 ? 15 : 18);
+    }
+    context.font = `10px ${this.theme.font}`;
+    context.globalAlpha = 0.6;
+    context.textAlign = "left";
+    context.fillText(`${across ? words.layer : words.head} →`, edge, 5);
+    context.save();
+    context.translate(6, across ? 26 : 34);
+    context.rotate(Math.PI / 2);
+    context.fillText(`${across ? words.head : words.layer} →`, 0, 0);
+    context.restore();
   }
 
   // Heads that share keys and values: a bracket along the head axis, in the colour of K.
   drawBrackets(context) {
-    const { heads, colours } = this.header;
-    if (!this.alike || this.group2 < 2) return;
-    context.strokeStyle = colours.k;
+    const { heads } = this.header;
+    if (this.sharing < 2) return;
+    context.globalAlpha = 1;
+    context.strokeStyle = this.theme.k;
     context.lineWidth = 2;
     context.lineCap = "round";
-    for (let head = 0; head < heads[0]; head += this.group2) {
-      const last = Math.min(heads[0], head + this.group2) - 1;
+    for (let head = 0; head < heads[0]; head += this.sharing) {
+      const last = Math.min(heads[0], head + this.sharing) - 1;
       const [x0, y0] = this.places[head];
       const [x1, y1] = this.places[last];
       context.beginPath();
       if (this.across) {
         context.moveTo(this.edge - 5, y0 + 1);
         context.lineTo(this.edge - 8, y0 + 1);
-        context.lineTo(this.edge - 8, y1 + this.tile - 1);
-        context.lineTo(this.edge - 5, y1 + this.tile - 1);
+        context.lineTo(this.edge - 8, y1 + this.th - 1);
+        context.lineTo(this.edge - 5, y1 + this.th - 1);
       } else {
         context.moveTo(x0 + 1, 27);
         context.lineTo(x0 + 1, 24);
-        context.lineTo(x1 + this.tile - 1, 24);
-        context.lineTo(x1 + this.tile - 1, 27);
+        context.lineTo(x1 + this.tw - 1, 24);
+        context.lineTo(x1 + this.tw - 1, 27);
       }
       context.stroke();
     }
@@ -294,14 +327,14 @@ class OverviewView {
       const [x, y] = this.places[i];
       context.strokeStyle = colour;
       context.lineWidth = width;
-      roundedRect(context, x - grow, y - grow, this.tile + 2 * grow, this.tile + 2 * grow, 3);
+      roundedRect(context, x - grow, y - grow, this.tw + 2 * grow, this.th + 2 * grow, 3);
       context.stroke();
     };
     if (this.at !== null) {
       const { layer, share } = this.tiles[this.at];
       if (share >= 0) {
         this.tiles.forEach((t, i) => {
-          if (t.layer === layer && t.share === share && i !== this.at) outline(i, this.header.colours.k, 1.5, 0.5);
+          if (t.layer === layer && t.share === share && i !== this.at) outline(i, this.theme.k, 1.5, 0.5);
         });
       }
     }
@@ -319,7 +352,7 @@ class OverviewView {
     const box = this.stage.getBoundingClientRect();
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     const found = this.places.findIndex(
-      ([px, py]) => x >= px - 1 && x < px + this.tile + 1 && y >= py - 1 && y < py + this.tile + 1,
+      ([px, py]) => x >= px - 1 && x < px + this.tw + 1 && y >= py - 1 && y < py + this.th + 1,
     );
     return found < 0 ? null : found;
   }
@@ -352,7 +385,7 @@ class OverviewView {
       const [x, y] = this.places[i];
       const box = this.scroll;
       if (y < box.scrollTop) box.scrollTop = y - 8;
-      else if (y + this.tile > box.scrollTop + box.clientHeight) box.scrollTop = y + this.tile - box.clientHeight + 8;
+      else if (y + this.th > box.scrollTop + box.clientHeight) box.scrollTop = y + this.th - box.clientHeight + 8;
     }
     this.drawPreview(i);
   }
@@ -373,8 +406,9 @@ class OverviewView {
     if (rows.q !== q) Object.assign(rows, { q, left: new Labels(q), top: new Labels(k) });
     const left = Math.ceil(Math.min(room, rows.left.width(measure, room))) + 6;
     const top = Math.ceil(Math.min(room, rows.top.width(measure, room))) + 6;
-    const context = sized(this.previewCanvas, left + side + 2, top + side + 2);
-    const [dw, dh] = this.drawTile(context, i, left, top, side);
+    const [dw, dh] = w >= h ? [side, Math.max(side / 2, (side * h) / w)] : [Math.max(side / 2, (side * w) / h), side];
+    const context = sized(this.previewCanvas, left + dw + 2, top + dh + 2);
+    this.drawTile(context, i, left, top, dw, dh);
     context.font = `${font}px ${this.theme.font}`;
     context.fillStyle = this.theme.text;
     context.globalAlpha = 0.85;
@@ -404,11 +438,11 @@ class OverviewView {
     const stage = this.stage.getBoundingClientRect();
     const [x, y] = [this.places[i][0] + stage.left - root.left, this.places[i][1] + stage.top - root.top];
     const [pw, ph] = [panel.offsetWidth, panel.offsetHeight];
-    let left = x + this.tile + 12;
+    let left = x + this.tw + 12;
     if (left + pw > root.width) left = x - pw - 12;
-    if (left < 0) left = Math.max(0, Math.min(root.width - pw, x + this.tile / 2 - pw / 2));
-    const beside = left >= x + this.tile || left + pw <= x;
-    let top = beside ? y + this.tile / 2 - ph / 2 : y + this.tile + 10;
+    if (left < 0) left = Math.max(0, Math.min(root.width - pw, x + this.tw / 2 - pw / 2));
+    const beside = left >= x + this.tw || left + pw <= x;
+    let top = beside ? y + this.th / 2 - ph / 2 : y + this.th + 10;
     const lowest = globalThis.innerHeight - root.top - ph - 8;
     const highest = 8 - root.top;
     if (!beside && top > lowest) top = y - ph - 10;
@@ -447,6 +481,7 @@ class OverviewView {
     group.seq += 1;
     group.pickedAt = performance.now();
     this.live.textContent = `${this.name(i)}, ${this.header.words.chosen}`;
+    performance.clearMarks("attnviz-picked");
     performance.mark("attnviz-picked");
     tell(group, "selected");
     this.component.setTriggerValue("pick", { layer, head, seq: group.seq });

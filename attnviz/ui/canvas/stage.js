@@ -22,6 +22,7 @@ function themeOf(root) {
   const style = getComputedStyle(root);
   const read = (name, other) => style.getPropertyValue(`--st-${name}`).trim() || other;
   const background = read("background-color", "#ffffff");
+  const dark = luminance(background) < 0.5;
   return {
     text: read("text-color", "#1f2328"),
     background,
@@ -29,8 +30,18 @@ function themeOf(root) {
     border: read("border-color", "#d0d0d8"),
     primary: read("primary-color", "#7a2382"),
     font: read("font", "sans-serif"),
-    dark: luminance(background) < 0.5,
+    dark,
   };
+}
+
+// Q's and K's colours, as text and thin lines need them on this background; pills keep the full ones.
+function identity(root, theme, colours) {
+  const lighter = (hex) => `#${rgb(hex).map((v) => Math.round(v + (255 - v) * 0.35).toString(16).padStart(2, "0")).join("")}`;
+  theme.q = theme.dark ? lighter(colours.q) : colours.q;
+  theme.k = theme.dark ? lighter(colours.k) : colours.k;
+  root.style.setProperty("--av-q", theme.q);
+  root.style.setProperty("--av-k", theme.k);
+  return theme;
 }
 
 // Give the canvas its size in CSS pixels; answers a context whose unit is one CSS pixel.
