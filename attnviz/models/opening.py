@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,9 @@ from attnviz.models.sources import has_weights
 _NO_SOFTMAX: Final = ("rwkv",)
 _MILLION: Final = 10**6
 
+#: transformers builds a model inside process-wide switches: two at once leave each other's weights unset
+one_at_a_time: Final = threading.RLock()
+
 
 def model(folder: Path, entry: Entry, settings: Settings) -> Any:
     """The model in evaluation mode, on the device that the settings choose."""
@@ -26,15 +30,15 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Any:
     device = pick_device(settings)
     if not entry.in_catalogue:
         check_fits(config, entry, settings, device)
-    loaded = model_class(config, entry).from_pretrained(
-        folder,
-        config=config,
-        dtype=pick_dtype(settings, device),
-        use_safetensors=True,
-        local_files_only=True,
-        trust_remote_code=False,
-    )
-    with torch.no_grad():
+    with one_at_a_time, torch.no_grad():
+        loaded = model_class(config, entry).from_pretrained(
+            folder,
+            config=config,
+            dtype=pick_dtype(settings, device),
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+        )
         return loaded.eval().requires_grad_(False).to(device)
 
 
@@ -89,7 +93,7 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
     import torch
 
     kind = model_class(config, entry)
-    with torch.device("meta"):
+    with one_at_a_time, torch.device("meta"):
         skeleton = kind(config) if hasattr(kind, "config_class") else kind.from_config(config)
     has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
     if not has_attention or config.model_type in _NO_SOFTMAX:
