@@ -116,14 +116,16 @@ def _empty_rows(masked: Tensor, mask: Tensor | None, bias: Tensor | None) -> Ten
 
 def _softmax(masked: Tensor, empty_rows: Tensor, sinks: Tensor | None) -> Tensor:
     """Softmax over K in at least float32, with 0 for empty rows and no NaN in any gradient."""
-    wide = masked.to(torch.promote_types(masked.dtype, torch.float32))
-    safe = wide.masked_fill(empty_rows.unsqueeze(-1), 0.0)
+    wide, empty = masked.to(torch.promote_types(masked.dtype, torch.float32)), empty_rows.unsqueeze(-1)
+    if wide.requires_grad:  # a row of -inf has NaN for a gradient, and no later fill takes it away
+        wide = wide.masked_fill(empty, 0.0)
     if sinks is None:
-        weights = safe.softmax(-1)
+        weights = wide.softmax(-1)
     else:
-        sink = sinks.to(wide.dtype).reshape(-1, 1, 1).expand(*safe.shape[:-1], 1)
-        weights = torch.cat([safe, sink], -1).softmax(-1)[..., :-1]
-    return weights.masked_fill(empty_rows.unsqueeze(-1), 0.0).to(masked.dtype)
+        sink = sinks.to(wide.dtype).reshape(-1, 1, 1).expand(*wide.shape[:-1], 1)
+        weights = torch.cat([wide, sink], -1).softmax(-1)[..., :-1]
+    filled = weights.masked_fill(empty, 0.0) if weights.requires_grad else weights.masked_fill_(empty, 0.0)
+    return filled.to(masked.dtype)
 
 
 def _check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
