@@ -1,0 +1,197 @@
+"""A model's attention as numbers: parameters, FLOPs and cache, layer by layer, from its config alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from transformers import AutoConfig, PretrainedConfig
+
+from attnviz.core.costs import Flops, Parameters
+from attnviz.core.latent import Machine
+from attnviz.core.message import Problem
+from attnviz.models import readers
+from attnviz.models.families import FAMILIES
+from attnviz.models.layers import PAGED, Convention, Layer, Paged
+from attnviz.models.measured_layers import measured_layers
+from attnviz.models.published import Preset, find_preset
+
+_ABOUT_ATTENTION = re.compile(r"head|attn|attention|kv_|window|_rank|layer_types|latent|indexer|mamba|ssm|conv")
+_SAYS_NOTHING = re.compile(
+    r"dropout|pdrop|softcap|scal|impl|output_|pruned|bias_init|rope|initializer|_eps|temperature"
+)
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Attention of one model. `measured` says that no rule for its family is known here and meta tensors were asked."""
+
+    name: str
+    model_type: str
+    layers: tuple[Layer, ...]
+    max_context: int | None = None
+    config: PretrainedConfig | None = None
+    measured: bool = False
+    unread: tuple[str, ...] = ()  #: fields of the config that look as if they mattered and are not known
+
+    @classmethod
+    def from_config(cls, config: PretrainedConfig | dict[str, Any], name: str | None = None) -> Architecture:
+        """From any transformers config, or the contents of a config.json."""
+        whole = config if isinstance(config, PretrainedConfig) else config_from(config)
+        text = whole if whole.is_encoder_decoder else _text_part(whole)
+        family = FAMILIES.get(text.model_type)
+        layers = readers.read(text, family) if family else measured_layers(text)
+        given = config if isinstance(config, dict) else whole.to_dict()
+        return cls(
+            name or text.model_type,
+            text.model_type,
+            layers,
+            max_context(text),
+            text,
+            family is None,
+            _unread(given, whole),
+        )
+
+    @classmethod
+    def preset(cls, name: str) -> Architecture:
+        """One of the published models by its name."""
+        return _preset(name)
+
+    @cached_property
+    def published(self) -> Preset | None:
+        """The published facts this was read from, when it was."""
+        try:
+            return find_preset(self.name)
+        except Problem:
+            return None
+
+    def parameters(self) -> Parameters:
+        """Attention's parameters of the whole model, by what they are."""
+        return sum((layer.parameters for layer in self.layers), Parameters())
+
+    def attention_parameters(self) -> int:
+        """Attention's parameters of the whole model."""
+        return self.parameters().total
+
+    def kv_cache_bytes(
+        self,
+        tokens: int,
+        batch: int = 1,
+        dtype: str = "bfloat16",
+        convention: Convention = "ideal",
+        encoder_tokens: int = 0,
+        group: int = 64,
+        paged: Paged = PAGED,
+    ) -> int:
+        """Bytes that `batch` sequences of `tokens` tokens keep; cross-attention keeps `encoder_tokens` of its own."""
+        return sum(by for _, by in self.bytes_by_layer(tokens, batch, dtype, convention, encoder_tokens, group, paged))
+
+    def bytes_by_layer(
+        self,
+        tokens: int,
+        batch: int = 1,
+        dtype: str = "bfloat16",
+        convention: Convention = "ideal",
+        encoder_tokens: int = 0,
+        group: int = 64,
+        paged: Paged = PAGED,
+    ) -> Iterator[tuple[Layer, int]]:
+        """Each layer with the bytes it keeps."""
+        for name, value in (("tokens", tokens), ("batch", batch), ("encoder_tokens", encoder_tokens)):
+            if not isinstance(value, int) or value < (1 if name == "batch" else 0) or value > 1 << 40:
+                raise Problem("{name}={value} must be a whole number and not negative", name=name, value=value)
+        for layer in self.layers:
+            length = encoder_tokens if layer.role == "cross" else tokens
+            yield layer, batch * layer.cache_bytes(length, dtype, convention, group, paged)
+
+    def prefill_flops(self, tokens: int, *, causal: bool = False, machine: Machine = "expanded") -> Flops:
+        """Attention's FLOPs to read `tokens` tokens at once, all self-attention layers."""
+        return self._flops(tokens, tokens, causal, machine)
+
+    def decode_flops(self, context: int, *, machine: Machine = "absorbed") -> Flops:
+        """Attention's FLOPs for one more token that sees `context` tokens, itself included (fewer under a window)."""
+        return self._flops(1, context, True, machine)
+
+    def _flops(self, new: int, context: int, causal: bool, machine: Machine) -> Flops:
+        mine = (layer for layer in self.layers if layer.role == "self" and (new > 1 or layer.stack == "decoder"))
+        return sum((layer.flops(new, context, causal=causal, machine=machine) for layer in mine), Flops(0, 0, 0))
+
+
+def config_from(given: dict[str, Any]) -> PretrainedConfig:
+    """The transformers config that a config.json describes."""
+    fields = dict(given)
+    model_type = fields.pop("model_type", None)
+    if not isinstance(model_type, str):
+        raise Problem('the config has no "model_type", the field that names its family')
+    try:
+        return AutoConfig.for_model(model_type, **fields)
+    except ValueError as error:
+        if "Unrecognized model" in str(error) or "nrecognized" in str(error):
+            raise Problem("model_type={model_type} is no family of transformers", model_type=model_type) from error
+        raise Problem("the config is not accepted: {reason}", reason=_first_line(error)) from error
+    except Exception as error:  # configs check themselves in many ways
+        raise Problem("the config is not accepted: {reason}", reason=_first_line(error)) from error
+
+
+def config_from_text(text: str) -> PretrainedConfig:
+    """The transformers config in a pasted config.json."""
+    try:
+        given = json.loads(text)
+    except ValueError as error:
+        raise Problem("this is not JSON: {reason}", reason=_first_line(error)) from error
+    if not isinstance(given, dict):
+        raise Problem("a config.json is one object in braces")
+    return config_from(given)
+
+
+def max_context(config: Any) -> int | None:
+    """Tokens the model was made for, when its config says."""
+    for field in ("max_position_embeddings", "n_positions", "max_target_positions", "max_seq_len"):
+        value = getattr(config, field, None)
+        if isinstance(value, int) and 0 < value < 1 << 30:
+            return value
+    return None
+
+
+def _text_part(config: PretrainedConfig) -> PretrainedConfig:
+    """The language model of a config that also has eyes or ears."""
+    try:
+        return config.get_text_config(decoder=True)
+    except ValueError:
+        return config
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[-1].strip()
+
+
+def _unread(given: dict[str, Any], config: PretrainedConfig) -> tuple[str, ...]:
+    """Fields that the family's config class does not know and that sound like attention."""
+    known = set(_defaults(type(config))) | set(config.attribute_map)
+    return tuple(
+        key
+        for key, value in given.items()
+        if key not in known
+        and value not in (None, False)
+        and _ABOUT_ATTENTION.search(key)
+        and not _SAYS_NOTHING.search(key)
+    )
+
+
+def _defaults(kind: type) -> frozenset[str]:
+    names = {name for parent in kind.__mro__ for name in getattr(parent, "__annotations__", {})}
+    return frozenset(names | set(dir(kind)))
+
+
+@lru_cache(maxsize=64)
+def _preset(name: str) -> Architecture:
+    preset = find_preset(name)
+    config = AutoConfig.for_model(preset.model_type, **preset.config)
+    found = Architecture.from_config(config, preset.id)
+    return Architecture(
+        found.name, found.model_type, found.layers, preset.max_context or found.max_context, found.config
+    )

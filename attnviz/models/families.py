@@ -1,0 +1,116 @@
+"""What each family of transformers does that its config does not say in the same words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from attnviz.core.costs import QKNorm
+
+#: A flag is known (True, False) or stands in a field of the config.
+Flag = bool | str
+Shape = Literal["decoder", "encoder", "encoder-decoder", "t5", "latent", "gpt2", "hybrid"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """How to read one family's config. Defaults are those of Llama."""
+
+    shape: Shape = "decoder"
+    qkv_bias: Flag = "attention_bias"
+    out_bias: Flag = "attention_bias"
+    key_bias: bool = True  #: False where only queries and values have one (Whisper)
+    qk_norm: QKNorm | None = None
+    qk_norm_flag: Flag = True  #: whether the norm is there at all
+    sinks: Flag = False
+    gated: Flag = False
+    shares_heads: bool = True  #: False: every query head has its own keys, whatever the config says
+    extra_per_head: int = 0  #: numbers more per query head
+    extra_per_width: int = 0  #: times the head width
+    sub_norm: bool = False  #: a norm over the model width before W_O
+
+
+def _each(names: str, family: Family) -> dict[str, Family]:
+    """The same rules for several model types, given with spaces between."""
+    return dict.fromkeys(names.split(), family)
+
+
+_DECODERS = {
+    **_each(
+        "llama arcee gemma gemma2 granite granitemoe granitemoeshared olmo smollm3 internlm3 phimoe "
+        "nemotron cohere2 aria_text iquestcoder hyperclovax cohere2_moe ",
+        Family(),
+    ),
+    **_each(
+        "mistral mixtral phi3 gptj codegen mpt ministral3 cwm",
+        Family(qkv_bias=False, out_bias=False),
+    ),
+    **_each("qwen3 qwen3_moe apertus gemma3_text hunyuan_v1_dense hy_v3", Family(qk_norm="head")),
+    **_each("olmo2 olmo3 olmoe flex_olmo", Family(qk_norm="full")),
+    **_each("glm glm4 helium", Family(out_bias=False)),
+    **_each("bloom xglm biogpt openai-gpt ctrl", Family(qkv_bias=True, out_bias=True, shares_heads=False)),
+    **_each("starcoder2 ernie4_5 ernie4_5_moe", Family(qkv_bias="use_bias", out_bias="use_bias")),
+    **_each("granite_swa granitemoe_swa", Family(sinks=True)),
+    "bitnet": Family(sub_norm=True),
+    "cohere": Family(qk_norm="full", qk_norm_flag="use_qk_norm"),
+    "diffllama": Family(extra_per_width=4),
+    "exaone4": Family(qkv_bias=False, out_bias=False, qk_norm="head"),
+    "falcon": Family(qkv_bias="bias", out_bias="bias"),
+    "glm4_moe": Family(out_bias=False, qk_norm="head", qk_norm_flag="use_qk_norm"),
+    "gpt_bigcode": Family(qkv_bias=True, out_bias=True),
+    "gpt_neo": Family(qkv_bias=False, out_bias=True, shares_heads=False),
+    "gpt_neox": Family(shares_heads=False),
+    "gpt_oss": Family(sinks=True),
+    "gpt2": Family(shape="gpt2", qkv_bias=True, out_bias=True, shares_heads=False),
+    "llama4_text": Family(),
+    "opt": Family(qkv_bias="enable_bias", out_bias="enable_bias", shares_heads=False),
+    "persimmon": Family(
+        qkv_bias=True, out_bias=True, shares_heads=False, qk_norm="head-layernorm", qk_norm_flag="qk_layernorm"
+    ),
+    "phi": Family(qkv_bias=True, out_bias=True, qk_norm="head-layernorm", qk_norm_flag="qk_layernorm"),
+    "qwen2": Family(qkv_bias=True, out_bias=False),
+    "qwen2_moe": Family(qkv_bias="qkv_bias", out_bias=False),
+    "seed_oss": Family(out_bias="attention_out_bias"),
+    "gemma3n_text": Family(shape="hybrid", qk_norm="head"),
+    "gemma4_text": Family(shape="hybrid", qk_norm="head"),
+    "stablelm": Family(qkv_bias="use_qkv_bias", out_bias=False),
+}
+_HYBRIDS = {
+    "qwen3_next": Family(shape="hybrid", qk_norm="head", gated=True),
+    "qwen3_5_text": Family(shape="hybrid", qk_norm="head", gated=True),
+    "qwen3_5_moe_text": Family(shape="hybrid", qk_norm="head", gated=True),
+    "jamba": Family(shape="hybrid", qkv_bias=False, out_bias=False),
+    "lfm2": Family(shape="hybrid", qkv_bias=False, out_bias=False, qk_norm="head"),
+    "falcon_h1": Family(shape="hybrid"),
+    **_each("mamba falcon_mamba mamba2", Family(shape="hybrid")),
+}
+_LATENT = _each("deepseek_v2 deepseek_v3 axk1 glm4_moe_lite minicpm3 youtu", Family(shape="latent"))
+_ENCODERS = {
+    **_each(
+        "bert roberta camembert xlm-roberta xlm-roberta-xl electra ernie data2vec-text layoutlm "
+        "megatron-bert mpnet distilbert albert roberta-prelayernorm rembert ibert tapas deberta-v2 gte "
+        "jina_embeddings_v3 esm mra clip_text_model clip_vision_model siglip_text_model "
+        "siglip_vision_model vit_mae bert-generation ",
+        Family(shape="encoder", qkv_bias=True, out_bias=True, shares_heads=False),
+    ),
+    **_each(
+        "vit deit vit_msn dinov2 dinov2_with_registers ijepa",
+        Family(shape="encoder", qkv_bias="qkv_bias", out_bias=True, shares_heads=False),
+    ),
+    "modernbert": Family(shape="encoder", shares_heads=False),
+    "eurobert": Family(shape="encoder"),
+    "nomic_bert": Family(shape="encoder", qkv_bias=False, out_bias=False),
+}
+_ENCODER_DECODERS = {
+    **_each(
+        "bart mbart pegasus marian blenderbot blenderbot-small plbart m2m_100 mvp nllb-moe",
+        Family(shape="encoder-decoder", qkv_bias=True, out_bias=True, shares_heads=False),
+    ),
+    "whisper": Family(shape="encoder-decoder", qkv_bias=True, out_bias=True, key_bias=False, shares_heads=False),
+    **_each(
+        "t5 mt5 umt5 switch_transformers",
+        Family(shape="t5", qkv_bias=False, out_bias=False, shares_heads=False),
+    ),
+}
+
+FAMILIES: dict[str, Family] = {**_DECODERS, **_HYBRIDS, **_LATENT, **_ENCODERS, **_ENCODER_DECODERS}

@@ -1,0 +1,85 @@
+"""Published facts that travel with the package: architectures, GPUs, quality beside cost, each with its source."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from attnviz.core.message import Problem
+from attnviz.core.roofline import Machine
+
+_DATA = Path(__file__).parent / "data"
+GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One published model: what builds its config, what people call its attention, and where that is written."""
+
+    id: str
+    attention: str  #: MHA, GQA, MQA, MLA, with SWA for a sliding window
+    model_type: str
+    config: dict[str, Any] = field(hash=False)
+    max_context: int | None
+    total_parameters: int  #: counted on the meta device
+    active_parameters: int  #: of these, what one token is multiplied with in a mixture of experts
+    source: str
+    verified: str  #: "yes", or "partial" with the reason in `source` or `note`
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One accelerator as its maker states it: dense 16-bit FLOP/s, memory bandwidth, memory."""
+
+    id: str
+    name: str
+    teraflops: float
+    gigabytes_per_second: float
+    memory_gib: float  #: what makers print as GB
+    source: str
+
+    @property
+    def machine(self) -> Machine:
+        return Machine(int(self.teraflops * 1e12), int(self.gigabytes_per_second * 1e9), int(self.memory_gib * GIB))
+
+
+@dataclass(frozen=True)
+class Quality:
+    """One row of the GQA paper's table 1: seconds for one sample, average score over its tasks."""
+
+    model: str
+    seconds: float
+    score: float
+
+
+@lru_cache(maxsize=1)
+def presets() -> dict[str, Preset]:
+    return {row["id"]: Preset(**row) for row in _load("presets.json")["models"]}
+
+
+def find_preset(name: str) -> Preset:
+    """The preset of that name."""
+    known = presets()
+    if name not in known:
+        raise Problem("no architecture is called {name}; known are {known}", name=name, known=", ".join(known))
+    return known[name]
+
+
+@lru_cache(maxsize=1)
+def gpus() -> dict[str, Gpu]:
+    return {row["id"]: Gpu(**row) for row in _load("gpus.json")["gpus"]}
+
+
+@lru_cache(maxsize=1)
+def quality() -> tuple[tuple[Quality, ...], str]:
+    """(the rows, their source)."""
+    loaded = _load("quality.json")
+    return tuple(Quality(**row) for row in loaded["rows"]), loaded["source"]
+
+
+def _load(name: str) -> Any:
+    return json.loads((_DATA / name).read_text(encoding="utf-8"))
