@@ -36,29 +36,14 @@ def picture(config: landing.Config) -> tuple[Matrix, str]:
     return landing.run(config), said.format(seed=config.seed)
 
 
-st.title(_("See what a language model looks at"), anchor=False)
-st.markdown(_("Every token of a sentence gathers from the others, with weights that sum to 1. Type yours:"))
-
-with guard():
-    left, right = st.columns([3, 1.3], vertical_alignment="bottom")
-    text = left.text_input(
-        _("Your sentence"),
-        SENTENCE,
-        key="sentence",
-        bind="query-params",
-        max_chars=400,
-        live=True,
-        label_visibility="collapsed",
-    )
-    with right, st.container(horizontal=True):
-        causal = st.toggle(
-            _("Causal mask"), True, key="causal", bind="query-params", help=_("Off: tokens may look ahead.")
-        )
-        scaled = st.toggle(
-            _("Scale by 1/√d"), True, key="scaled", bind="query-params", help=_("Off: softmax sees the raw scores.")
-        )
-    config = landing.Config(text or "", causal, scaled)
-    matrix, said = picture(config)
+def first_look() -> None:
+    """A sentence, two switches, one head, and what to see in it."""
+    text = st.text_input(_("Type a sentence"), SENTENCE, key="sentence", bind="query-params", max_chars=400, live=True)
+    ahead, raw = _("Off: tokens may look ahead."), _("Off: softmax sees the raw scores.")
+    with st.container(horizontal=True):
+        causal = st.toggle(_("Causal mask"), True, key="causal", bind="query-params", help=ahead)
+        scaled = st.toggle(_("Scale by 1/√d"), True, key="scaled", bind="query-params", help=raw)
+    matrix, said = picture(landing.Config(text or "", causal, scaled))
     start = canvas.Pins((canvas.Pin("q", IT),)) if text == SENTENCE else None
     pins = canvas.head_view("home", canvas.Head(matrix.values, said, matrix.hidden), matrix.rows, pins=start)
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
@@ -72,5 +57,13 @@ with guard():
         table=lambda: long_table(matrix),
     )
 
-st.subheader(_("Ask more"), anchor=False)
-navigation.cards()
+
+st.title(_("See what a language model looks at"), anchor=False)
+st.markdown(
+    _("Each token gathers from the tokens before it, with weights that sum to 1: bright is much, dark is little.")
+)
+left, right = st.columns([2.3, 1], gap="large")
+with left, guard():
+    first_look()
+with right:
+    navigation.cards()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from attnviz.ui import navigation
@@ -11,7 +13,9 @@ set_language_source(lambda: st.context.locale)
 
 st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=220)
 
-# Streamlit leaves 6rem above the first line: more than a sentence of the page.
-st.html("<style>.stMainBlockContainer{padding:2.75rem 3rem 4rem}</style>")
+st.logo(Path(__file__).with_name("logo.svg"), size="large")
+
+# Streamlit leaves 6rem above the first line: more than a sentence of the page needs.
+st.html("<style>.stMainBlockContainer{padding:2.75rem clamp(1rem,3.5vw,3rem) 4rem}</style>")
 
 st.navigation(navigation.pages()).run()

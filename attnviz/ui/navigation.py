@@ -66,10 +66,9 @@ def pages() -> dict[str, list[Any]]:
 
 def cards() -> None:
     """One card for each page there is, with the question that it answers."""
-    others = [row for row in ROWS if not row.is_home]
-    for start in range(0, len(others), 3):
-        columns = st.columns(3)
-        for column, row in zip(columns, others[start : start + 3], strict=False):
-            with column, st.container(border=True, height="stretch"):
-                st.page_link(PAGES_DIR / f"{row.name}.py", label=f"**{_(row.title)}**", icon=row.icon, query_params={})
-                st.markdown(_(row.question))
+    for row in ROWS:
+        if row.is_home:
+            continue
+        with st.container(border=True, gap="xxsmall"):
+            st.page_link(PAGES_DIR / f"{row.name}.py", label=f"**{_(row.title)}**", icon=row.icon, query_params={})
+            st.caption(_(row.question))

@@ -28,7 +28,6 @@ def warm() -> None:
 
     import attnviz.figures.heatmap  # noqa: F401
     from attnviz.core.attention import attend
-
     from attnviz.experiments import landing
     from attnviz.models import sources
     from attnviz.ui import readings
