@@ -1,0 +1,67 @@
+"""Nothing in the core is left behind on the CPU: everything runs where its inputs are.
+
+torch's "meta" device refuses to be mixed with the CPU as a GPU does, and is there on every machine.
+"""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from attnviz.core import masks
+from attnviz.core.attention import attend
+from attnviz.core.blocks import Block, FeedForward
+from attnviz.core.heads import HeadLayout
+from attnviz.core.modules import Attention, KVCache
+from attnviz.core.positions import ALiBi, Position, Sinusoidal, T5Bias
+from attnviz.core.rope import AxialRoPE, RoPE, YaRN, grid_positions
+
+DEVICES = ["meta", *(["cuda"] if torch.cuda.is_available() else [])]
+on_each_device = pytest.mark.parametrize("device", DEVICES)
+
+
+@on_each_device
+def test_attend_runs_where_its_inputs_are(device: str) -> None:
+    q, k, v = (torch.randn(2, h, 5, 8, device=device) for h in (4, 2, 2))
+    sinks, bias = torch.zeros(4, device=device), torch.zeros(5, 5, device=device)
+    stages = attend(q, k, v, masks.causal(5, device=device), bias=bias, softcap=3.0, sinks=sinks)
+    assert {x.device.type for x in (stages.weights, stages.output, stages.empty_rows)} == {device}
+
+
+@on_each_device
+def test_masks_are_made_where_they_are_asked_for(device: str) -> None:
+    made = [
+        masks.sliding_window(4, None, 2, device=device),
+        masks.documents(4, lengths=[1, 3], device=device),
+        masks.dilated(4, None, 2, device=device),
+        masks.padding(4, lengths=[4, 1], device=device),
+        masks.padding(4, attention_mask=torch.ones(2, 4, device=device)),
+        masks.random(4, None, 2, seed=0, device=device),
+    ]
+    assert {mask.device.type for mask in made} == {device}
+    assert masks.additive(made[0], torch.float16, "-1e9").device.type == device
+
+
+@on_each_device
+@pytest.mark.parametrize(
+    "position", [None, RoPE(scaling=YaRN(2.0, 8)), ALiBi(4), T5Bias(4), Sinusoidal()], ids=lambda p: type(p).__name__
+)
+@pytest.mark.parametrize("room", [{}, {"capacity": 7}, {"window": 3}])
+@pytest.mark.parametrize("use_fused", [False, True])
+def test_decoding_runs_where_the_module_is(
+    device: str, position: Position | None, room: dict[str, int], use_fused: bool
+) -> None:
+    layout = HeadLayout(16, 4, 2)
+    attention = Attention(layout, position=position, qk_norm="full", side_input=5, use_fused=use_fused)
+    block = Block(attention, FeedForward(16, 20, gated=True), norm="rms").to(device)
+    cache = KVCache(layout, 2, device=device, **room)
+    side = torch.randn(2, 3, 5, device=device)
+    for count in (5, 1, 1):
+        x = block(torch.randn(2, count, 16, device=device), mask=masks.causal, cache=cache, side=side)
+    assert x.device.type == device
+
+
+@on_each_device
+def test_three_axes_rotate_where_the_patches_are(device: str) -> None:
+    x = torch.randn(2, 12, 12, device=device)
+    assert AxialRoPE().rotate(x, grid_positions(2, 2, 3).to(device)).device.type == device
