@@ -1,0 +1,1 @@
+"""The panels of the page on scaling: controls, cached results, and one panel per lesson."""

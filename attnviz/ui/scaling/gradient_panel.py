@@ -1,0 +1,59 @@
+"""Section 3: the gradient vanishes. The softmax Jacobian of the row in section 2, raw and scaled."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments import jacobian
+from attnviz.figures import scaling_gradient as figures
+from attnviz.figures.theme import RAW, SCALED
+from attnviz.ui import show
+from attnviz.ui.scaling import controls, results, saturation_panel
+from attnviz.words import _
+
+
+def panel() -> None:
+    controls.width()
+    keys, seed, colours = st.columns([1, 1, 2], vertical_alignment="bottom")
+    with keys:
+        controls.number(_("Keys, n"), "s_keys", 1)
+    with seed:
+        controls.number(_("Seed"), "s_seed", 1)
+    with colours:
+        own = st.toggle(_("Colours up to each picture's own largest value"), key="s_own", bind="query-params")
+    config = saturation_panel.chosen()
+    raw, scaled = results.jacobians(config)
+    st.latex(
+        r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T},\qquad"
+        rf"\|J\|_{{\text{{raw}}}} = {raw.norm:.4f},\qquad \|J\|_{{\text{{scaled}}}} = {scaled.norm:.4f}"
+    )
+    for column, name, title, result in zip(
+        st.columns(2, gap="medium"), ("raw", "scaled"), (_("Raw"), _("Scaled")), (raw, scaled), strict=True
+    ):
+        with column:
+            _heatmap(name, title, result, config.d_k, own)
+    if len(raw.keys) < config.n_keys:
+        st.caption(_("Shown: the {m} keys with the largest weights of {n}.").format(m=len(raw.keys), n=config.n_keys))
+    _spectrum(raw, scaled, config.d_k, config.n_keys)
+
+
+def _heatmap(name: str, title: str, result: jacobian.Result, d_k: int, own: bool) -> None:
+    fig = figures.jacobian(result.matrix, [int(k) + 1 for k in result.keys], title, full_range=not own)
+    words = _(
+        "{title}: norm {norm:.4f}; one more on the best logit moves its own weight by {top:.4f}. Autograd gives "
+        "the same matrix to {difference:.0e}."
+    ).format(title=title, norm=result.norm, top=float(result.matrix.diagonal().max()), difference=result.difference)
+    table = {f"logit_{int(k) + 1}": result.matrix[:, i] for i, k in enumerate(result.keys)}
+    show.figure(fig, name=f"jacobian-{name}-dk{d_k}", key=f"s_jacobian_{name}", table=table, caption=words, words=words)
+
+
+def _spectrum(raw: jacobian.Result, scaled: jacobian.Result, d_k: int, n: int) -> None:
+    fig = figures.eigenvalues([(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)])
+    ratio = scaled.largest / raw.largest if raw.largest > 0 else float("inf")
+    words = _(
+        "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on differs "
+        "by a factor of {ratio:.3g}. One of the {n} eigenvalues is always 0: moving all logits together moves no "
+        "weight."
+    ).format(raw=raw.largest, scaled=scaled.largest, ratio=ratio, n=n)
+    table = {"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues}
+    show.figure(fig, name=f"eigenvalues-dk{d_k}", key="s_spectrum", table=table, caption=words, words=words)

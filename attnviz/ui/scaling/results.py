@@ -1,0 +1,62 @@
+"""Results that all visitors share, bounded; equal questions are computed once."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments import jacobian, retrieval_training, saturation, scaling, variance
+from attnviz.ui.memory import Memory
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def variance_at_once(config: variance.Config) -> variance.Result:
+    """As many pairs as can be drawn without waiting."""
+    return variance.first(config)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def growth(seed: int, distribution: str, strength: float) -> variance.Growth:
+    return variance.growth(seed, distribution, strength)
+
+
+@st.cache_resource(max_entries=3, show_spinner=False)
+def vectors(n_keys: int, seed: int) -> scaling.Vectors:
+    """The drawn queries and keys: up to 70 MB each, so few are kept."""
+    return scaling.draw(n_keys, seed)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def film(n_keys: int, seed: int, also: int) -> scaling.Film:
+    on_grid = also in scaling.film_grid(n_keys)
+    if on_grid and also != 1:
+        return film(n_keys, seed, 1)
+    return scaling.film(n_keys, seed, also, vectors(n_keys, seed))
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def one_query(config: scaling.Config) -> scaling.Result:
+    return scaling.run(config, vectors(config.n_keys, config.seed))
+
+
+@st.cache_resource(max_entries=128, show_spinner=False)
+def curves(config: saturation.Config) -> saturation.Result:
+    return saturation.run(config, vectors(config.n_keys, config.seed))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def jacobians(config: scaling.Config) -> tuple[jacobian.Result, jacobian.Result]:
+    """Of the raw and of the scaled row."""
+    rows = one_query(config)
+    return jacobian.run(rows.raw.logits), jacobian.run(rows.scaled.logits)
+
+
+@st.cache_resource(show_spinner=False)
+def all_pairs() -> Memory[variance.Result]:
+    """Complete results of section 1 that took more than one block."""
+    return Memory(64, lambda _: 1)
+
+
+@st.cache_resource(show_spinner=False)
+def trained() -> Memory[retrieval_training.Result]:
+    """Training runs that came to their end."""
+    return Memory(64, lambda _: 1)

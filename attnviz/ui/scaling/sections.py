@@ -1,0 +1,23 @@
+"""The sections of the page, in order: only the chosen one computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attnviz.ui.scaling import gradient_panel, saturation_panel, variance_panel
+from attnviz.words import _
+
+SECTIONS: dict[str, Callable[[], None]] = {
+    "variance": variance_panel.panel,
+    "saturation": saturation_panel.panel,
+    "gradient": gradient_panel.panel,
+}
+
+
+def titles() -> dict[str, str]:
+    """Id to words."""
+    return {
+        "variance": _("1 Dot products grow"),
+        "saturation": _("2 Softmax saturates"),
+        "gradient": _("3 Gradients vanish"),
+    }

@@ -1,0 +1,198 @@
+"""Section 1: dot products grow. The spread of q.k, raw and scaled, beside what theory predicts."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from attnviz.experiments import variance
+from attnviz.experiments.draws import BROKEN, DISTRIBUTIONS
+from attnviz.figures import scaling_variance as figures
+from attnviz.ui import show
+from attnviz.ui.scaling import controls, results
+from attnviz.ui.scaling.names import K, Q
+from attnviz.words import _
+
+
+def panel() -> None:
+    config = _controls()
+    result = _result(config)
+    spread, numbers = st.columns([2.3, 1], gap="medium")
+    with spread:
+        _histograms(result)
+    with numbers:
+        _numbers(result)
+    _broken(result)
+    _growth(result)
+
+
+def chosen() -> variance.Config:
+    """The configuration as the controls have it, drawn or not."""
+    distribution, strength = controls.chosen_distribution()
+    return variance.Config(
+        controls.whole("s_dk"), controls.whole("s_pairs"), controls.whole("s_seed"), distribution, strength
+    )
+
+
+def _controls() -> variance.Config:
+    controls.width()
+    components, how_far, pairs, seed = st.columns([2, 1.3, 1.3, 1], vertical_alignment="bottom")
+    with components:
+        distribution, _far = controls.distribution()
+    with how_far:
+        _strength(distribution)
+    with pairs:
+        controls.number(_("Pairs of q and k"), "s_pairs", 10_000)
+    with seed:
+        controls.number(_("Seed"), "s_seed", 1)
+    assert distribution in DISTRIBUTIONS
+    return chosen()
+
+
+def _strength(distribution: str) -> None:
+    if distribution == "correlated":
+        controls.number(_("Correlation of q and k"), "s_correlation", 0.1)
+    elif distribution == "shifted":
+        controls.number(_("Mean of every component"), "s_mean", 0.1)
+    else:
+        st.caption(_("mean 0, variance 1, all independent"))
+
+
+def _result(config: variance.Config) -> variance.Result:
+    """What is known at once; the rest of the pairs when asked for, with progress."""
+    kept = results.all_pairs()
+    if config in kept:
+        return kept.get(config, lambda: variance.run(config))
+    result = results.variance_at_once(config)
+    if result.complete:
+        return result
+    place = st.empty()
+    with place.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            _("Drawn at once: {drawn:,} of {asked:,} pairs, so that the page answers without waiting.").format(
+                drawn=result.pairs, asked=config.pairs
+            ),
+            width="content",
+        )
+        more = st.button(_("Draw all {asked:,}").format(asked=config.pairs), key="s_draw_all")
+    if not more:
+        return result
+    bar = place.progress(0.0)
+    for result in variance.draw(config):
+        said = _("{drawn:,} of {asked:,} pairs").format(drawn=result.pairs, asked=config.pairs)
+        bar.progress(result.pairs / config.pairs, said)
+    place.empty()
+    return kept.get(config, lambda: result)
+
+
+def _histograms(result: variance.Result) -> None:
+    raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
+    fig = figures.histograms((raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k)
+    words = _(
+        "{pairs:,} random pairs at d_k = {d_k}: raw products have a standard deviation of {raw:.4g}, "
+        "so one in twenty lies beyond ±{two:.3g}; divided by √{d_k} it is {scaled:.4g}."
+    ).format(
+        pairs=result.pairs,
+        d_k=d_k,
+        raw=math.sqrt(raw.variance),
+        two=1.96 * math.sqrt(raw.variance),
+        scaled=math.sqrt(scaled.variance),
+    )
+    table = {
+        "raw_from": raw.edges[:-1],
+        "raw_to": raw.edges[1:],
+        "raw_density": raw.counts,
+        **({"scaled_density": scaled.counts} if len(scaled.counts) == len(raw.counts) else {}),
+    }
+    show.figure(fig, name=f"variance-dk{d_k}", key="s_histograms", table=table, caption=words, words=words)
+
+
+def _numbers(result: variance.Result) -> None:
+    raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
+    st.latex(
+        rf"\begin{{aligned}}\mathrm{{Var}}({Q}\cdot {K}) &= \sum_{{i=1}}^{{{d_k}}}\mathrm{{Var}}({Q}_i{K}_i) = {d_k}\\"
+        rf"\mathrm{{Var}}\left(\tfrac{{{Q}\cdot {K}}}{{\sqrt{{{d_k}}}}}\right) "
+        rf"&= \tfrac{{{d_k}}}{{{d_k}}} = 1\end{{aligned}}"
+    )
+    measured, divided = st.columns(2)
+    with measured:
+        st.metric(_("measured, raw"), number(raw.variance, d_k), help=_("1/n variance of q·k over all pairs"))
+        st.caption(_("± {error:.2g}, beside {d_k}").format(error=raw.variance_error, d_k=d_k))
+    with divided:
+        st.metric(_("measured, scaled"), number(scaled.variance, 1), help=_("1/n variance of q·k/√d_k"))
+        st.caption(_("± {error:.2g}, beside 1").format(error=scaled.variance_error))
+    st.markdown(_distance(result))
+
+
+def number(value: float, beside: float) -> str:
+    """As many decimals as make sense beside a prediction: 63.867 beside 64, 0.9979 beside 1."""
+    if beside >= 1000:
+        return f"{value:,.1f}"
+    return f"{value:.3f}" if beside >= 10 else f"{value:.4f}"
+
+
+def _distance(result: variance.Result) -> str:
+    raw = result.raw
+    if not raw.variance_error:
+        return _("One pair has no spread: draw more.")
+    if abs(raw.off) <= 3:
+        return _("The raw variance is {off:.1f} sampling errors away from d_k: what chance alone does.").format(
+            off=abs(raw.off)
+        )
+    return _("The raw variance is **{off:.0f} sampling errors** away from d_k: the prediction fails.").format(
+        off=abs(raw.off)
+    )
+
+
+def _broken(result: variance.Result) -> None:
+    """What an assumption that does not hold does to the prediction."""
+    config, raw, scaled = result.config, result.raw, result.scaled
+    if config.distribution == "heavy-tailed":
+        st.info(
+            _(
+                "The variance of a product exists and is 1, so the prediction holds. The fourth moment does not exist: "
+                "the sampling error above is itself unreliable, and one pair in a million can move the variance."
+            )
+        )
+    if config.distribution not in BROKEN or not config.strength:
+        return
+    what = {
+        "correlated": _("q and k are correlated, r = {strength:g}: each product has mean r and variance 1 + r²."),
+        "shifted": _("Every component has mean m = {strength:g}: each product has mean m² and variance 1 + 2m²."),
+    }[config.distribution].format(strength=config.strength)
+    how = _(
+        "So q·k has mean {mean:.4g} and variance {variance:.4g} (measured {m_mean:.4g} and {m_variance:.4g}), "
+        "not 0 and {d_k}. Dividing by √d_k makes the variance {scaled:.4g} whatever d_k is, but leaves a mean of "
+        "{left:.4g} that grows like √d_k."
+    ).format(
+        mean=raw.exact_mean,
+        variance=raw.exact_variance,
+        m_mean=raw.mean,
+        m_variance=raw.variance,
+        d_k=config.d_k,
+        scaled=scaled.exact_variance,
+        left=scaled.exact_mean,
+    )
+    st.warning(f"{what} {how}")
+
+
+def _growth(result: variance.Result) -> None:
+    config = result.config
+    grown = results.growth(config.seed, config.distribution, config.strength)
+    here = (config.d_k, result.raw.variance, result.scaled.variance)
+    fig = figures.growth(
+        grown.d_k, (grown.raw, grown.raw_error), (grown.scaled, grown.scaled_error), grown.exact_raw, here
+    )
+    words = _(
+        "From d_k = 1 to 4,096 the raw variance grows from {first:.2g} to {last:,.0f}, the scaled one stays between "
+        "{low:.2f} and {high:.2f} ({pairs} pairs at each d_k, bars: two sampling errors)."
+    ).format(
+        first=grown.raw[0],
+        last=grown.raw[-1],
+        low=grown.scaled.min(),
+        high=grown.scaled.max(),
+        pairs=grown.pairs,
+    )
+    table = {"d_k": grown.d_k, "raw": grown.raw, "raw_error": grown.raw_error, "scaled": grown.scaled}
+    show.figure(fig, name="variance-over-dk", key="s_growth", table=table, caption=words, words=words)
