@@ -90,7 +90,7 @@ class Lines {
     const found = this.strongest(r);
     this.counted = found;
     this.clip(context);
-    found.levels.forEach((lines, level) => this.stroke(context, lines, (level + 0.5) / LEVELS, r, 0.85));
+    found.levels.forEach((lines, level) => this.stroke(context, lines, (level + 0.5) / LEVELS, r, theme.dark ? 0.12 : 0.06));
     context.restore();
     this.drawLabels(sized(this.names, this.width, this.height), r, theme);
     this.light();
@@ -114,7 +114,7 @@ class Lines {
     return gradient;
   }
 
-  stroke(context, lines, t, r, most) {
+  stroke(context, lines, t, r, least) {
     if (!lines.length) return;
     const { codes, header } = this.view;
     const { x, y, w } = this.plot;
@@ -131,7 +131,7 @@ class Lines {
         context.bezierCurveTo(x0 + bend, ya, x1 - bend, yb, x1, yb);
       }
       context.strokeStyle = this.ink(context, positive);
-      context.globalAlpha = Math.min(1, 0.06 + t * most);
+      context.globalAlpha = least + (1 - least) * t * 0.95;
       context.lineWidth = 0.75 + 2.75 * t;
       context.stroke();
     }
@@ -187,7 +187,7 @@ class Lines {
       }
     }
     this.clip(context);
-    levels.forEach((lines, level) => this.stroke(context, lines, (level + 0.5) / LEVELS, r, 1));
+    levels.forEach((lines, level) => this.stroke(context, lines, (level + 0.5) / LEVELS, r, 0.25));
     if (cell) {
       context.setLineDash([6, 4]);
       context.strokeStyle = theme.text;

@@ -80,7 +80,9 @@ class OverviewView {
     this.leave();
     this.group = group;
     this.listener = (what) => {
-      if (what === "selected") this.relight();
+      if (what !== "selected" || !this.places) return;
+      this.relight();
+      this.bringIntoView(this.chosen());
     };
     group.listeners.add(this.listener);
   }
@@ -153,7 +155,7 @@ class OverviewView {
     const across = (this.across = heads.length >= most && wide >= 20);
     const room = across ? wide : (width - edge - 12 - gaps) / most - GAP;
     const cap = across ? (heads.length > 12 ? 46 : 58) : width < 480 ? 40 : Math.max(28, Math.min(58, 520 / heads.length));
-    this.tw = Math.max(12, Math.floor(Math.min(room, cap * Math.max(1, aspect))));
+    this.tw = Math.max(12, Math.floor(Math.min(room, cap * Math.min(1.6, aspect))));
     this.th = Math.max(12, Math.round(this.tw / aspect));
     const along = (head, size, side) => head * (side + GAP) + (size > 1 ? Math.floor(head / size) * GROUP_GAP : 0);
     return this.tiles.map(({ layer, head, size }) =>
@@ -382,12 +384,17 @@ class OverviewView {
     }
     if (byKey) {
       this.live.textContent = [this.name(i), this.note(i)].filter(Boolean).join(", ");
-      const [x, y] = this.places[i];
-      const box = this.scroll;
-      if (y < box.scrollTop) box.scrollTop = y - 8;
-      else if (y + this.th > box.scrollTop + box.clientHeight) box.scrollTop = y + this.th - box.clientHeight + 8;
+      this.bringIntoView(i);
     }
     this.drawPreview(i);
+  }
+
+  // Scroll the box, never the page.
+  bringIntoView(i) {
+    const y = this.places[i][1];
+    const box = this.scroll;
+    if (y < box.scrollTop) box.scrollTop = y - 8;
+    else if (y + this.th > box.scrollTop + box.clientHeight) box.scrollTop = y + this.th - box.clientHeight + 8;
   }
 
   drawPreview(i) {

@@ -1,0 +1,280 @@
+"""The canvases in a real Chromium: pointing, picking, pinning, zooming and painting, by mouse, keyboard and touch."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+APP = Path(__file__).parent / "apps" / "canvas.py"
+
+
+@pytest.fixture
+def open_app(serve: Callable[[Path], str], new_page: Callable[..., Any]) -> Callable[..., Any]:
+    """`open_app("?n=14")`: the synthetic page, drawn."""
+
+    def opened(query: str = "", **options: Any) -> Any:
+        page = new_page(**options)
+        page.goto(serve(APP) + "/" + query)
+        part = "mask" if "what=mask" in query else "heatmap"
+        page.get_by_test_id(part).first.wait_for()
+        page.wait_for_function(DRAWN, arg=part)
+        return page
+
+    return opened
+
+
+DRAWN = """part => [...document.querySelectorAll("*")].some(
+    e => e.shadowRoot?.querySelector(`[data-painted] [data-testid=${part}]`))"""
+
+
+def spot(page: Any, part: str, across: float, down: float) -> tuple[float, float]:
+    """Where a share of the plot (0 to 1, 0 to 1) is on screen; negative means in the labels."""
+    stage = page.get_by_test_id(part).first
+    stage.scroll_into_view_if_needed()
+    box = stage.bounding_box()
+    x, y, w, h = (float(v) for v in stage.get_attribute("data-plot").split(","))
+    return box["x"] + x + w * across, box["y"] + y + h * down
+
+
+def cell(page: Any, q: int, k: int, n: int = 14, part: str = "heatmap") -> tuple[float, float]:
+    return spot(page, part, (k + 0.5) / n, (q + 0.5) / n)
+
+
+def tile(page: Any, number: int) -> tuple[float, float]:
+    """The middle of a tile of the overview."""
+    stage = page.get_by_test_id("overview")
+    stage.scroll_into_view_if_needed()
+    box = stage.bounding_box()
+    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
+    return box["x"] + places[number][0] + wide / 2, box["y"] + places[number][1] + high / 2
+
+
+def readout(page: Any) -> str:
+    return page.get_by_test_id("readout").first.text_content()
+
+
+def zoom(page: Any) -> float:
+    page.wait_for_timeout(80)
+    return float(page.get_by_test_id("heatmap").first.get_attribute("data-zoom").split(",")[0])
+
+
+def test_clicking_a_tile_shows_that_head_and_tells_python(open_app: Callable[..., Any]) -> None:
+    page = open_app()
+    assert page.get_by_test_id("overview").get_attribute("data-selected") == "1,1"
+    page.mouse.move(*tile(page, 2 * 9 + 4))
+    assert page.get_by_test_id("overview").get_attribute("data-at") == "2,4"
+    assert page.get_by_text("Heads 3–5 share one key/value head").is_visible()
+    page.mouse.click(*tile(page, 2 * 9 + 4))
+    page.get_by_text("picked 2,4").wait_for()
+    page.locator(".av-title", has_text="Layer 2, head 4").wait_for()
+    assert page.get_by_test_id("overview").get_attribute("data-selected") == "2,4"
+
+
+def test_arrow_keys_move_over_the_tiles_and_enter_picks(open_app: Callable[..., Any]) -> None:
+    page = open_app()
+    page.get_by_test_id("overview").focus()
+    for key in ["ArrowDown", "ArrowRight", "ArrowRight"]:
+        page.keyboard.press(key)
+    assert page.get_by_text("picked 1,1").is_visible()
+    page.keyboard.press("Enter")
+    page.get_by_text("picked 2,3").wait_for()
+
+
+def test_pointing_at_a_cell_reads_its_value_to_four_digits(open_app: Callable[..., Any]) -> None:
+    page = open_app()
+    page.mouse.move(*cell(page, 7, 5))
+    page.wait_for_timeout(60)
+    assert re.fullmatch(r"because \(7\) → the \(5\): 0\.\d{4}", readout(page))
+    page.mouse.move(*cell(page, 2, 9))
+    page.wait_for_timeout(60)
+    assert readout(page) == "did (2) may not look at was (9)"
+
+
+def test_a_token_lit_in_one_place_is_lit_in_all(open_app: Callable[..., Any]) -> None:
+    page = open_app()
+    page.mouse.move(*spot(page, "lines", 0.02, 3.5 / 14))
+    page.wait_for_timeout(60)
+    chip = page.get_by_role("option").nth(3)
+    assert "av-lit-q" in chip.get_attribute("class")
+    assert readout(page).startswith("not (3) looks most at")
+    page.get_by_role("option").nth(5).hover()
+    page.wait_for_timeout(60)
+    assert readout(page).startswith("the (5) looks most at")
+    page.get_by_role("radio", name="is looked at by").click()
+    page.get_by_role("option").nth(5).hover()
+    page.wait_for_timeout(60)
+    assert readout(page).startswith("the (5) is looked at most by")
+
+
+def test_several_pins_reach_python_and_escape_lets_go(open_app: Callable[..., Any]) -> None:
+    page = open_app()
+    page.mouse.click(*cell(page, 9, 4))
+    page.get_by_text("pins q9 cell (9, 4)").wait_for()
+    page.mouse.click(*spot(page, "lines", 0.98, 1.5 / 14))
+    page.get_by_text("pins q9 k1 cell (9, 4)").wait_for()
+    page.get_by_role("option").nth(12).click()
+    page.get_by_text("pins q9 k1 q12").wait_for()
+    assert page.get_by_role("option", selected=True).count() == 3
+    page.keyboard.press("Escape")
+    page.get_by_text("cell None").wait_for()
+    assert page.get_by_role("option", selected=True).count() == 0
+
+
+def test_pins_stay_when_another_head_is_chosen(open_app: Callable[..., Any]) -> None:
+    page = open_app()
+    page.get_by_role("option").nth(6).click()
+    page.get_by_text("pins q6").wait_for()
+    page.mouse.click(*tile(page, 20))
+    page.get_by_text("picked 2,2").wait_for()
+    assert page.get_by_text("pins q6").is_visible()
+    assert page.get_by_role("option", selected=True).count() == 1
+
+
+def test_the_heatmap_works_from_the_keyboard(open_app: Callable[..., Any]) -> None:
+    page = open_app()
+    page.get_by_test_id("heatmap").focus()
+    for key in ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"]:
+        page.keyboard.press(key)
+    page.wait_for_timeout(60)
+    assert readout(page).startswith("did (2) → animal (1)")
+    page.keyboard.press("Enter")
+    page.get_by_text("pins q2 cell (2, 1)").wait_for()
+    page.keyboard.press("+")
+    page.keyboard.press("+")
+    assert zoom(page) > 1.5
+    page.keyboard.press("0")
+    assert zoom(page) == 1
+
+
+def test_a_long_input_zooms_and_pans(open_app: Callable[..., Any]) -> None:
+    page = open_app("?n=1024&layers=1&heads=2&kv=2")
+    middle = spot(page, "heatmap", 0.5, 0.5)
+    page.mouse.move(*middle)
+    page.mouse.wheel(0, -400)
+    assert zoom(page) == 1, "a plain wheel scrolls the page"
+    middle = spot(page, "heatmap", 0.5, 0.5)
+    page.mouse.move(*middle)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -400)
+    page.keyboard.up("Control")
+    assert zoom(page) > 1.5
+    before = page.get_by_test_id("heatmap").get_attribute("data-zoom")
+    page.mouse.down()
+    page.mouse.move(middle[0] + 60, middle[1] + 40, steps=3)
+    page.mouse.up()
+    page.wait_for_timeout(80)
+    assert page.get_by_test_id("heatmap").get_attribute("data-zoom") != before
+    assert page.get_by_text("cell None").is_visible(), "a drag pins nothing"
+    page.get_by_role("button", name="Show everything").click()
+    assert zoom(page) == 1
+    start, end = spot(page, "heatmap", 0.2, 0.6), spot(page, "heatmap", 0.3, 0.7)
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=3)
+    page.mouse.up()
+    assert zoom(page) == pytest.approx(10, rel=0.1), "a box drawn is what fills the plot"
+
+
+def test_tokens_that_look_like_markup_are_shown_as_typed(open_app: Callable[..., Any]) -> None:
+    page = open_app("?n=13&html=1")
+    chips = page.get_by_role("option").all_text_contents()
+    assert chips[:4] == ["<img", "src=x", "onerror=alert(1)>", "$x$"]
+    assert chips[5] == "<b>bold</b>"
+    assert chips[-3:] == ["↵", "␣", "<img"]
+    page.get_by_role("option").nth(5).hover()
+    page.wait_for_timeout(60)
+    assert readout(page).startswith("<b>bold</b> (5) looks most at")
+    assert page.locator("b", has_text="bold").count() == 0
+
+
+def test_two_sequences_have_a_row_of_chips_each(open_app: Callable[..., Any]) -> None:
+    page = open_app("?n=12&cross=1")
+    boxes = page.get_by_role("listbox")
+    assert [boxes.nth(i).get_by_role("option").count() for i in range(2)] == [12, 7]
+    boxes.nth(1).get_by_role("option").nth(3).click()
+    page.get_by_text("pins k3 cell None").wait_for()
+
+
+def test_before_after_and_difference_light_and_pin_together(open_app: Callable[..., Any]) -> None:
+    page = open_app("?what=diff")
+    page.wait_for_function("() => true")
+    page.mouse.move(*cell(page, 7, 5))
+    page.wait_for_timeout(80)
+    reads = page.get_by_test_id("readout").all_text_contents()
+    assert len(reads) == 3
+    values = [float(text.rsplit(": ", 1)[1].replace("−", "-").strip("<> ")) for text in reads]
+    assert values[2] == pytest.approx(values[1] - values[0], abs=2.5e-4)
+    page.mouse.click(*cell(page, 7, 5))
+    page.get_by_text("pins q7").wait_for()
+
+
+def test_a_drag_paints_what_its_first_cell_says_and_undo_takes_it_back(open_app: Callable[..., Any]) -> None:
+    page = open_app("?what=mask")
+    page.get_by_text("kept 105 of 196").wait_for()
+    page.mouse.move(*cell(page, 0, 13, part="mask"))
+    page.mouse.down()
+    page.mouse.move(*cell(page, 0, 4, part="mask"))
+    page.mouse.up()
+    page.get_by_text("kept 115 of 196").wait_for()
+    page.mouse.move(*cell(page, 13, 0, part="mask"))
+    page.mouse.down()
+    page.mouse.move(*cell(page, 13, 3, part="mask"), steps=2)
+    page.mouse.up()
+    page.get_by_text("kept 111 of 196").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("kept 115 of 196").wait_for()
+    page.get_by_role("button", name="Redo").click()
+    page.get_by_text("kept 111 of 196").wait_for()
+
+
+def test_a_mask_from_python_replaces_the_painted_one_and_can_be_undone(open_app: Callable[..., Any]) -> None:
+    page = open_app("?what=mask")
+    page.mouse.click(*cell(page, 0, 5, part="mask"))
+    page.get_by_text("kept 106 of 196").wait_for()
+    page.get_by_role("button", name="window").click()
+    page.get_by_text("kept 39 of 196").wait_for()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("kept 106 of 196").wait_for()
+
+
+def test_the_mask_is_painted_from_the_keyboard(open_app: Callable[..., Any]) -> None:
+    page = open_app("?what=mask&weights=1")
+    page.get_by_test_id("mask").focus()
+    for key in ["ArrowRight", "ArrowRight", " ", "Shift+ArrowRight", "Shift+ArrowRight"]:
+        page.keyboard.press(key)
+    page.get_by_text("kept 108 of 196").wait_for()
+    assert readout(page).startswith("The (0) may look at not (3) · weight")
+    page.keyboard.press("Control+z")
+    page.get_by_text("kept 107 of 196").wait_for()
+
+
+def test_a_label_switches_its_column_but_not_its_locked_cells(open_app: Callable[..., Any]) -> None:
+    page = open_app("?what=mask&locked=1")
+    page.mouse.click(*spot(page, "mask", 0.5 / 14, -0.02))
+    page.get_by_text("kept 91 of 196").wait_for()
+    assert page.get_by_test_id("count").text_content() == "91 of 196 pairs may look at each other"
+    page.mouse.click(*spot(page, "mask", 13.5 / 14, -0.02))
+    page.wait_for_timeout(200)
+    assert page.get_by_text("kept 91 of 196").is_visible()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_on_a_phone_nothing_is_wider_than_the_screen(open_app: Callable[..., Any], dark: bool) -> None:
+    page = open_app("?n=40&layers=30", width=390, height=844, dark=dark, has_touch=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for part in ["heatmap", "lines"]:
+        box = page.get_by_test_id(part).bounding_box()
+        assert box["x"] + box["width"] <= 390
+    page.touchscreen.tap(*cell(page, 20, 3, n=40))
+    page.get_by_text("cell (20, 3)").wait_for()
+
+
+def test_a_finger_paints_a_mask(open_app: Callable[..., Any]) -> None:
+    page = open_app("?what=mask", width=390, height=844, has_touch=True)
+    page.touchscreen.tap(*cell(page, 0, 6, part="mask"))
+    page.get_by_text("kept 106 of 196").wait_for()
