@@ -144,7 +144,7 @@ def _plain_title(fig: Figure) -> str:
 
 def slug(name: str) -> str:
     """A file name from any text: letters, digits and hyphens."""
-    return re.sub(r"[^\w.-]+", "-", name, flags=re.UNICODE).strip("-.")[:80] or "figure"
+    return re.sub(r"[^\w-]+", "-", name, flags=re.UNICODE).strip("-")[:80] or "figure"
 
 
 def to_csv(table: Table) -> str:

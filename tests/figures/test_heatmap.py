@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from attnviz.figures.heatmap import label, matrix
+
+
+def drawn(fig):
+    return fig.data[-1]
+
+
+def test_equal_tokens_never_merge():
+    tokens = ["the", "cat", "the", "cat"]
+    fig = matrix(np.eye(4), tokens, tokens)
+    assert list(fig.layout.xaxis.tickvals) == [0, 1, 2, 3]
+    assert list(fig.layout.xaxis.ticktext) == tokens
+    assert fig.layout.xaxis.type == "linear"
+
+
+def test_markup_in_a_token_is_escaped():
+    assert label("<s>") == "&lt;s&gt;"
+    assert label("   ") == "␣␣␣"
+
+
+def test_weights_are_on_one_scale_from_0_to_1():
+    heat = drawn(matrix(np.full((2, 2), 0.25), "ab", "ab"))
+    assert (heat.zmin, heat.zmax) == (0, 1)
+
+
+def test_scores_are_centred_on_zero():
+    heat = drawn(matrix(np.array([[-3.0, 1.0]]), "a", "ab", kind="scores"))
+    assert (heat.zmin, heat.zmax) == (-3, 3)
+
+
+def test_masked_cells_are_on_no_scale():
+    mask = np.array([[False, True], [False, False]])
+    fig = matrix(np.eye(2), "ab", "ab", masked=mask)
+    grey, heat = fig.data
+    assert grey.showscale is False
+    assert np.isnan(heat.z[0][1])
+    assert grey.z[0][1] == 1
+    assert np.isnan(grey.z[1][0])
+
+
+@pytest.mark.parametrize("count", [41, 200, 1024])
+def test_long_inputs_thin_their_labels(count):
+    tokens = [f"t{i}" for i in range(count)]
+    fig = matrix(np.zeros((count, count)), tokens, tokens)
+    assert sum(bool(text) for text in fig.layout.xaxis.ticktext) <= 40
+
+
+def test_one_token_and_none_draw_without_failing():
+    matrix(np.ones((1, 1)), "a", "a")
+    matrix(np.zeros((0, 0)), [], [])
