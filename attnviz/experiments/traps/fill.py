@@ -79,7 +79,7 @@ def run(s: Sentence) -> Outcome:
             ),
             Message(
                 "In float16, -1e9 cannot be written at all: the lowest number there is {lowest:,.0f}.",
-                {"lowest": -65504},
+                {"lowest": torch.finfo(torch.float16).min},
             ),
         ),
         (heads, *rows),

@@ -12,7 +12,7 @@ from attnviz.ui import show
 from attnviz.words import _
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
+@st.cache_resource(max_entries=32, show_spinner=False)
 def computed(rules: tuple[Rule, ...]) -> mask_far.Far:
     return mask_far.run(rules)
 

@@ -15,21 +15,22 @@ OFF = "off"
 
 
 def strip() -> tuple[Rule, ...]:
-    """Draw the rules and answer them in order."""
-    rules: list[Rule] = []
+    """Draw the rules in one row and their parameters below; answer them in order."""
+    chosen: list[tuple[str, Join]] = []
     for number, column in enumerate(st.columns(MOST, gap="medium"), start=1):
-        with column, st.container(key=f"m-rule-{number}", gap="small"):
-            rule = _rule(number) if len(rules) == number - 1 else None
-            if rule is not None:
-                rules.append(rule)
-    return tuple(rules)
+        with column:
+            kind, join = _kind(number) if len(chosen) == number - 1 else (OFF, "and")
+            if kind != OFF:
+                chosen.append((kind, cast(Join, join)))
+    st.caption("  ·  ".join(say(KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen)))
+    return tuple(_with_values(number, kind, join) for number, (kind, join) in enumerate(chosen, start=1))
 
 
-def _rule(number: int) -> Rule | None:
+def _kind(number: int) -> tuple[str, str]:
+    """Which mask stands at this place (or "off"), and how it is joined to those before it."""
     kinds = {kind.id: say(kind.title) for kind in KINDS.values()}
     if number == 1:
-        kind = choice(_("Who may look at whom"), kinds, "m_rule1", default="causal", style="select")
-        return _with_values(kind, number, "and")
+        return choice(_("The mask"), kinds, "m_rule1", default="causal", style="select"), "and"
     options = {OFF: _("nothing more"), **kinds}
     joins = {"and": _("and"), "or": _("or")}
     on = st.session_state.get(f"m_rule{number}", st.query_params.get(f"m_rule{number}", OFF)) != OFF
@@ -37,16 +38,15 @@ def _rule(number: int) -> Rule | None:
         label = _("Joined with") if number == 2 else _("And then with")
         kind = choice(label, options, f"m_rule{number}", default=OFF, style="select")
         join = choice(_("How"), joins, f"m_join{number}", label_visibility="collapsed") if on else "and"
-    return None if kind == OFF else _with_values(kind, number, cast(Join, join))
+    return kind, join
 
 
-def _with_values(kind: str, number: int, join: Join) -> Rule:
+def _with_values(number: int, kind: str, join: Join) -> Rule:
     parameters = KINDS[kind].parameters
-    values: dict[str, Value] = {}
-    if parameters:
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-            values = {p.name: _value(p, f"m{number}_{kind}_{p.name}") for p in parameters}
-    st.caption(say(KINDS[kind].lesson))
+    if not parameters:
+        return Rule.of(kind, join)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"m-values-{number}"):
+        values = {p.name: _value(p, f"m{number}_{kind}_{p.name}") for p in parameters}
     return Rule.of(kind, join, **values)
 
 
@@ -64,11 +64,13 @@ def _value(parameter: Parameter, key: str) -> Value:
             key=key,
             bind="query-params",
             persist_state="session",
-            width=170,
+            width=190,
         )
         return parameter.default if picked is None else int(picked)
     if parameter.options:
         sides = {"right": _("right"), "left": _("left")}
         return choice(label, {name: sides[name] for name in parameter.options}, key)
-    typed = st.text_input(label, value=parameter.default, key=key, bind="query-params", persist_state="session")
+    typed = st.text_input(
+        label, value=parameter.default, key=key, bind="query-params", persist_state="session", width=300
+    )
     return typed or parameter.default

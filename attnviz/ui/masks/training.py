@@ -13,7 +13,7 @@ from attnviz.words import _
 KEPT = "m_trained"
 
 
-@st.cache_data(max_entries=32, show_spinner=False)
+@st.cache_resource(max_entries=32, show_spinner=False)
 def examples(words: tuple[str, ...], seed: int) -> Examples:
     return leak_training.examples(words, seed)
 

@@ -6,16 +6,17 @@ import streamlit as st
 
 from attnviz.core.message import Message
 from attnviz.experiments import traps
-from attnviz.experiments.traps import Outcome, Picture, Trap
+from attnviz.experiments.traps import Outcome, Picture
 from attnviz.experiments.word_vectors import sentence
 from attnviz.figures.heatmap import matrix
-from attnviz.ui import show
+from attnviz.ui import canvas, show
 from attnviz.ui.controls import choice
+from attnviz.ui.masks import workbench
 from attnviz.ui.text import plain, quoted, spoken
 from attnviz.words import _, say
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=64, show_spinner=False)
 def computed(trap: str, words: tuple[str, ...], seed: int) -> Outcome:
     return traps.run(trap, sentence(words, seed))
 
@@ -28,13 +29,15 @@ def panel(words: tuple[str, ...], seed: int) -> None:
         trap = traps.TRAPS[choice(_("Trap"), titles, "m_trap", style="select")]
     outcome = computed(trap.id, words, seed)
     with told:
-        st.metric(_("Largest difference of a weight in your sentence"), f"{outcome.largest:.3g}")
+        st.metric(_("Largest difference of a weight in your sentence"), f"{outcome.largest:.3f}")
     st.markdown(spoken(trap.why))
-    wrong, right = st.columns(2, gap="medium")
-    with wrong:
-        _side(_("Wrong"), trap.wrong_code, outcome.wrong, trap, "wrong")
-    with right:
-        _side(_("Right"), trap.right_code, outcome.right, trap, "right")
+    sides = (("wrong", trap.wrong_code, outcome.wrong), ("right", trap.right_code, outcome.right))
+    for column, (name, code, _drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):
+        with column:
+            _code(name, code)
+    for column, (name, _source, drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):
+        with column:
+            _picture(trap.id, name, drawn)
     for fact in outcome.facts:
         st.markdown("- " + _said(fact))
     if outcome.table:
@@ -43,20 +46,29 @@ def panel(words: tuple[str, ...], seed: int) -> None:
         st.code(traps.IMPORTS, language="python")
 
 
-def _side(title: str, code: str, drawn: Picture, trap: Trap, name: str) -> None:
+def _code(name: str, code: str) -> None:
     if name == "wrong":
-        st.badge(title, color="red", icon=":material/close:")
+        st.badge(_("Wrong"), color="red", icon=":material/close:")
     else:
-        st.badge(title, color="green", icon=":material/check:")
-    st.code(code, language="python")
-    many = len(drawn.cols) > 40
-    show.figure(
-        matrix(
-            drawn.values, drawn.rows, drawn.cols, kind=drawn.kind, masked=drawn.hidden, height=380 if many else None
-        ),
-        name=f"trap-{trap.id}-{name}",
-        key=f"m-trap-{name}",
-        table={
+        st.badge(_("Right"), color="green", icon=":material/check:")
+    st.code(code, language="python", wrap_lines=True)
+
+
+def _picture(trap: str, name: str, drawn: Picture) -> None:
+    titles = {"wrong": _("What the wrong code gives"), "right": _("What the right code gives")}
+    canvas.head_view(
+        f"m-trap-{name}",
+        canvas.Head(drawn.values, titles[name], hidden=drawn.hidden),
+        drawn.rows,
+        None if drawn.rows == drawn.cols else drawn.cols,
+        options=canvas.Options(compact=True, root=len(drawn.cols) > workbench.LONG),
+        group="m-trap",
+    )
+    show.under(
+        lambda: matrix(drawn.values, drawn.rows, drawn.cols, kind=drawn.kind, masked=drawn.hidden),
+        name=f"trap-{trap}-{name}",
+        key=f"m-trap-{name}-save",
+        table=lambda: {
             "query": [row for row in drawn.rows for _col in drawn.cols],
             "key": list(drawn.cols) * len(drawn.rows),
             "value": drawn.values.ravel().tolist(),
@@ -75,4 +87,6 @@ def _said(fact: Message) -> str:
 
 def _table(outcome: Outcome) -> None:
     heads, *rows = ([say(cell) if isinstance(cell, Message) else cell for cell in row] for row in outcome.table)
-    st.dataframe([dict(zip(heads, row, strict=True)) for row in rows], hide_index=True, width="content")
+    st.dataframe(
+        [dict(zip(heads, row, strict=True)) for row in rows], hide_index=True, width="content", height="content"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -17,9 +18,10 @@ from attnviz.ui.text import quoted
 from attnviz.words import _, ngettext
 
 GROUP = "m-weights"
+LONG = 32  #: words; beyond it the grid gets more room, and colours a root scale
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=64, show_spinner=False)
 def computed(config: Config) -> Result:
     """The mask and its weights, once for all visitors who ask for the same."""
     return mask_lab.run(config)
@@ -28,7 +30,7 @@ def computed(config: Config) -> Result:
 def show_grid(config: Config) -> Result:
     """Three squares side by side: the mask, attention without it, attention with it."""
     result = computed(config)
-    grid, before, after = st.columns(3, gap="medium")
+    grid, before, after = _places(len(result.words))
     with grid:
         _heading(_("The mask: click or drag to change it"))
         canvas.mask_grid(
@@ -41,12 +43,21 @@ def show_grid(config: Config) -> Result:
         _paint_line(config.paint, result)
     with before:
         _heading(_("Attention with nothing hidden"))
-        _weights("m-before", result, result.before, np.zeros_like(result.mask), _("before"))
+        _weights("m-before", result, config.seed, result.before, np.zeros_like(result.mask), _("before"))
     with after:
         _heading(_("Attention under the mask"))
-        _weights("m-after", result, result.after, ~result.mask, _("after"))
+        _weights("m-after", result, config.seed, result.after, ~result.mask, _("after"))
     _numbers(result)
     return result
+
+
+def _places(length: int) -> tuple[Any, Any, Any]:
+    """Three columns; a long sentence gets a grid with cells that can still be hit, the weights beside it."""
+    if length <= LONG:
+        grid, before, after = st.columns(3, gap="medium")
+        return grid, before, after
+    grid, beside = st.columns([5, 3], gap="medium")
+    return grid, beside.container(), beside.container()
 
 
 def _heading(text: str) -> None:
@@ -82,23 +93,22 @@ def _kept(paint: Painted, result: Result) -> str:
     return kept + " " + ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n)
 
 
-def _weights(key: str, result: Result, values: np.ndarray, hidden: np.ndarray, name: str) -> None:
-    canvas.head_view(
-        key, canvas.Head(values, hidden=hidden), result.words, options=canvas.Options(compact=True), group=GROUP
-    )
+def _weights(key: str, result: Result, seed: int, values: np.ndarray, hidden: np.ndarray, name: str) -> None:
+    options = canvas.Options(compact=True, root=len(result.words) > LONG)
+    canvas.head_view(key, canvas.Head(values, hidden=hidden), result.words, options=options, group=GROUP)
     show.under(
         lambda: matrix(values, result.words, result.words, masked=hidden),
         name=f"weights-{name}",
         key=f"{key}-save",
         table=lambda: _long(result, before=result.before, after=result.after, mask=result.mask.astype(int)),
-        words=_before_words(result) if key == "m-before" else _after_words(result),
+        words=_before_words(result, seed) if key == "m-before" else _after_words(result),
     )
 
 
-def _before_words(result: Result) -> str:
+def _before_words(result: Result, seed: int) -> str:
     q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
-    return _("Largest: {token} gives {share} to {key}.").format(
-        token=quoted(result.words[q]), share=f"{result.before[q, k]:.0%}", key=quoted(result.words[k])
+    return _("Random vectors (seed {seed}): {token} gives {share} to {key}.").format(
+        seed=seed, token=quoted(result.words[q]), share=f"{result.before[q, k]:.0%}", key=quoted(result.words[k])
     )
 
 
@@ -112,7 +122,7 @@ def _after_words(result: Result) -> str:
         return _("No word may look at anything: every row is zero.")
     left = int(result.mask[row].sum())
     return ngettext(
-        "{token} loses most: {share} of its attention was on hidden words, and goes to the {n} word that is left.",
+        "{token} loses most: {share} of its attention was on hidden words, and goes to the one word that is left.",
         "{token} loses most: {share} of its attention was on hidden words, and goes to the {n} words that are left.",
         left,
     ).format(token=quoted(result.words[row]), share=f"{moved[row]:.0%}", n=left)
