@@ -75,3 +75,20 @@ def sizes(result: Result) -> dict[str, int]:
         "B": config.batch, "Q": len(result.q_words[0]), "K": len(result.k_words[0]), "M": config.d_model,
         "H": h, "G": g, "D": d, "Dv": dv, "HD": h * d, "GD": g * d, "GV": g * dv, "HV": h * dv, "C": packed,
     }  # fmt: skip
+
+
+#: What the letters of the query side become on the side of the keys and of the values.
+_SIDES = {
+    "q": {},
+    "k": {"Q": "K", "H": "G", "HD": "GD"},
+    "v": {"Q": "K", "H": "G", "HD": "GV", "D": "Dv"},
+    "qkv": {"HD": "C", "K": "Q"},
+    "kv": {"Q": "K", "HD": "C"},
+    "y": {"Q": "K"},
+}
+
+
+def chain(step: Step, part: str) -> tuple[tuple[str, ...] | str, ...]:
+    """What becomes of the axes in one part of the step, such as the keys' projection."""
+    side = _SIDES.get(part, {})
+    return tuple(link if isinstance(link, str) else tuple(side.get(a, a) for a in link) for link in step.chain)

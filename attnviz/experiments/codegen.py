@@ -35,7 +35,7 @@ def module(config: Config) -> str:
         *(f"        {line}" for line in _layers(config)),
         "",
         f"    def forward(self, x{', y' if config.cross else ''}):",
-        *(f"        {line}" for line in (*_queries_keys_values(config), *_attention(config), *_end())),
+        *(f"        {line}" for _, line in forward(config)),
     ]
     head = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n\n"
     return head + functions + "\n" + "\n".join(lines) + "\n"
@@ -60,45 +60,57 @@ def _layers(config: Config) -> list[str]:
     return lines
 
 
-def _queries_keys_values(config: Config) -> list[str]:
+def forward(config: Config) -> list[tuple[str, str]]:
+    """The lines of `forward`, each with the id of the step that it does."""
+    return [*_queries_keys_values(config), *_attention(config), *_end()]
+
+
+def _queries_keys_values(config: Config) -> list[tuple[str, str]]:
     """From x (and y) to q, k, v as the scores read them."""
     layout = config.layout
     q, k, v = layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
     y = "y" if config.cross else "x"
     lines = []
     if config.position == "sinusoidal":
-        lines += [f"{name} = {name} + places(*{name}.shape[1:])" for name in (("x", "y") if config.cross else ("x",))]
+        names = ("x", "y") if config.cross else ("x",)
+        lines += [("position", f"{name} = {name} + places(*{name}.shape[1:])") for name in names]
     if config.packed and not config.cross:
-        lines.append(f"q, k, v = self.qkv(x).split([{q}, {k}, {v}], dim=-1)")
+        project = [f"q, k, v = self.qkv(x).split([{q}, {k}, {v}], dim=-1)"]
     elif config.packed:
-        lines += ["q = self.q(x)", f"k, v = self.kv(y).split([{k}, {v}], dim=-1)"]
+        project = ["q = self.q(x)", f"k, v = self.kv(y).split([{k}, {v}], dim=-1)"]
     else:
-        lines += ["q = self.q(x)  # B, Q, H*D", f"k = self.k({y})  # B, K, G*D", f"v = self.v({y})  # B, K, G*Dv"]
+        project = ["q = self.q(x)  # B, Q, H*D", f"k = self.k({y})  # B, K, G*D", f"v = self.v({y})  # B, K, G*Dv"]
+    lines += [("project", line) for line in project]
     lines += [
-        f"q = q.unflatten(-1, ({layout.n_heads}, {layout.qk_width})).transpose(1, 2)  # B, H, Q, D",
-        f"k = k.unflatten(-1, ({layout.kv_heads}, {layout.qk_width})).transpose(1, 2)  # B, G, K, D",
-        f"v = v.unflatten(-1, ({layout.kv_heads}, {layout.v_width})).transpose(1, 2)  # B, G, K, Dv",
+        ("split", f"q = q.unflatten(-1, ({layout.n_heads}, {layout.qk_width})).transpose(1, 2)  # B, H, Q, D"),
+        ("split", f"k = k.unflatten(-1, ({layout.kv_heads}, {layout.qk_width})).transpose(1, 2)  # B, G, K, D"),
+        ("split", f"v = v.unflatten(-1, ({layout.kv_heads}, {layout.v_width})).transpose(1, 2)  # B, G, K, Dv"),
     ]
     if config.qk_norm:
-        lines += [f"{name} = F.rms_norm({name}, {name}.shape[-1:], eps=1e-6)" for name in ("q", "k")]
+        lines += [("qk_norm", f"{name} = F.rms_norm({name}, {name}.shape[-1:], eps=1e-6)") for name in ("q", "k")]
     if config.position == "rope":
-        lines.append("q, k = rotate(q), rotate(k)")
+        lines.append(("rotate", "q, k = rotate(q), rotate(k)"))
     return lines
 
 
-def _attention(config: Config) -> list[str]:
+def _attention(config: Config) -> list[tuple[str, str]]:
     lines = []
     if config.layout.heads_per_kv > 1:
         shared = config.layout.heads_per_kv
-        lines.append(f"k, v = (t.repeat_interleave({shared}, dim=1) for t in (k, v))  # B, H, K, D")
-    lines.append(f"scores = q @ k.mT{' / q.shape[-1] ** 0.5' if config.scaled else ''}  # B, H, Q, K")
+        lines.append(("scores", f"k, v = (t.repeat_interleave({shared}, dim=1) for t in (k, v))  # B, H, K, D"))
+    lines.append(("scores", "scores = q @ k.mT  # B, H, Q, K"))
+    if config.scaled:
+        lines.append(("scale", "scores = scores / q.shape[-1] ** 0.5"))
     if config.position == "alibi":
-        lines += [*_alibi(config), "scores = scores + bias"]
+        lines += [("bias", line) for line in (*_alibi(config), "scores = scores + bias")]
     if config.mask != "none":
-        lines += [_mask(config), "scores = scores.masked_fill(~mask, -torch.inf)"]
-    lines.append("weights = scores.softmax(dim=-1)  # rows sum to 1")
-    drop = f"F.dropout(weights, {config.dropout:g}, self.training)" if config.dropout else "weights"
-    return [*lines, f"out = {drop} @ v  # B, H, Q, Dv"]
+        lines += [("mask", _mask(config)), ("mask", "scores = scores.masked_fill(~mask, -torch.inf)")]
+    lines.append(("softmax", "weights = scores.softmax(dim=-1)  # rows sum to 1"))
+    used = "weights"
+    if config.dropout:
+        lines.append(("dropout", f"dropped = F.dropout(weights, {config.dropout:g}, self.training)"))
+        used = "dropped"
+    return [*lines, ("sum", f"out = {used} @ v  # B, H, Q, Dv")]
 
 
 def _alibi(config: Config) -> list[str]:
@@ -119,10 +131,12 @@ def _mask(config: Config) -> str:
     return "mask = torch.arange(k.shape[-2]) < max(1, k.shape[-2] - 1)  # the last key is padding"
 
 
-def _end() -> list[str]:
+def _end() -> list[tuple[str, str]]:
     return [
-        "out = self.o(out.transpose(1, 2).flatten(2))  # B, Q, M",
-        "return self.norm(x + out), weights",
+        ("merge", "out = out.transpose(1, 2).flatten(2)  # B, Q, H*Dv"),
+        ("output", "out = self.o(out)  # B, Q, M"),
+        ("residual", "x = x + out"),
+        ("norm", "return self.norm(x), weights"),
     ]
 
 
@@ -184,7 +198,7 @@ def scaled_dot_product(config: Config) -> str:
         arguments.append("scale=1.0")
     if config.layout.heads_per_kv > 1:
         arguments.append("enable_gqa=True")
-    lines = [line.replace("self.", "layer.") for line in _queries_keys_values(config)]
+    lines = [line.replace("self.", "layer.") for _, line in _queries_keys_values(config)]
     lines += [*before, f"out = F.scaled_dot_product_attention({', '.join(arguments)})"]
     lines += ["out = layer.o(out.transpose(1, 2).flatten(2))", "print(layer.norm(x + out))"]
     return "\n".join(lines) + "\n"

@@ -40,6 +40,13 @@ ROWS = [
         N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
     ),
     Row(
+        "build",
+        N_("Build"),
+        "🧮",
+        UNDERSTAND,
+        N_("How do words become queries, keys, values and an output, number by number?"),
+    ),
+    Row(
         "masks",
         N_("Masks"),
         "🧩",

@@ -1,0 +1,128 @@
+"""Figures of the building page's lessons: before and after an edit, normalisers, mixing matrices, blur."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from attnviz.figures.heatmap import label, matrix
+from attnviz.figures.theme import SCALED, SERIES, THEORY, Figure, layout
+from attnviz.words import _
+
+
+def side_by_side(
+    parts: Sequence[tuple[str, np.ndarray]], rows: Sequence[str], cols: Sequence[str], title: str | None = None
+) -> Figure:
+    """Weights beside each other on the one scale from 0 to 1: (title, (Q, K)) each."""
+    fig = make_subplots(1, len(parts), subplot_titles=[name for name, _values in parts], horizontal_spacing=0.1)
+    for i, (_name, values) in enumerate(parts, start=1):
+        drawn = matrix(values, rows, cols, numbers=len(rows) <= 10)
+        for trace in drawn.data:
+            trace.update(showscale=i == len(parts) and trace.showscale is not False)
+            fig.add_trace(trace, 1, i)
+        fig.update_xaxes(**_ticks(cols), showgrid=False, zeroline=False, constrain="domain", row=1, col=i)
+        fig.update_yaxes(
+            **_ticks(rows),
+            showgrid=False,
+            zeroline=False,
+            autorange="reversed",
+            scaleanchor=f"x{i if i > 1 else ''}",
+            constrain="domain",
+            row=1,
+            col=i,
+        )
+    fig = layout(fig, title, height=int(np.clip(120 + 30 * len(rows), 240, 460)))
+    return fig.update_layout(margin={"t": 56 if title else 36})
+
+
+def _ticks(words: Sequence[str]) -> dict[str, object]:
+    return {
+        "tickmode": "array",
+        "tickvals": list(range(len(words))),
+        "ticktext": [label(w, 8) for w in words],
+        "ticks": "",
+    }
+
+
+def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str], title: str | None = None) -> Figure:
+    """One row of bars for each way of making weights (title -> (K,)): the same scores in all."""
+    fig = make_subplots(1, len(weights), subplot_titles=list(weights), horizontal_spacing=0.035)
+    for i, (name, values) in enumerate(weights.items(), start=1):
+        bars = go.Bar(
+            x=list(range(len(keys))),
+            y=values,
+            marker={"color": SERIES[(i - 1) % len(SERIES)]},
+            showlegend=False,
+            hovertemplate="%{x}: %{y:.3f}<extra>" + name + "</extra>",
+            text=[f"{v:.2f}" for v in values],
+            textposition="outside",
+            cliponaxis=False,
+        )
+        fig.add_trace(bars, 1, i)
+        low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
+        room = 0.18 * (high - low)
+        fig.update_yaxes(
+            range=[low - (room if low < 0 else 0), high + room], showgrid=False, zeroline=True, row=1, col=i
+        )
+        fig.update_xaxes(**_ticks(keys), showgrid=False, row=1, col=i)
+    fig = layout(fig, title, height=260)
+    return fig.update_layout(margin={"t": 60 if title else 36}, bargap=0.25)
+
+
+def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:
+    """Length of the output as the same keys are repeated; both axes logarithmic."""
+    fig = go.Figure()
+    for i, (name, values) in enumerate(lines.items()):
+        fig.add_trace(
+            go.Scatter(
+                x=list(copies),
+                y=np.maximum(values, 1e-3),
+                name=name,
+                mode="lines+markers",
+                line={
+                    "color": SERIES[i % len(SERIES)],
+                    "width": 3 if i == 0 else 2,
+                    "dash": "solid" if i == 0 else "dot",
+                },
+            )
+        )
+    fig.update_xaxes(type="log", tickvals=list(copies), title=_("times each key is repeated"), showgrid=False)
+    fig.update_yaxes(type="log", title=_("length of the output"), dtick=1)
+    return layout(fig, height=320)
+
+
+def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: Sequence[int], here: int) -> Figure:
+    """Numbers to be learned against the sentence's length."""
+    fig = go.Figure()
+    for name, values, colour in ((_("attention"), attention, SCALED), (_("mixing matrix"), mixing, SERIES[1])):
+        fig.add_trace(
+            go.Scatter(x=list(lengths), y=list(values), name=name, mode="lines+markers", line={"color": colour})
+        )
+    fig.add_vline(here, line={"color": THEORY, "dash": "dot"}, annotation_text=_("your sentence"))
+    fig.update_xaxes(type="log", dtick=1, title=_("words in the sentence"), showgrid=False)
+    fig.update_yaxes(type="log", dtick=1, title=_("numbers to learn"))
+    return layout(fig, height=320)
+
+
+def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], share: float) -> Figure:
+    """What the single head misses of each thing (shares, H), stacked, against how it divides its weight."""
+    fig = go.Figure()
+    for h, name in enumerate(names):
+        fig.add_trace(
+            go.Scatter(
+                x=shares,
+                y=blur[:, h] / len(names),
+                name=name,
+                stackgroup="missed",
+                mode="lines",
+                line={"color": SERIES[h], "width": 1},
+                hovertemplate="%{y:.0%}<extra>" + name + "</extra>",
+            )
+        )
+    fig.add_vline(share, line={"color": THEORY, "dash": "dot"})
+    fig.update_xaxes(tickformat=".0%", title=_("share of the single head's weight for the first thing"), showgrid=False)
+    fig.update_yaxes(tickformat=".0%", range=[0, 1], title=_("signal lost"))
+    return layout(fig, height=320)

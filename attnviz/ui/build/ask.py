@@ -1,0 +1,163 @@
+"""The controls above the walk: what a Config is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import streamlit as st
+
+from attnviz.core.message import Message
+from attnviz.experiments.build_embeddings import Rows, rows
+from attnviz.experiments.build_inputs import MOST_WORDS, Config, Edit, MaskName, Position
+from attnviz.models import sources
+from attnviz.ui import readings
+from attnviz.ui.controls import choice
+from attnviz.words import _
+
+SENTENCE, OTHER = "the cat sat down", "le chat noir"
+LONGEST = 400  # characters
+HEADS = 4
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The configuration, where its vectors are from, and what had to be cut."""
+
+    config: Config
+    vectors: Rows | None
+    notices: tuple[Message, ...]
+
+
+def ask(edits: tuple[Edit, ...]) -> Asked:
+    """Draw the controls and answer what was asked for."""
+    left, kind_at, heads_at, mask_at, position_at, more_at = st.columns(
+        [2.5, 1.35, 1, 1.2, 1.2, 1.05], vertical_alignment="bottom"
+    )
+    with kind_at:
+        cross = choice(_("Attention"), {"self": _("self"), "cross": _("cross")}, "b_kind") == "cross"
+    with left:
+        text, other = _sentences(cross)
+    with heads_at:
+        heads = int(
+            choice(_("Query heads"), {str(n): str(n) for n in range(1, HEADS + 1)}, "b_h", default="2", style="select")
+        )
+    with mask_at:
+        mask = _mask(cross)
+    with position_at:
+        position = _position(cross)
+    with more_at, st.popover(_("More"), icon=":material/tune:", width="stretch"):
+        settings, source, seed = _more(heads, mask)
+    return _asked(text, other if cross else "", source, seed, edits, settings, heads, mask, position)
+
+
+def _sentences(cross: bool) -> tuple[str, str]:
+    text = st.text_input(
+        _("Sentence (queries)") if cross else _("Sentence"),
+        value=SENTENCE,
+        key="b_text",
+        bind="query-params",
+        persist_state="session",
+        max_chars=LONGEST,
+        help=_("Up to {most} words: each becomes one row of X.").format(most=MOST_WORDS),
+    )
+    if not cross:
+        return text or "", ""
+    other = st.text_input(
+        _("Sentence (keys and values)"),
+        value=OTHER,
+        key="b_other",
+        bind="query-params",
+        persist_state="session",
+        max_chars=LONGEST,
+    )
+    return text or "", other or ""
+
+
+def _mask(cross: bool) -> MaskName:
+    masks = {"none": _("none"), "padding": _("last key is padding")}
+    if not cross:
+        masks = {"none": _("none"), "causal": _("causal"), "window": _("window"), "padding": _("last key is padding")}
+    return cast(MaskName, choice(_("Mask"), masks, "b_mask", style="select"))
+
+
+def _position(cross: bool) -> Position:
+    places = {"none": _("none"), "sinusoidal": _("sinusoidal")}
+    if not cross:
+        places |= {"rope": "RoPE", "alibi": "ALiBi"}
+    return cast(Position, choice(_("Position"), places, "b_pos", style="select"))
+
+
+def _more(heads: int, mask: MaskName) -> tuple[dict[str, object], str, int]:
+    """Everything that a first look does not need."""
+    divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
+    settings: dict[str, object] = {"n_kv_heads": int(choice(_("Key/value heads"), divisors, "b_g"))}
+    settings["d_model"] = _slider(_("Model width M"), 2, 8, 4, "b_m")
+    settings["d_head"] = width = _slider(_("Head width D"), 1, 6, 2, "b_d")
+    widths = {"same": _("as D")} | {str(n): str(n) for n in range(1, 7)}
+    value = choice(_("Value width Dv"), widths, "b_dv", style="select")
+    settings["d_value"] = width if value == "same" else int(value)
+    settings["batch"] = _slider(_("Sentences in the batch"), 1, 3, 1, "b_batch")
+    if mask == "window":
+        settings["window"] = _slider(_("Window, in keys"), 1, 5, 2, "b_window")
+    settings["packed"] = _toggle(_("One packed projection"), False, "b_packed")
+    settings["bias"] = _toggle(_("Bias in the projections"), False, "b_bias")
+    settings["qk_norm"] = _toggle(_("Normalise Q and K"), False, "b_qknorm")
+    settings["scaled"] = _toggle(_("Divide scores by √D"), True, "b_scale")
+    dropout = st.slider(_("Dropout"), 0.0, 0.9, 0.0, 0.1, key="b_dropout", bind="query-params", persist_state="session")
+    settings["dropout"] = round(dropout, 2)
+    settings["training"] = _toggle(_("Training mode"), False, "b_train", help=_("Dropout acts in training alone."))
+    source = choice(_("Word vectors"), _sources(), "b_vectors", style="select")
+    seed = _slider(_("Random seed"), 0, 20, Config.seed, "b_seed")
+    return settings, source, seed
+
+
+def _sources() -> dict[str, str]:
+    """Random vectors, and the models on this machine whose embedding rows can be had."""
+    found = {"random": _("random, by seed")}
+    for state in sources.states():
+        if state.on_this_machine and state.entry.kind != "pictures":
+            found[state.entry.id] = _("rows of {name}").format(name=state.entry.name)
+    return found
+
+
+def _slider(label: str, low: int, high: int, value: int, key: str) -> int:
+    return int(st.slider(label, low, high, value, key=key, bind="query-params", persist_state="session"))
+
+
+def _toggle(label: str, value: bool, key: str, help: str | None = None) -> bool:
+    return bool(st.toggle(label, value, key=key, bind="query-params", persist_state="session", help=help))
+
+
+def _asked(
+    text: str,
+    other: str,
+    source: str,
+    seed: int,
+    edits: tuple[Edit, ...],
+    settings: dict[str, object],
+    heads: int,
+    mask: MaskName,
+    position: Position,
+) -> Asked:
+    vectors, notices = None, []
+    words, others = (tuple(side[:LONGEST].split()) for side in (text, other))
+    for side in (words, others):
+        if len(side) > MOST_WORDS:
+            notices.append(Message("Of {n} words the first {most} are used.", {"n": len(side), "most": MOST_WORDS}))
+    words, others = words[:MOST_WORDS], others[:MOST_WORDS]
+    if source != "random" and words:
+        vectors = rows(readings.model(source), text[:LONGEST], other[:LONGEST], int(str(settings["d_model"])))
+        words, others = vectors.words, vectors.other
+    config = Config(
+        words=words,
+        other=others,
+        n_heads=heads,
+        mask=mask,
+        position=position,
+        seed=seed,
+        rows=vectors.rows if vectors else (),
+        edits=edits,
+        **settings,  # type: ignore[arg-type]
+    )
+    return Asked(config, vectors, tuple(notices))

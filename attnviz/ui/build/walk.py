@@ -1,0 +1,109 @@
+"""The walk: the strip of steps, what the step does, and the board with its numbers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments import codegen
+from attnviz.experiments.build_attention import Result
+from attnviz.experiments.build_boards import boards
+from attnviz.experiments.build_cells import Board
+from attnviz.experiments.build_embeddings import Rows
+from attnviz.experiments.build_steps import Step, chain, sizes, steps
+from attnviz.ui.build import numbers, place, wording
+from attnviz.ui.build.formulas import formula
+from attnviz.ui.build.place import Place
+from attnviz.ui.canvas import tensor_strip as canvas
+from attnviz.words import _
+
+PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
+PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "softmax", "dropout", "sum")
+
+
+def show(result: Result, vectors: Rows | None) -> None:
+    """Everything about the pipeline, from the strip to the sum written out."""
+    stops = steps(result.config)
+    here = place.read()
+    step = next(s for s in stops if s.id == place.step(tuple(s.id for s in stops)))
+    head, sentence = min(here.head, result.config.n_heads - 1), min(here.sentence, result.config.batch - 1)
+    canvas.strip("build_strip", _chips(result, stops, sentence, head), step.id, _walk_to)
+    seen = wording.Seen(result, head, sentence, vectors)
+    shown = boards(result, step.id, sentence, head)
+    part = min(here.part, len(shown) - 1)
+    _about(step, seen, shown[part])
+    _board(step, result, shown, Place(part, here.row, here.col, head, sentence))
+
+
+def _walk_to(step: str) -> None:
+    place.walk_to(step)
+    place.change(part=0)
+
+
+def _chips(result: Result, stops: tuple[Step, ...], sentence: int, head: int) -> list[canvas.Chip]:
+    size = sizes(result)
+    chips = []
+    for stop in stops:
+        pictures = [numbers.thumb(board.result) for board in boards(result, stop.id, sentence, head)]
+        axes = chain(stop, "qkv" if stop.tensors == ("packed",) else "q")[-1]
+        shape = "×".join(str(size[a]) for a in axes if not isinstance(axes, str))
+        chips.append(canvas.Chip(stop.id, wording.name(stop.id), shape, pictures))
+    return chips
+
+
+def _about(step: Step, seen: wording.Seen, board: Board) -> None:
+    """Name, sentence, shapes, formula and the line of PyTorch."""
+    left, right = st.columns([1.25, 1], gap="medium")
+    with left:
+        st.markdown(f"**{wording.name(step.id)}** · {wording.sentence(step.id, seen)}")
+        letters, digits = _shapes(step, board.part, sizes(seen.result))
+        st.code(f"{letters}\n{digits}", language=None, wrap_lines=True)
+    with right:
+        st.latex(formula(step.id, seen.result))
+        st.code(_line(step.id, seen.result), language="python", wrap_lines=True)
+
+
+def _shapes(step: Step, part: str, size: dict[str, int]) -> tuple[str, str]:
+    """What becomes of the axes, in letters and in digits."""
+    links = chain(step, part)
+    letters = [x if isinstance(x, str) else f"[{', '.join(numbers.LETTERS.get(a, a) for a in x)}]" for x in links]
+    digits = [x if isinstance(x, str) else f"[{', '.join(str(size[a]) for a in x)}]" for x in links]
+    return _arrows(letters), _arrows(digits)
+
+
+def _arrows(links: list[str]) -> str:
+    text = " → ".join(links)
+    for sign in ("→", "+", "@"):
+        text = text.replace(f" → {sign} → ", f" {sign} ")
+    return text
+
+
+def _line(step: str, result: Result) -> str:
+    if step == "embed":
+        return "x = embedding[words]  # B, Q, M" + ("\ny = embedding[others]  # B, K, M" if result.config.cross else "")
+    lines = [line for name, line in codegen.forward(result.config) if name == step]
+    return "\n".join(lines) or "# " + _("nothing: the scores stay as they are")
+
+
+def _board(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> None:
+    size = sizes(result)
+    label = _("{step}: numbers; arrow keys choose one").format(step=wording.name(step.id))
+    made = [numbers.board(board, size, label) for board in shown]
+    canvas.board(
+        "build_board",
+        step.id,
+        made,
+        _tabs(step, result, shown, at),
+        canvas.Pick(at.part, at.row, at.col),
+        on_pick=lambda pick: place.change(part=pick.part, row=pick.row, col=pick.col),
+        on_tab=lambda name, i: place.change(**{name: i}),
+    )
+
+
+def _tabs(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> list[canvas.Tabs]:
+    parts = [(PARTS.get(board.part, board.part), board.result.role) for board in shown]
+    tabs = [canvas.Tabs("part", _("Matrix"), parts, at.part)]
+    if step.id in PER_HEAD:
+        heads = [(str(h + 1), "plain") for h in range(result.config.n_heads)]
+        tabs.append(canvas.Tabs("head", _("Head"), heads, at.head))
+    sentences = [(str(b + 1), "plain") for b in range(result.config.batch)]
+    return [*tabs, canvas.Tabs("sentence", _("Sentence"), sentences, at.sentence)]

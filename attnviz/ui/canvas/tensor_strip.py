@@ -1,0 +1,189 @@
+"""Small tensors with readable numbers: a strip of steps to walk, and a board that shows one operation.
+
+The walk's chips carry a picture of each step's tensor. On the board, pointing at a number of the
+result lights what it was computed from and writes the sum out; arrow keys, mouse and touch alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS
+from attnviz.ui.canvas.mount import HERE
+from attnviz.ui.canvas.packing import blob, fingerprint
+from attnviz.words import _
+
+#: Colours of the most negative and the most positive number, by what the numbers are: below nought
+#: the same hue, greyed.
+ROLES = {
+    "q": ("#8295A3", Q_BLUE),
+    "k": ("#AD9484", K_VERMILION),
+    "v": ("#84A398", V_GREEN),
+    "scores": ("#7B68B5", "#E08A1E"),
+    "x": ("#8F939B", "#5F7FA8"),
+    "w": ("#9C948A", "#9A7B4F"),
+    "mask": (MASKED, MASKED),
+    "plain": ("#9A9A9A", "#7F7F7F"),
+}
+
+
+@dataclass(frozen=True)
+class Thumb:
+    """A small picture: `fill` row by row, None where hidden."""
+
+    rows: int
+    cols: int
+    fill: list[float | None]
+    role: str
+    roles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chip:
+    """One step on the strip."""
+
+    id: str
+    label: str
+    shape: str
+    thumbs: Sequence[Thumb]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A matrix as text and colour. `fill` is -1 to 1 (weights: 0 to 1), None where hidden."""
+
+    name: str
+    shape: str
+    label: str
+    role: str
+    roles: tuple[str, ...]
+    rows: tuple[str, ...]
+    cols: tuple[str, ...]
+    lines: tuple[int, ...]
+    text: list[list[str]]
+    fill: list[list[float | None]]
+
+
+@dataclass(frozen=True)
+class Board:
+    """One operation. Each cell of the last sheet: `a` areas (sheet, r0, r1, c0, c1), `t` tokens, `e` sign, `v` value.
+
+    A token is one letter and a text: a digit names the sheet that the number is from, "n" a number
+    of no sheet, "o" a sign.
+    """
+
+    sheets: Sequence[Sheet]
+    signs: tuple[str, ...]
+    cells: list[list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Tabs:
+    """A choice above the board: name, words, (label, role) of each option, and the one chosen."""
+
+    name: str
+    label: str
+    options: Sequence[tuple[str, str]]
+    current: int
+
+
+@dataclass(frozen=True)
+class Pick:
+    """The number that a visitor chose."""
+
+    part: int
+    row: int
+    col: int
+
+
+def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str], None]) -> None:
+    """The steps in a row. `on_step` hears the id of the step walked to, before the rerun."""
+
+    def stepped() -> None:
+        wanted = _state(key).get("step")
+        if wanted in {chip.id for chip in chips}:
+            on_step(str(wanted))
+
+    header = {
+        "steps": [asdict(chip) for chip in chips],
+        "current": current,
+        "colours": _colours(),
+        "words": {"steps": _("Steps from the words to the output"), "back": _("Step back"), "next": _("Next step")},
+    }
+    _component("strip")(key=key, data=blob(header), on_step_change=stepped)
+
+
+def board(
+    key: str,
+    step: str,
+    boards: Sequence[Board],
+    tabs: Sequence[Tabs],
+    pick: Pick,
+    on_pick: Callable[[Pick], None],
+    on_tab: Callable[[str, int], None],
+) -> None:
+    """One step's operations; `on_pick` and `on_tab` hear of choices before the rerun."""
+    ack = f"{key}_ack"
+
+    def picked() -> None:
+        told = _state(key).get("pick")
+        if not hasattr(told, "get") or told.get("step") != step:
+            return
+        numbers = [told.get(name) for name in ("part", "row", "col")]
+        if all(isinstance(n, int) and n >= 0 for n in numbers):
+            st.session_state[ack] = told.get("seq", 0)
+            on_pick(Pick(*numbers))
+
+    def switched(name: str) -> Callable[[], None]:
+        def heard() -> None:
+            wanted = _state(key).get(name)
+            if isinstance(wanted, int):
+                on_tab(name, wanted)
+
+        return heard
+
+    header: dict[str, Any] = {
+        "step": step,
+        "boards": [asdict(one) for one in boards],
+        "tabs": [
+            {
+                "name": t.name,
+                "label": t.label,
+                "current": t.current,
+                "options": [{"label": label, "role": role} for label, role in t.options],
+            }
+            for t in tabs
+        ],
+        "colours": _colours(),
+    }
+    header |= {"name": fingerprint(str(header)), "ack": st.session_state.get(ack, 0)}
+    header |= {"part": pick.part, "row": pick.row, "col": pick.col}
+    listeners = {f"on_{t.name}_change": switched(t.name) for t in tabs if t.name != "part"}
+    _component("board")(key=key, data=blob(header), on_pick_change=picked, **listeners)
+
+
+def _state(key: str) -> Any:
+    value = st.session_state.get(key)
+    return value if hasattr(value, "get") else {}
+
+
+def _colours() -> dict[str, Any]:
+    return {"roles": ROLES, "weights": WEIGHTS, "masked": MASKED, "q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN}
+
+
+@cache
+def _component(name: str) -> Callable[..., Any]:
+    scripts = ("blob.js", "tensor_colour.js", f"tensor_{name}.js")
+    sheets = ("base.css", f"tensor_{name}.css")
+    return st.components.v2.component(
+        f"attnviz_tensor_{name}",
+        html='<div class="av-root"></div>',
+        css="\n".join((HERE / file).read_text(encoding="utf-8") for file in sheets),
+        js="\n".join((HERE / file).read_text(encoding="utf-8") for file in scripts),
+        isolate_styles=True,
+    )

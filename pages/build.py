@@ -1,0 +1,57 @@
+"""Attention by hand: from words to output, one step at a time."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.build_attention import Result, run
+from attnviz.experiments.build_embeddings import Rows
+from attnviz.ui.build import agree, ask, code, edit, lessons, place, walk
+from attnviz.ui.controls import choice
+from attnviz.ui.guard import guard
+from attnviz.ui.text import spoken
+from attnviz.words import _
+
+st.title(_("Build attention by hand"), anchor=False)
+
+
+@st.fragment
+def pipeline(result: Result, vectors: Rows | None) -> None:
+    """Walking from step to step runs this and nothing else."""
+    with guard():
+        walk.show(result, vectors)
+
+
+def further(result: Result) -> None:
+    """One question at a time, on the same sentence."""
+    questions = {
+        "weights": _("What if I change a weight?"),
+        "sizes": _("Which sizes must agree?"),
+        "qkv": _("Why Q, K and V?"),
+        "softmax": _("Why softmax?"),
+        "heads": _("Why several heads?"),
+    }
+    st.subheader(_("Ask further"), anchor=False)
+    question = choice(_("Question"), questions, "b_ask", label_visibility="collapsed")
+    with guard():
+        match question:
+            case "weights":
+                edit.panel(result.config, result)
+            case "sizes":
+                agree.panel()
+            case "qkv":
+                lessons.why_qkv(result)
+            case "softmax":
+                lessons.why_softmax(result)
+            case "heads":
+                lessons.why_heads(result)
+
+
+with guard():
+    asked = ask.ask(place.read().edits)
+    for notice in asked.notices:
+        st.info(spoken(notice))
+    result = run(asked.config)
+    pipeline(result, asked.vectors)
+    further(result)
+    code.panel(result)
