@@ -1,4 +1,4 @@
-"""Other ways than 1/sqrt(d_k) to keep softmax from saturating: each one a call of `attend`, and who uses it."""
+"""Other ways than 1/sqrt(d_k) to keep softmax from saturating: each one a call of `attend`."""
 
 from __future__ import annotations
 
@@ -99,14 +99,3 @@ def _at_temperature(q: Tensor, k: Tensor, v: Tensor, temperature: float) -> Stag
     plain = attend(q, k, v)
     largest = plain.scaled == plain.scaled.amax(-1, keepdim=True)
     return attend(q, k, v, mask=largest, scale=0.0)
-
-
-@dataclass(frozen=True)
-class Family:
-    """What a family of released models does to its scores, and where that can be read."""
-
-    name: str
-    does: str  #: an id of ALTERNATIVES, or "none"
-    how: str  #: the formula or the setting, as its source writes it; not translated
-    source: str
-    link: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments import jacobian, retrieval_training, saturation, scaling, variance
+from attnviz.experiments import jacobian, length, retrieval_training, saturation, scaling, variance
 from attnviz.ui.memory import Memory
 
 
@@ -41,6 +41,11 @@ def one_query(config: scaling.Config) -> scaling.Result:
 @st.cache_resource(max_entries=128, show_spinner=False)
 def curves(config: saturation.Config) -> saturation.Result:
     return saturation.run(config, vectors(config.n_keys, config.seed))
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def lengths(config: length.Config) -> length.Result:
+    return length.run(config)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

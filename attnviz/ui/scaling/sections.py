@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from attnviz.ui.scaling import gradient_panel, saturation_panel, variance_panel
+from attnviz.ui.scaling import (
+    alternatives_panel,
+    gradient_panel,
+    saturation_panel,
+    softmax_panel,
+    training_panel,
+    variance_panel,
+)
 from attnviz.words import _
 
 SECTIONS: dict[str, Callable[[], None]] = {
     "variance": variance_panel.panel,
     "saturation": saturation_panel.panel,
     "gradient": gradient_panel.panel,
+    "training": training_panel.panel,
+    "alternatives": alternatives_panel.panel,
+    "softmax": softmax_panel.panel,
 }
 
 
@@ -20,4 +30,7 @@ def titles() -> dict[str, str]:
         "variance": _("1 Dot products grow"),
         "saturation": _("2 Softmax saturates"),
         "gradient": _("3 Gradients vanish"),
+        "training": _("4 Training"),
+        "alternatives": _("5 Alternatives"),
+        "softmax": _("7 Softmax itself"),
     }

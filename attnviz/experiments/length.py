@@ -1,0 +1,47 @@
+"""What happens to attention as the number of keys grows: scaled scores dilute, length-aware ones do not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from attnviz.core.measures import effective_keys
+from attnviz.experiments import alternatives, scaling
+
+ROWS = 16
+
+
+@dataclass(frozen=True)
+class Config:
+    d_k: int = 64
+    seed: int = 0
+    alternative: str = "log-n"
+    parameter: float = 512.0
+
+
+@dataclass(frozen=True)
+class Result:
+    """Medians over ROWS queries; all (lengths,)."""
+
+    n_keys: np.ndarray
+    effective: np.ndarray  #: exp(entropy)
+    largest: np.ndarray  #: largest weight
+
+
+def run(config: Config) -> Result:
+    """The same queries looking at the first 1, 2, 4, ... 4,096 of the same keys."""
+    scaling.check(scaling.Config(d_k=config.d_k, seed=config.seed))
+    alternatives.check(config.alternative, config.parameter)
+    lengths = [2**i for i in range(scaling.MOST_KEYS.bit_length())]
+    generator = torch.Generator().manual_seed(config.seed)
+    q = torch.randn(1, ROWS, config.d_k, generator=generator)
+    k = torch.randn(1, lengths[-1], config.d_k, generator=generator)
+    effective, largest = [], []
+    for n in lengths:
+        v = torch.zeros(1, n, 1)
+        weights = alternatives.stages(q, k[:, :n], v, config.alternative, config.parameter).weights
+        effective.append(float(effective_keys(weights).median()))
+        largest.append(float(weights.amax(-1).median()))
+    return Result(np.array(lengths), np.array(effective), np.array(largest))

@@ -1,0 +1,125 @@
+"""Section 5: the alternatives, on the same curves, and which models use which."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments import length, saturation
+from attnviz.experiments.alternatives import ALTERNATIVES
+from attnviz.experiments.families import FAMILIES
+from attnviz.figures.scaling_curves import Line, over_d_k
+from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
+from attnviz.ui import show
+from attnviz.ui.scaling import controls, hero, results
+from attnviz.ui.scaling.names import alternative_names, formula
+from attnviz.words import _
+
+#: One colour each, the first two the same as everywhere.
+COLOURS = dict(zip(ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES[3:]), strict=False))
+
+
+def panel() -> None:
+    picked, width, keys, seed = st.columns([2.2, 1, 1, 1], vertical_alignment="bottom")
+    with picked:
+        alternative, parameter = controls.alternative()
+    with width:
+        d_k = int(controls.number("d_k", "s_dk", 1))
+    with keys:
+        n_keys = int(controls.number(_("Keys, n"), "s_keys", 1))
+    with seed:
+        seed_number = int(controls.number(_("Seed"), "s_seed", 1))
+    hero.bars("s_bars_alternatives", alternative)
+    says, formula_column = st.columns([1.6, 1], vertical_alignment="center")
+    says.markdown(about(alternative))
+    formula_column.latex(formula(alternative, d_k, n_keys, parameter))
+    _all(d_k, n_keys, seed_number)
+    _lengths(d_k, seed_number)
+    _families()
+
+
+def about(name: str) -> str:
+    """What an alternative is for, in two sentences."""
+    return {
+        "temperature": _(
+            "**Temperature** divides the scaled scores once more: above 1 flatter, below 1 sharper, 0 is all on the "
+            "largest. It is what 1/√d_k already is, with T = √d_k."
+        ),
+        "inverse": _(
+            "**1/d_k** is right when q and k line up during training: then q·k grows like d_k, not like √d_k. At "
+            "random initialisation it flattens everything as d_k grows."
+        ),
+        "qk-norm": _(
+            "**QK-norm** takes lengths away, so that scores lie between −g and g whatever training does to q and k; "
+            "g is learned. RMSNorm with gain 1 and 1/√d_k is g = √d_k."
+        ),
+        "softcap": _(
+            "**Soft-capping** bends scaled scores so that none passes ±c. At random scores of size 1, c = 50 (Gemma "
+            "2) does nothing: it is a guard for when they grow."
+        ),
+        "log-n": _(
+            "**Length-aware scaling** multiplies by ln n / ln N, so that attention stays as sharp at n keys as it "
+            "was at N: with more keys, plain softmax spreads thinner."
+        ),
+        "sink": _(
+            "**A sink** is one more logit that takes weight and gives nothing: a head can look at nothing. The bars "
+            "need not add up to 1."
+        ),
+    }[name]
+
+
+def _all(d_k: int, n_keys: int, seed: int) -> None:
+    """Every alternative on the same axes, each with its parameter as it is set."""
+    names = alternative_names()
+    made = {
+        name: results.curves(saturation.Config(n_keys, seed, name, controls.parameter(name))) for name in ALTERNATIVES
+    }
+    x = made["raw"].d_k
+    at = int(np.argmin(np.abs(np.log(x / d_k))))
+    titles = {
+        "largest": _("Median largest weight, every way"),
+        "to_q": _("Median gradient that reaches q, every way"),
+    }
+    for column, (measure, title) in zip(st.columns(2, gap="medium"), titles.items(), strict=True):
+        lines = [Line(names[name], COLOURS[name], made[name].bands[measure].middle) for name in made]
+        values = {names[name]: float(made[name].bands[measure].middle[at]) for name in made}
+        most, least = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
+        words = _("At d_k = {d_k} the most is {top:.3g} ({most}), the least {bottom:.3g} ({least}).").format(
+            d_k=int(x[at]), top=values[most], most=most, bottom=values[least], least=least
+        )
+        table = {"d_k": x, **{name: made[name].bands[measure].middle for name in made}}
+        with column:
+            fig = over_d_k(x, lines, title, here=d_k, height=380)
+            show.figure(fig, name=f"alternatives-{measure}", key=f"s_all_{measure}", table=table, words=words)
+
+
+def _lengths(d_k: int, seed: int) -> None:
+    """Effective keys over the number of keys: where length-awareness shows."""
+    names = alternative_names()
+    made = {name: results.lengths(length.Config(d_k, seed, name, controls.parameter(name))) for name in _LENGTH}
+    x = made["sqrt"].n_keys
+    lines = [Line(names[name], COLOURS[name], result.effective) for name, result in made.items()]
+    scaled, aware = made["sqrt"].effective[-1], made["log-n"].effective[-1]
+    words = _(
+        "Over 4,096 keys a scaled row at d_k = {d_k} is as spread as {scaled:,.0f} keys, a length-aware one as "
+        "{aware:,.0f}: the first dilutes in proportion to n."
+    ).format(d_k=d_k, scaled=scaled, aware=aware)
+    title = _("Effective keys over the number of keys")
+    fig = over_d_k(x, lines, title, log_y=True, x_title=_("keys, n"), height=340)
+    table = {"n": x, **{name: result.effective for name, result in made.items()}}
+    show.figure(fig, name="alternatives-length", key="s_lengths", table=table, caption=words, words=words)
+
+
+_LENGTH = ("raw", "sqrt", "log-n", "qk-norm")
+
+
+def _families() -> None:
+    st.subheader(_("Who does what"), anchor=False)
+    names = alternative_names()
+    head = "| {} | {} | {} | {} |\n|---|---|---|---|".format(_("models"), _("way"), _("formula"), _("source"))
+    rows = [
+        f"| {one.models} | {names[one.alternative]} | `{one.how}` "
+        f"| [{one.paper}]({one.paper_link}) · [{one.code}]({one.code_link}) `{one.setting}` |"
+        for one in FAMILIES
+    ]
+    st.markdown("\n".join([head, *rows]))

@@ -1,0 +1,181 @@
+"""Section 7: softmax itself, on typed scores: temperature, overflow, online softmax, and why normalise at all."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments import softmax_numerics as experiment
+from attnviz.figures import scaling_softmax as figures
+from attnviz.figures.theme import SCALED
+from attnviz.ui import show
+from attnviz.ui.canvas.softmax_slider import Panel, Parameter, softmax_slider
+from attnviz.ui.scaling import controls
+from attnviz.words import _
+
+FIRST = "[2.3, 9.1, 0.5]"
+SHOWN = 12
+
+
+def panel() -> None:
+    typed, hot = st.columns([3, 1], vertical_alignment="bottom")
+    with typed:
+        text = st.text_input(
+            _("Scores"),
+            FIRST,
+            key="s_scores",
+            bind="query-params",
+            persist_state="session",
+            max_chars=40_000,
+            help=_("Numbers between commas or spaces, 1 to 4,096 of them"),
+        )
+    with hot:
+        temperature = float(controls.number(_("Temperature, T"), "s_T", 0.1))
+    scores = experiment.parse(text)
+    _weights(scores, temperature)
+    _overflow(scores)
+    blocks, mixed = st.columns([1.25, 1], gap="large")
+    with blocks:
+        _online(scores)
+    with mixed:
+        _mixes(scores, temperature)
+
+
+def _weights(scores: list[float], temperature: float) -> None:
+    p = experiment.weights(scores, temperature)
+    bars, numbers = st.columns([1.7, 1], gap="large", vertical_alignment="center")
+    with bars:
+        softmax_slider(
+            "s_typed_bars",
+            np.array([1]),
+            np.array([scores]),
+            [Panel("temperature", "softmax", "x / T", SCALED)],
+            at=1,
+            parameter=Parameter("T", temperature, 0.0, 100.0),
+            about="typed",
+            on_pick=lambda pick: controls.put("s_T", pick.parameter),
+        )
+    with numbers:
+        table = {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]}
+        st.dataframe(table, hide_index=True, height=min(36 * (len(scores) + 1) + 3, 260))
+    st.markdown(_temperature_words(p, temperature))
+    st.latex(_formula(scores, p, temperature))
+
+
+def _temperature_words(p: np.ndarray, temperature: float) -> str:
+    top = int(p.argmax())
+    n = len(p)
+    entropy = float(-(p[p > 0] * np.log(p[p > 0])).sum()) + 0.0
+    if temperature == 0:
+        return _("**Typed in by you.** At T = 0 all weight is on the largest score, key {key}; ties share it.").format(
+            key=top + 1
+        )
+    return _(
+        "**Typed in by you.** At T = {temperature:g} key {key} gets {weight:.6f}; entropy {entropy:.4f} of at most "
+        "{most:.4f} nats."
+    ).format(temperature=temperature, key=top + 1, weight=p[top], entropy=abs(entropy), most=math.log(n))
+
+
+def _formula(scores: list[float], p: np.ndarray, temperature: float) -> str:
+    if temperature == 0:
+        return r"\lim_{T\to 0}\ \mathrm{softmax}(x / T) = \text{one-hot at } \arg\max x"
+    shown = min(len(scores), 4)
+    more = r",\ \ldots" if len(scores) > shown else ""
+    inside = ", ".join(f"{x:g}" for x in scores[:shown]) + more
+    result = ",\\ ".join(f"{w:.6f}" for w in p[:shown]) + more
+    over = "" if temperature == 1 else rf"\,/\,{temperature:g}"
+    return rf"\mathrm{{softmax}}\left([{inside}]{over}\right) = [{result}]"
+
+
+def _overflow(scores: list[float]) -> None:
+    st.subheader(_("Naive, or with the maximum subtracted"), anchor=False)
+    made = experiment.attempts(scores)
+    picture, numbers = st.columns([1.5, 1], gap="large")
+    with picture:
+        fig = figures.overflow(
+            experiment.SHIFTS, [(one.dtype, one.naive_top, one.stable_top, one.first_broken) for one in made]
+        )
+        half = made[-1]
+        words = _(
+            "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32, so the naive way breaks there once "
+            "{shift} is added to these scores; with the maximum subtracted it never does."
+        ).format(limit=half.overflow_at, wide=made[1].overflow_at, shift=_shift(half.first_broken))
+        table = {"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}}
+        show.figure(fig, name="softmax-overflow", key="s_overflow", table=table, caption=words, words=words)
+    with numbers:
+        st.dataframe(
+            {
+                _("format"): [one.dtype for one in made],
+                _("naive"): [_row(one.naive) for one in made],
+                _("max subtracted"): [_row(one.stable) for one in made],
+                _("exp overflows at"): [f"{one.overflow_at:.2f}" for one in made],
+                _("naive breaks at"): [_shift(one.first_broken) for one in made],
+            },
+            hide_index=True,
+        )
+        st.latex(
+            r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}},\qquad m = "
+            f"{max(scores):g}"
+        )
+
+
+def _shift(broken: float | None) -> str:
+    return "—" if broken is None else f"+{broken:g}"
+
+
+def _row(weights: np.ndarray) -> str:
+    if not np.isfinite(weights).all():
+        return "NaN"
+    return ", ".join(f"{w:.6f}" for w in weights[:3]) + (" …" if len(weights) > 3 else "")
+
+
+def _online(scores: list[float]) -> None:
+    st.subheader(_("Block by block, as fused kernels do it"), anchor=False)
+    size = int(controls.number(_("Scores in a block"), "s_block", 1))
+    values = experiment.arc(len(scores))
+    steps = list(experiment.online(scores, values, size))
+    first = steps[:SHOWN]
+    st.dataframe(
+        {
+            _("scores"): [
+                ", ".join(f"{x:g}" for x in step.scores[:4]) + (" …" if len(step.scores) > 4 else "") for step in first
+            ],
+            _("running max m"): [f"{step.maximum:g}" for step in first],
+            _("old × exp(old m − m)"): [f"{step.correction:.6g}" for step in first],
+            _("running sum l"): [f"{step.total:.6f}" for step in first],
+            _("running output"): [f"({step.output[0]:.5f}, {step.output[1]:.5f})" for step in first],
+        },
+        hide_index=True,
+    )
+    if len(steps) > SHOWN:
+        st.caption(_("The first {shown} of {all} blocks.").format(shown=SHOWN, all=len(steps)))
+    last = steps[-1]
+    result = last.output / last.total
+    direct = experiment.weights(scores) @ values
+    st.latex(
+        rf"\frac{{o}}{{l}} = \frac{{({last.output[0]:.5f},\ {last.output[1]:.5f})}}{{{last.total:.6f}}}"
+        rf" = ({result[0]:.5f},\ {result[1]:.5f})"
+    )
+    st.markdown(
+        _(
+            "After {blocks} blocks the result differs from softmax over all scores at once by {difference:.0e}: no "
+            "block ever saw the whole row."
+        ).format(blocks=len(steps), difference=float(np.abs(result - direct).max()))
+    )
+
+
+def _mixes(scores: list[float], temperature: float) -> None:
+    st.subheader(_("Why normalise at all"), anchor=False)
+    mixed = experiment.mixes(scores, temperature)
+    fig = figures.mixes(mixed.values, mixed.by_weights, mixed.by_scores, mixed.by_scores_shifted)
+    far = float(np.linalg.norm(mixed.by_scores))
+    moved = float(np.linalg.norm(mixed.by_scores_shifted - mixed.by_scores))
+    words = _(
+        "Values lie at distance 1. Mixed by softmax weights they stay among themselves ({near:.2f} from the centre); "
+        "mixed by raw scores they land {far:.3g} away, and adding 1 to every score moves that by {moved:.2f}, "
+        "softmax by 0."
+    ).format(near=float(np.linalg.norm(mixed.by_weights)), far=far, moved=moved)
+    table = {"x": mixed.values[:, 0], "y": mixed.values[:, 1], "score": scores, "weight": mixed.weights}
+    show.figure(fig, name="softmax-mixes", key="s_mixes", table=table, caption=words, words=words)

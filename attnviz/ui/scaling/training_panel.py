@@ -1,0 +1,132 @@
+"""Section 4: does it matter for learning? A retrieval head trained with and without scaling, drawn as it learns."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments import retrieval_training as experiment
+from attnviz.figures import scaling_training as figures
+from attnviz.ui import show
+from attnviz.ui.controls import choice
+from attnviz.ui.scaling import controls, results
+from attnviz.ui.scaling.names import K, Q, alternative_names, colour
+from attnviz.ui.text import spoken
+from attnviz.words import _
+
+BETWEEN_PICTURES = 0.4  # seconds
+
+
+def panel() -> None:
+    st.markdown(
+        _(
+            "**The task.** Each of {n} names gets a random label, anew in every sequence; asked for a name, one "
+            "attention head must give its label back. Queries, keys and values are learned from a random start "
+            "(seeded), side by side from the same start on the same data; only what happens to the scores differs."
+        ).format(n=experiment.Config.names)
+    )
+    config = _controls()
+    st.latex(
+        rf"\mathrm{{Var}}({Q}_i\cdot {K}_j) = {config.d_k}\ \text{{at the start}},\qquad "
+        rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {1 / math.sqrt(config.d_k):.4f}"
+    )
+    _run(config)
+
+
+def _controls() -> experiment.Config:
+    controls.width()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        alternative, parameter = controls.alternative()
+        optimizer = choice(_("Optimizer"), {"sgd": "SGD", "adam": "Adam"}, "s_optimizer")
+        rate = controls.number(_("Learning rate"), "s_rate", 0.1)
+        steps = controls.number(_("Steps"), "s_steps", 100)
+        seeds = controls.number(_("Seeds"), "s_seeds", 1)
+        seed = controls.number(_("First seed"), "s_seed", 1)
+    return experiment.Config(
+        d_k=controls.whole("s_dk"),
+        alternative=alternative,
+        parameter=parameter,
+        steps=int(steps),
+        seeds=int(seeds),
+        seed=int(seed),
+        optimizer=optimizer,
+        rate=float(rate),
+    )
+
+
+def _run(config: experiment.Config) -> None:
+    """What is known of this configuration: all, a part that was stopped, or nothing yet."""
+    kept = results.trained()
+    if config in kept:
+        _picture(kept.get(config, lambda: experiment.run(config)), "s_training")
+        return
+    partial = st.session_state.get("s_partial")
+    partial = partial if partial is not None and partial.config == config else None
+    first_visit = not st.session_state.get("s_training_seen")
+    st.session_state["s_training_seen"] = True
+    button, drawn = st.empty(), st.empty()
+    label = _("Start again") if partial else _("Train")
+    if button.button(label, type="primary", icon=":material/play_arrow:", key="s_train") or first_visit:
+        _live(config, button, drawn)
+        return
+    with drawn.container():
+        if partial is None:
+            st.info(_("A few seconds of training, drawn as it goes. The result is whatever it is."))
+        else:
+            st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
+            _picture(partial, "s_training")
+
+
+def _live(config: experiment.Config, button: st.delta_generator.DeltaGenerator, drawn) -> None:  # type: ignore[no-untyped-def]
+    """Train, draw as it comes; pressing Stop reruns the page, which finds the part that was kept."""
+    with button.container(horizontal=True, vertical_alignment="center"):
+        st.button(_("Stop"), icon=":material/stop:", key="s_stop")
+        bar = st.progress(0.0)
+    last = 0.0
+    for result in experiment.train(config):
+        st.session_state["s_partial"] = result
+        said = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
+        bar.progress(result.done / config.steps, said)
+        if result.complete or time.monotonic() - last > BETWEEN_PICTURES:
+            last = time.monotonic()
+            if not result.complete:
+                drawn.plotly_chart(_figure(result), key=f"s_live_{result.done}", config={"displayModeBar": False})
+    results.trained().get(config, lambda: result)
+    button.empty()
+    with drawn.container():
+        _picture(result, "s_training")
+
+
+def _figure(result: experiment.Result):  # type: ignore[no-untyped-def]
+    names = alternative_names()
+    runs = [(names[name], colour(name), vars(run)) for name, run in result.runs.items()]
+    config = result.config
+    return figures.measures(runs, config.steps, 1 / experiment.LABELS, math.log(config.names))
+
+
+def _picture(result: experiment.Result, key: str) -> None:
+    config = result.config
+    names = alternative_names()
+    st.markdown(f"**{spoken(result.verdict())}**")
+    ends = [
+        _("{name}: {accuracy:.1%} right, loss {loss:.3f}, entropy {entropy:.2f} nats").format(
+            name=names[name],
+            accuracy=run.end("accuracy").mean(),
+            loss=run.end("loss").mean(),
+            entropy=run.end("entropy").mean(),
+        )
+        for name, run in result.runs.items()
+    ]
+    start = {name: float(run.gradient[:, 0].mean()) for name, run in result.runs.items()}
+    words = _(
+        "{ends}. Lines: mean of {seeds} seeds, bands: from least to most. The first gradient is {raw:.2g} raw and "
+        "{scaled:.2g} scaled: raw is not always smaller, it sits in the few rows that had no favourite yet."
+    ).format(ends="; ".join(ends), seeds=config.seeds, raw=start["raw"], scaled=start["sqrt"])
+    table: dict[str, object] = {"step": np.arange(1, result.done + 1)}
+    for name, run in result.runs.items():
+        for measure in experiment.MEASURES:
+            table[f"{name}_{measure}_mean"] = getattr(run, measure).mean(0)
+    show.figure(_figure(result), name=f"training-dk{config.d_k}", key=key, table=table, caption=words, words=words)
