@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,7 +32,7 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Any:
     device = pick_device(settings)
     if not entry.in_catalogue:
         check_fits(config, entry, settings, device)
-    with one_at_a_time, torch.no_grad():
+    with one_at_a_time, _quietly(), torch.no_grad():
         loaded = model_class(config, entry).from_pretrained(
             folder,
             config=config,
@@ -40,6 +42,20 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Any:
             trust_remote_code=False,
         )
         return loaded.eval().requires_grad_(False).to(device)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Without transformers' own progress bars: progress is told through `Progress`."""
+    from transformers.utils import logging
+
+    before = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if before:
+            logging.enable_progress_bar()
 
 
 def tokenizer(folder: Path, entry: Entry) -> Any:

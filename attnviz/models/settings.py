@@ -28,6 +28,18 @@ VARIABLES: Final = {
     "ATTNVIZ_MEMORY_GB": ("what the machine has free", "the memory that one model may take"),
 }
 
+#: variable -> field of Settings
+FIELDS: Final = {
+    "ATTNVIZ_HOSTED": "hosted",
+    "ATTNVIZ_MODELS": "models",
+    "ATTNVIZ_TOKEN_LIMIT": "token_limit",
+    "ATTNVIZ_CACHE": "cache",
+    "ATTNVIZ_DEVICE": "device",
+    "ATTNVIZ_DTYPE": "dtype",
+    "ATTNVIZ_HUB": "hub",
+    "ATTNVIZ_MEMORY_GB": "memory_bytes",
+}
+
 DTYPES: Final = ("float32", "bfloat16", "float16")
 _YES: Final = ("1", "true", "yes", "on")
 _NO: Final = ("0", "false", "no", "off", "")

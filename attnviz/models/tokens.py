@@ -35,7 +35,7 @@ class Tokens:
     texts: tuple[str, ...]  #: what was typed, one per segment
     pieces: tuple[Piece, ...]
     rests: tuple[str, ...]  #: what of each text no piece covers: cut off, or white space alone
-    inputs: dict[str, Tensor] = field(default_factory=dict)  #: for the model's forward, batch of one
+    inputs: dict[str, Any] = field(default_factory=dict)  #: tensors for the model's forward, batch of one
     frame: Frame = "usual"
     notices: tuple[Message, ...] = ()  #: what was cut
 

