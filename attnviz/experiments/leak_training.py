@@ -17,7 +17,7 @@ from attnviz.core.message import Problem
 
 WIDTH = 32
 MOST_WORDS = 32  #: different words that the small model learns
-REPORT_EVERY = 10
+REPORT_EVERY = 5
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Config:
     leak: int = 1
     length: int = 12
     batch: int = 32
-    steps: int = 200
+    steps: int = 150
     learning_rate: float = 0.01
 
 

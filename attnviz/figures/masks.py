@@ -151,10 +151,7 @@ def losses(
     return layout(fig, None, 400)
 
 
-def places(weights: np.ndarray, title: str | None = None) -> Figure:
+def places(weights: np.ndarray) -> Figure:
     """Mean weights over places 1 to T of a line (T, T)."""
     names = [label(str(n + 1)) for n in range(len(weights))]
-    return matrix(
-        weights, names, names, masked=weights == 0, numbers=False, title=title, height=360,
-        row_title=_("place"), col_title=_("place"),
-    )  # fmt: skip
+    return matrix(weights, names, names, masked=weights == 0, numbers=False, row_title=_("place"), height=340)

@@ -45,7 +45,7 @@ def _with_values(number: int, kind: str, join: Join) -> Rule:
     parameters = KINDS[kind].parameters
     if not parameters:
         return Rule.of(kind, join)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key=f"m-values-{number}"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"m-values-{number}"):
         values = {p.name: _value(p, f"m{number}_{kind}_{p.name}") for p in parameters}
     return Rule.of(kind, join, **values)
 
@@ -64,7 +64,7 @@ def _value(parameter: Parameter, key: str) -> Value:
             key=key,
             bind="query-params",
             persist_state="session",
-            width=190,
+            width=160,
         )
         return parameter.default if picked is None else int(picked)
     if parameter.options:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
+import numpy as np
 import streamlit as st
 
 from attnviz.experiments import leak_training
@@ -11,6 +15,7 @@ from attnviz.ui import show
 from attnviz.words import _
 
 KEPT = "m_trained"
+REDRAW_SECONDS = 0.25
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -20,12 +25,12 @@ def examples(words: tuple[str, ...], seed: int) -> Examples:
 
 def panel(words: tuple[str, ...], seed: int) -> None:
     """First the examples in the sentence, then two models trained on its words."""
-    _examples(examples(words, seed))
+    _examples(examples(words, seed), seed)
     st.divider()
     _leak(words, seed)
 
 
-def _examples(found: Examples) -> None:
+def _examples(found: Examples, seed: int) -> None:
     st.markdown(
         "##### "
         + _("One sentence of {t} words is {n} training examples").format(t=len(found.read) + 1, n=len(found.read))
@@ -49,9 +54,12 @@ def _examples(found: Examples) -> None:
             _(
                 "Under the causal mask a place cannot tell how the sentence goes on, so every place of one pass is an "
                 "example of its own: {together:,} scores. One pass for each example takes {apart:,}, {times:.1f} times "
-                "as many, for the same losses. (Untrained random model, seed n.)"
+                "as many, for the same losses. (Random model, seed {seed}, untrained.)"
             ).format(
-                together=found.pairs_together, apart=found.pairs_apart, times=found.pairs_apart / found.pairs_together
+                together=found.pairs_together,
+                apart=found.pairs_apart,
+                times=found.pairs_apart / found.pairs_together,
+                seed=seed,
             )
         )
 
@@ -79,11 +87,7 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
     config = Config(words, seed, leak=int(leak or 1))
     place = st.empty()
     if start:
-        for result in leak_training.train(config):
-            if not result.done:
-                with place.container():
-                    st.plotly_chart(_curves(result), key=f"m-live-{result.steps[-1]}", config={"displayModeBar": False})
-            st.session_state[KEPT] = (config, result)
+        st.session_state[KEPT] = (config, _live(config, place))
     kept = st.session_state.get(KEPT)
     if kept is None or kept[0] != config:
         leak_training.vocabulary(words)
@@ -91,6 +95,17 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
         return
     with place.container():
         _done(kept[1])
+
+
+def _live(config: Config, place: Any) -> Result:
+    """Train, and redraw as often as a browser can follow."""
+    drawn = 0.0
+    for result in leak_training.train(config):
+        if time.monotonic() - drawn > REDRAW_SECONDS and not result.done:
+            with place.container():
+                st.plotly_chart(_curves(result), key=f"m-live-{result.steps[-1]}", config={"displayModeBar": False})
+            drawn = time.monotonic()
+    return result
 
 
 def _curves(result: Result) -> figures.Figure:
@@ -111,7 +126,7 @@ def _done(result: Result) -> None:
             "mask off, without the leak": result.without_leak,
         },
         words=_(
-            "With the mask off, the loss falls to **{leaking:.4f}**: it copies. Asked without the leak, as when it "
+            "With the mask off, the loss falls to **{leaking:.5f}**: it copies. Asked without the leak, as when it "
             "must write itself, it is at **{without:.1f}**, worse than guessing blindly ({guess:.2f}), where the "
             "honest model stays ({honest:.2f})."
         ).format(
@@ -125,9 +140,18 @@ def _done(result: Result) -> None:
         (wrong, result.leaking_weights, _("Learnt weights, mask off"), "off"),
     ):
         with column:
+            st.markdown(f"**{title}**")
             show.figure(
-                figures.places(weights, title),
+                figures.places(weights),
                 name=f"learnt-weights-{name}",
                 key=f"m-learnt-{name}",
+                words=_looks(weights),
                 table={"place": names} | {f"to {n}": weights[:, i] for i, n in enumerate(names)},
             )
+
+
+def _looks(weights: np.ndarray) -> str:
+    ahead = float(weights.diagonal(1).mean())
+    return _("On average a place gives {share} to the place right after it, where the answer stands.").format(
+        share=f"{ahead:.0%}"
+    )
