@@ -238,6 +238,15 @@ def test_sinks_and_a_softcap_reach_the_weights() -> None:
     )
 
 
+@pytest.mark.parametrize("use_fused", [False, True])
+def test_a_bias_is_added_to_that_of_the_positions(use_fused: bool) -> None:
+    attention = Attention(HeadLayout(16, 4), position=ALiBi(4), use_fused=use_fused).to(F64)
+    x, bias, places = torch.randn(1, 5, 16, dtype=F64), torch.randn(4, 5, 5, dtype=F64), torch.arange(5)
+    given = attention(x, mask=masks.causal, bias=bias)
+    attention.position, added = Position(), bias + ALiBi(4).bias(places, places)
+    torch.testing.assert_close(given, attention(x, mask=masks.causal, bias=added))
+
+
 @pytest.mark.parametrize("position", list(POSITIONS))
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
 def test_one_sentence_needs_no_batch_axis_and_keeps_its_dtype(position: str, dtype: torch.dtype) -> None:
