@@ -290,7 +290,7 @@ def _head_blob(
     fixed = head.kind in ("weights", "diff")
     code_top = max(head.largest, 1.0 if fixed else 0.0) or 1.0
     shown_top = options.top or (1.0 if fixed and options.full_range else head.largest) or 1.0
-    payload = packing.squeeze(packing.planes(packing.encode16(values, head.hidden, code_top, head.signed)))
+    payload = packing.squeeze(packing.planes(packing.encode16(values, head.hidden, code_top, head.signed)), runs=True)
     header: dict[str, Any] = {
         "group": group,
         "doc": document,

@@ -43,37 +43,39 @@ class Lines {
   // Levels of strength, weakest first; each the flat list q, k, q, k... of its lines.
   strongest(r) {
     const { codes, header } = this.view;
-    const size = header.signed ? (c) => Math.abs(c - 32767) * 2 : (c) => c;
+    const sizes = this.sizes();
     const [qa, qb] = [Math.floor(r.q0), Math.min(r.nq, Math.ceil(r.q0 + r.span.q))];
     const [ka, kb] = [Math.floor(r.k0), Math.min(r.nk, Math.ceil(r.k0 + r.span.k))];
     const counts = new Uint32Array(65536);
-    let total = 0;
     for (let q = qa; q < qb; q++) {
-      for (let k = ka; k < kb; k++) {
-        const code = codes[q * r.nk + k];
-        if (code === MASKED_16) continue;
-        counts[Math.min(65535, size(code))] += 1;
-        total += 1;
-      }
+      for (let i = q * r.nk + ka, end = q * r.nk + kb; i < end; i++) counts[sizes[i]] += 1;
     }
-    let cut = 65535;
+    const total = (qb - qa) * (kb - ka) - counts[MASKED_16];
+    let cut = 65534;
     let kept = 0;
     while (cut > 0 && kept + counts[cut] <= MOST_LINES) kept += counts[cut--];
-    const least = 65534 * Math.sqrt((0.006 * header.scale.top) / header.top);
+    cut = Math.max(cut, Math.floor(65534 * Math.sqrt((0.006 * header.scale.top) / header.top)));
     const levels = Array.from({ length: LEVELS }, () => []);
     let drawn = 0;
     for (let q = qa; q < qb; q++) {
-      for (let k = ka; k < kb; k++) {
-        const code = codes[q * r.nk + k];
-        if (code === MASKED_16) continue;
-        const s = size(code);
-        if (s <= cut || s < least) continue;
-        const t = this.strength(code);
-        levels[Math.min(LEVELS - 1, Math.floor(t * LEVELS))].push(q, k);
+      for (let k = ka, i = q * r.nk + ka; k < kb; k++, i++) {
+        if (sizes[i] <= cut || sizes[i] === MASKED_16) continue;
+        levels[Math.min(LEVELS - 1, Math.floor(this.strength(codes[i]) * LEVELS))].push(q, k);
         drawn += 1;
       }
     }
     return { levels, drawn, total };
+  }
+
+  // Magnitudes of all codes: themselves where there is no sign.
+  sizes() {
+    const { codes, header, data } = this.view;
+    if (!header.signed) return codes;
+    if (this.sizesOf !== data) {
+      this.sizesOf = data;
+      this.magnitudes = codes.map((c) => (c === MASKED_16 ? c : Math.min(65534, Math.abs(c - 32767) * 2)));
+    }
+    return this.magnitudes;
   }
 
   strength(code) {
