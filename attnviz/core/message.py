@@ -14,7 +14,7 @@ class Message:
     """
 
     template: str
-    params: Mapping[str, object] = field(default_factory=dict)
+    params: Mapping[str, object] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
         return self.template.format(**self.params)

@@ -101,7 +101,7 @@ def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = 
 def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5) -> Matrix:
     """Attention rollout through all layers of a stack, half of each step going along the residual."""
     means = torch.stack([layer.weights()[0].float() for layer in stack.layers])  # (L, H, Q, K)
-    flowed = core_rollout.rollout(means, residual)
+    flowed = core_rollout.rollout(means, residual)[-1]
     hidden = torch.stack([_hidden(stack, index, 0) for index in range(len(stack.layers))]).all(0)
     return arranged(stack, flowed, hidden, look or Look())
 

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.experiments.explorer import what_if
+from attnviz.experiments.explorer.heads import head_matrix
+from attnviz.experiments.explorer.predictions import changes, choices, slots
+from attnviz.experiments.explorer.what_if import WhatIf
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32))
+def test_a_painted_mask_comes_back_from_its_bits(q_len, k_len, seed):
+    mask = np.random.default_rng(seed).random((q_len, k_len)) < 0.5
+    np.testing.assert_array_equal(what_if.unpacked(what_if.packed(mask), q_len, k_len), mask)
+
+
+def test_bits_of_another_size_hide_nothing():
+    assert what_if.unpacked(b"\x00" * 9, 3, 3).all()
+
+
+def test_a_what_if_that_changes_nothing_changes_nothing(decoded):
+    stack = decoded.stacks[0]
+    assert not WhatIf().changes
+    same = what_if.instantly(stack, 13, 8, WhatIf())
+    np.testing.assert_array_equal(same.values, head_matrix(stack, 13, 8).values)
+    trace = what_if.run_again(decoded, stack, 13, 8, WhatIf(pattern="causal"))
+    torch.testing.assert_close(trace.logits, decoded.trace.logits, atol=1e-4, rtol=1e-4)
+
+
+def test_without_a_mask_every_token_is_seen_and_rows_still_sum_to_one(decoded):
+    free = what_if.instantly(decoded.stacks[0], 13, 8, WhatIf(pattern="none"))
+    assert not free.hidden.any()
+    np.testing.assert_allclose(free.values.sum(1), 1, atol=1e-5)
+
+
+def test_a_hidden_token_gets_nothing_and_the_others_keep_their_proportions(decoded):
+    stack = decoded.stacks[0]
+    before, after = head_matrix(stack, 13, 8), what_if.instantly(stack, 13, 8, WhatIf(hidden=(1,)))
+    assert (after.values[:, 1] == 0).all()
+    kept = np.delete(before.values[8, :9], 1)
+    np.testing.assert_allclose(np.delete(after.values[8, :9], 1), kept / kept.sum(), atol=1e-5)
+
+
+def test_scales_do_what_they_say(decoded):
+    stack = decoded.stacks[0]
+    layer = stack.layers[2]
+    assert what_if.scale_of(WhatIf(scale="none"), layer) is None
+    assert what_if.scale_of(WhatIf(scale="inverse"), layer) == pytest.approx(1 / 64)
+    assert what_if.scale_of(WhatIf(scale="factor", factor=2), layer) == pytest.approx(2 / 8)
+    flat = what_if.instantly(stack, 2, 0, WhatIf(scale="factor", factor=0.0))
+    np.testing.assert_allclose(flat.values[5, :6], 1 / 6, atol=1e-6)
+
+
+def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded):
+    stack = decoded.stacks[0]
+    change = WhatIf(pattern="window", window=3)
+    trace = what_if.run_again(decoded, stack, 5, 2, change)
+    after = next(s for s in decoded.again(trace) if s.id == "decoder")
+    instant = what_if.instantly(stack, 5, 2, change)
+    np.testing.assert_allclose(head_matrix(after, 5, 2).values, instant.values, atol=1e-5)
+    moved = what_if.moved(stack, after).reshape(30, 9)
+    assert moved[:5].max() < 1e-5, "nothing before the changed layer moves"
+    assert moved[5, 2] > 0.01
+    assert moved[6:].max() > 1e-4, "later layers follow"
+
+
+def test_silencing_heads_moves_the_next_token(decoded):
+    stack = decoded.stacks[0]
+    silenced = tuple((layer, head) for layer in (0, 1) for head in range(9))
+    trace = what_if.run_again(decoded, stack, 0, 0, WhatIf(silenced=silenced))
+    (before,), (after,) = slots(decoded), slots(decoded, trace)
+    found, share = changes(decoded, before, after)
+    assert 0.05 < share <= 1
+    assert found[0].before >= found[-1].before
+
+
+def test_a_causal_mask_on_an_encoder_never_looks_ahead(paired):
+    after = what_if.instantly(paired.stacks[0], 1, 1, WhatIf(pattern="causal"))
+    assert after.hidden[0, 1]
+    assert np.triu(np.where(after.hidden, 0, after.values), 1).max() == 0
+
+
+def test_the_likeliest_tokens_come_first_and_sum_to_at_most_one(decoded):
+    (slot,) = slots(decoded)
+    found = choices(decoded, slot, 10)
+    shares = [choice.probability for choice in found]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) <= 1
+    best = decoded.trace.logits[0].softmax(-1).max()
+    assert shares[0] == pytest.approx(float(best), rel=1e-5)
+
+
+def test_an_encoder_without_a_language_head_guesses_nothing(paired):
+    assert slots(paired) == []

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import pytest
+
+
+def said(page):
+    return " ".join([m.value for m in page.markdown] + [c.value for c in page.caption] + [i.value for i in page.info])
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """One visit, shared by the tests that only look."""
+    from tests.pages.conftest import open_page
+
+    return open_page("explore")
+
+
+def test_a_sentence_a_model_and_its_attention_are_there_from_the_start(opened):
+    assert not opened.exception
+    assert not opened.error
+    assert opened.text_area(key="text").value.startswith("The animal")
+    assert len(opened.get("bidi_component")) == 2, "the overview and one head"
+    assert "gives" in said(opened)
+
+
+def test_nobody_meets_more_than_seven_controls_before_asking(opened):
+    plain = [opened.text_area, opened.selectbox, opened.text_input, opened.slider, opened.toggle, opened.multiselect]
+    inside = {"hub_id", "specials", "pair", "frame", "show", "units", "special", "colours", "curve"}
+    visible = [w for kind in plain for w in kind if w.key not in inside]
+    assert 1 <= len(visible) <= 7
+
+
+def test_heads_that_stand_out_are_named_with_their_number(opened):
+    assert any("looks at the previous token" in b.label for b in opened.button)
+
+
+def test_choosing_a_standout_shows_that_head_and_says_so_in_the_link(visit):
+    page = visit("explore")
+    button = next(b for b in page.button if "previous token" in b.label)
+    button.click().run()
+    assert not page.exception
+    layer, head = page.session_state["at"]
+    assert f"Layer {layer} head {head}" in button.label
+    assert page.query_params["at"] in (f"{layer}.{head}", [f"{layer}.{head}"])
+
+
+def test_a_link_opens_the_head_it_names(visit):
+    page = visit("explore", at="3.1", text="A short one")
+    assert page.session_state["at"] == (3, 1)
+    assert page.text_area(key="text").value == "A short one"
+
+
+@pytest.mark.parametrize(
+    "link, told",
+    [
+        ({"at": "99.0"}, "There is no layer 99"),
+        ({"at": "<b>"}, "makes no sense"),
+        ({"by": "nonsense"}, "which there is not"),
+        ({"c": "1garbage"}, "cannot be read"),
+        ({"model": "no-such-model"}, "which there is not"),
+    ],
+)
+def test_a_link_that_asks_for_what_there_is_not_says_so_and_shows_the_rest(visit, link, told):
+    page = visit("explore", **link)
+    assert not page.exception
+    assert told in said(page) + " ".join(e.value for e in page.error)
+    assert len(page.get("bidi_component")) >= 2
+
+
+@pytest.mark.parametrize(
+    "text", ["", "  \n ", "😀", "猫坐在垫子上。", "قطة على السجادة", "x", "<script>alert(1)</script> $x$ **y**"]
+)
+def test_any_text_is_shown_or_refused_in_a_sentence(visit, text):
+    page = visit("explore")
+    page.text_area(key="text").set_value(text).run()
+    assert not page.exception
+    if text.strip():
+        assert not page.error
+        assert len(page.get("bidi_component")) == 2
+    else:
+        assert "empty" in page.error[0].value
+    assert not any("<script>" in m.value for m in page.markdown)
+
+
+def test_a_very_long_text_is_cut_and_says_where(visit):
+    page = visit("explore")
+    page.selectbox(key="model").set_value("minilm-l6").run()
+    page.text_area(key="text").set_value("cat " * 25_000).run()
+    assert not page.exception
+    assert any("Cut at" in i.value for i in page.info)
+
+
+@pytest.mark.parametrize("panel", ["stages", "what_if", "next", "average", "beside"])
+def test_each_panel_opens_and_computes(visit, panel):
+    page = visit("explore", **{f"open_{panel}": "true"})
+    assert not page.exception
+    assert not page.error
+
+
+def test_what_if_shows_before_after_and_difference(visit):
+    page = visit("explore", open_what_if="true", mask="none")
+    assert len(page.get("bidi_component")) == 5
+    assert "Before:" in said(page)
+    assert "After:" in said(page)
+
+
+def test_silencing_a_head_shows_what_follows(visit):
+    page = visit("explore", open_what_if="true")
+    page.multiselect[0].set_value(["0.0", "1.2"]).run()
+    assert not page.exception
+    assert "of the probability changed place" in said(page)
+
+
+def test_an_appended_token_becomes_part_of_the_sentence(visit):
+    page = visit("explore", open_next="true")
+    before = page.text_area(key="text").value
+    button = next(b for b in page.button if (b.key or "").startswith("append-"))
+    button.click().run()
+    assert not page.exception
+    assert page.text_area(key="text").value.startswith(before)
+    assert len(page.text_area(key="text").value) > len(before)
+
+
+def test_an_encoder_takes_a_second_sentence(visit):
+    page = visit("explore", model="minilm-l6", second="He likes music.")
+    assert not page.exception
+    assert page.text_input(key="second").value == "He likes music."
+    assert not page.error

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+
+from attnviz.ui.navigation import PAGES_DIR, ROWS
+
+
+def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
+    page = visit()
+    assert not page.exception
+    assert page.get("bidi_component"), "the picture"
+    said = " ".join(m.value for m in page.markdown)
+    assert "“it” gives 75% to “animal”" in said
+
+
+def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
+    assert {row.name for row in ROWS} == {path.stem for path in PAGES_DIR.glob("*.py")}
+    links = [link.proto.page for link in visit().get("page_link")]
+    assert sorted(links) == sorted(row.name for row in ROWS if not row.is_home)
+
+
+def test_the_switches_and_the_sentence_change_the_numbers(visit):
+    page = visit()
+    before = [m.value for m in page.markdown]
+    page.toggle(key="causal").set_value(False).run()
+    assert [m.value for m in page.markdown] != before
+    page.text_input(key="sentence").set_value("A cat sat").run()
+    assert not page.exception
+    assert any("cat" in m.value or "A" in m.value for m in page.markdown)
+
+
+@pytest.mark.parametrize("text", ["", "   "])
+def test_an_empty_sentence_gets_a_sentence_and_the_cards_stay(visit, text):
+    page = visit()
+    page.text_input(key="sentence").set_value(text).run()
+    assert not page.exception
+    assert "empty" in page.error[0].value
+    assert page.get("page_link")
+
+
+def test_markup_in_the_sentence_is_never_markup(visit):
+    page = visit()
+    page.text_input(key="sentence").set_value("<img src=x onerror=alert(1)> $x$ **y**").run()
+    assert not page.exception
+    assert not any("<img" in m.value or "**y**" in m.value for m in page.markdown)
