@@ -53,7 +53,7 @@ def _check_config(entry: Entry, settings: Settings) -> None:
 
 
 def _check_weights(sizes: dict[str, int], entry: Entry) -> None:
-    if not any(name.endswith(".safetensors") for name in sizes):
+    if not {"model.safetensors", "model.safetensors.index.json"} & set(sizes):
         raise Problem(
             "{name} has no safetensors on the hub; other formats can run code when opened, and are not read here",
             name=entry.name,

