@@ -10,10 +10,11 @@ from torch import Tensor, nn
 
 from attnviz.core.attention import Scale, Stages, attend
 from attnviz.core.cache import KVCache
+from attnviz.core.costs import QKNorm
 from attnviz.core.fused import fused
 from attnviz.core.heads import HeadLayout
 from attnviz.core.message import Problem
-from attnviz.core.normalisation import QKNorm, qk_norms
+from attnviz.core.normalisation import qk_norms
 from attnviz.core.positions import Position
 from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, split_heads
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 
+from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.message import Problem
-
-#: Over each head's width with one weight shared by the heads, or over all heads at once.
-QKNorm = Literal["head", "head-layernorm", "full", "full-layernorm"]
 
 
 class RMSNorm(nn.Module):
@@ -32,7 +28,8 @@ class RMSNorm(nn.Module):
 
 
 class HeadNorm(nn.Module):
-    """Normalises queries or keys (..., H, T, D), each head by itself or all heads' widths as one."""
+    """Normalises queries or keys (..., H, T, D): "head" each head by itself with one weight shared by
+    all, "full" the widths of all heads as one; RMS, or LayerNorm where the kind says so."""
 
     def __init__(self, kind: QKNorm, n_heads: int, d_head: int, eps: float = 1e-6) -> None:
         super().__init__()
