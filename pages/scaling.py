@@ -6,6 +6,7 @@ import streamlit as st
 
 from attnviz.ui.controls import choice
 from attnviz.ui.guard import guard
+from attnviz.ui.scaling import ending
 from attnviz.ui.scaling.sections import SECTIONS, titles
 from attnviz.words import _
 
@@ -19,3 +20,5 @@ st.markdown(
 section = choice(_("Section"), titles(), "s_section", label_visibility="collapsed")
 with guard():
     SECTIONS[section]()
+with guard():
+    ending.panel()

@@ -75,11 +75,15 @@ def draw(n_keys: int, seed: int) -> Vectors:
     """The vectors of this seed: set by set, queries, keys, `sent`. The picture shows the very first query."""
     check(Config(n_keys=n_keys, seed=seed))
     generator = torch.Generator().manual_seed(seed)
-    sets = max(1, min(MOST_SETS, KEY_NUMBERS // (n_keys * LARGEST_D_K)))
-    rows = min(ROWS, max(4, 32_768 // n_keys))
+    sets, rows = how_many(n_keys)
     parts = [_one_set(n_keys, rows, generator) for _ in range(sets)]
     q, k, sent = (torch.stack(each)[:, None] for each in zip(*parts, strict=True))
     return Vectors(q, k, sent)
+
+
+def how_many(n_keys: int) -> tuple[int, int]:
+    """Sets of keys, and queries for each: fewer where there are more keys, so that drawing stays quick."""
+    return max(1, min(MOST_SETS, KEY_NUMBERS // (n_keys * LARGEST_D_K))), min(ROWS, max(4, 32_768 // n_keys))
 
 
 def _one_set(n_keys: int, rows: int, generator: Generator) -> tuple[Tensor, Tensor, Tensor]:

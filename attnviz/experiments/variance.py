@@ -98,16 +98,20 @@ def draw(config: Config) -> Iterator[Result]:
     """
     _check(config)
     generator = torch.Generator().manual_seed(config.seed)
-    block = SLOW_BLOCK if config.distribution == "heavy-tailed" else BLOCK
-    per_block = max(1, block // config.d_k)
+    block = per_block(config)
     seen: list[Tensor] = []
     drawn = 0
     while drawn < config.pairs:
-        size = min(per_block, config.pairs - drawn)
+        size = min(block, config.pairs - drawn)
         q, k = pair(config.distribution, config.strength, (size, config.d_k), generator)
         seen.append((q * k).sum(-1))  # (size,)
         drawn += size
         yield _result(config, torch.cat(seen))
+
+
+def per_block(config: Config) -> int:
+    """How many pairs are drawn at a time."""
+    return max(1, (SLOW_BLOCK if config.distribution == "heavy-tailed" else BLOCK) // config.d_k)
 
 
 def growth(seed: int = 0, distribution: str = "normal", strength: float = 0.0) -> Growth:

@@ -37,6 +37,9 @@ NUMBERS = {
     "s_seeds": Number(4, 1, 8),
     "s_rate": Number(1.0, 0.001, 10.0),
     "s_block": Number(2, 1, 4096),
+    "s_layer": Number(0, 0, 999),
+    "s_head": Number(0, 0, 999),
+    "s_factor": Number(2.0, 0.0, 1000.0),
     "s_T": Number(1.0, 0.0, 1_000_000.0),
     **{f"s_{one.id}": Number(one.default, one.low, one.high) for one in ALTERNATIVES.values() if one.parameter},
 }

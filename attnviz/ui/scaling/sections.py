@@ -7,6 +7,7 @@ from collections.abc import Callable
 from attnviz.ui.scaling import (
     alternatives_panel,
     gradient_panel,
+    real_head_panel,
     saturation_panel,
     softmax_panel,
     training_panel,
@@ -20,6 +21,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "gradient": gradient_panel.panel,
     "training": training_panel.panel,
     "alternatives": alternatives_panel.panel,
+    "head": real_head_panel.panel,
     "softmax": softmax_panel.panel,
 }
 
@@ -32,5 +34,6 @@ def titles() -> dict[str, str]:
         "gradient": _("3 Gradients vanish"),
         "training": _("4 Training"),
         "alternatives": _("5 Alternatives"),
+        "head": _("6 A real head"),
         "softmax": _("7 Softmax itself"),
     }

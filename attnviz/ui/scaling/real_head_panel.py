@@ -1,0 +1,136 @@
+"""Section 6: the same switch on a real head, on Q and K that were trained."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from attnviz.experiments import real_head as experiment
+from attnviz.experiments.explorer.reading import Request, Stack
+from attnviz.figures import heatmap
+from attnviz.figures import scaling_head as figures
+from attnviz.models import sources
+from attnviz.models.examples import EXAMPLES
+from attnviz.ui import readings, show
+from attnviz.ui.controls import choice
+from attnviz.ui.scaling import controls
+from attnviz.ui.scaling.names import K, Q
+from attnviz.ui.text import plain, spoken
+from attnviz.words import _
+
+
+def panel() -> None:
+    states = [s for s in sources.states() if s.on_this_machine and s.entry.kind != "pictures"]
+    if not states:
+        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
+        return
+    which, words = st.columns([1, 3], vertical_alignment="bottom")
+    with which:
+        model = choice(_("Model"), {s.entry.id: plain(s.entry.name) for s in states}, "s_model", style="select")
+    with words:
+        text = st.text_input(
+            _("Sentence"), EXAMPLES[0].text, key="s_text", bind="query-params", persist_state="session", max_chars=2000
+        )
+    reading = readings.reading(Request(model, text or ""))
+    for notice in reading.notices:
+        st.info(spoken(notice))
+    stack = reading.stacks[0]
+    config = _head(stack)
+    result = reading.kept(("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
+    _numbers(result, reading.name)
+    _pictures(result, stack)
+    _heatmaps(result, stack)
+
+
+def _head(stack: Stack) -> experiment.Config:
+    layers, heads = len(stack.layers), stack.layers[0].n_heads
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layer = min(int(controls.number(_("Layer, from 0"), "s_layer", 1)), layers - 1)
+        head = min(int(controls.number(_("Head, from 0"), "s_head", 1)), heads - 1)
+        factor = float(controls.number(_("Your scale, times the model's"), "s_factor", 0.5))
+        st.caption(_("{layers} layers of {heads} heads").format(layers=layers, heads=heads))
+    return experiment.Config(layer, head, factor)
+
+
+def _numbers(result: experiment.Result, name: str) -> None:
+    config = result.config
+    st.latex(
+        rf"\mathrm{{Var}}({Q}\cdot {K}) = {result.total:.4g}\ \ (\text{{random: }}{result.d_k}),\qquad "
+        rf"\text{{scale}} = {result.model_scale:.4g}\ \left(\tfrac{{1}}{{\sqrt{{{result.d_k}}}}} = "
+        rf"{1 / math.sqrt(result.d_k):.4g}\right),\qquad \mathrm{{Var}}(\text{{logits}}) = {result.model.variance:.4g}"
+    )
+    st.markdown(
+        _(
+            "**Trained: {name}, layer {layer}, head {head}.** With the model's scale its rows are {model:.0%} as "
+            "spread as they could be; without scaling {raw:.0%}; at {factor:g} times the model's scale {chosen:.0%}."
+        ).format(
+            name=plain(name),
+            layer=config.layer,
+            head=config.head,
+            model=result.model.share,
+            raw=result.raw.share,
+            factor=config.factor,
+            chosen=result.chosen.share,
+        )
+    )
+
+
+def _pictures(result: experiment.Result, stack: Stack) -> None:
+    variances, scales = st.columns(2, gap="medium")
+    with variances:
+        fig = figures.by_dimension(result.by_dimension)
+        half, total = result.holding(0.5), float(result.by_dimension.sum())
+        words = _(
+            "{half} of {d_k} dimensions hold half of the variance. The dimensions add up to {total:.4g}, q·k has "
+            "{real:.4g}: {how}."
+        ).format(
+            half=half,
+            d_k=result.d_k,
+            total=total,
+            real=result.total,
+            how=_together(result.total, total),
+        )
+        table = {"dimension": range(result.d_k), "variance": result.by_dimension}
+        show.figure(fig, name="head-variance", key="s_head_variance", table=table, caption=words, words=words)
+    with scales:
+        own = result.model_scale
+        marks = {
+            _("raw"): (1 / own, result.raw.share, figures.COLOURS[0]),
+            _("the model's scale"): (1.0, result.model.share, figures.COLOURS[1]),
+            _("your scale"): (result.config.factor, result.chosen.share, figures.COLOURS[2]),
+        }
+        fig = figures.entropy_over_scale(result.multiples, result.shares, marks)
+        words = _(
+            "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, {times:.3g} times sharper; one "
+            "query sees up to {keys} keys."
+        ).format(
+            model=result.model.entropy, raw=result.raw.entropy, times=1 / own, keys=int(result.allowed.sum(1).max())
+        )
+        table = {"multiple": result.multiples, "entropy_share": result.shares}
+        show.figure(fig, name="head-entropy", key="s_head_entropy", table=table, caption=words, words=words)
+
+
+def _together(real: float, parts: float) -> str:
+    if real > 1.1 * parts:
+        return _("trained dimensions pull together, where random ones would be independent")
+    if real < 0.9 * parts:
+        return _("trained dimensions pull against each other, where random ones would be independent")
+    return _("as if dimensions were independent")
+
+
+def _heatmaps(result: experiment.Result, stack: Stack) -> None:
+    rows, cols = stack.queries.labels, stack.keys.labels
+    drawn = (
+        ("raw", _("Raw"), result.raw),
+        ("model", _("With the model's scale"), result.model),
+        ("chosen", _("With your scale"), result.chosen),
+    )
+    for column, (name, title, made) in zip(st.columns(3, gap="small"), drawn, strict=True):
+        with column:
+            fig = heatmap.matrix(made.weights, rows, cols, masked=~result.allowed, title=title, height=360)
+            fig.update_traces(showscale=False)
+            words = _("q·k × {scale:.4g}: logits have variance {variance:.3g}, entropy {entropy:.2f} nats.").format(
+                scale=made.scale, variance=made.variance, entropy=made.entropy
+            )
+            show.figure(fig, name=f"head-{name}", key=f"s_head_{name}", caption=words, words=words)
