@@ -89,7 +89,7 @@ def _settings() -> None:
     for name, (default, meaning) in settings.VARIABLES.items():
         value = getattr(values, settings.FIELDS[name])
         print(_("{name} = {value}").format(name=name, value=value))
-        print("    " + _("{meaning}; default: {default}").format(meaning=meaning, default=default))
+        print("    " + _("{meaning}; default: {default}").format(meaning=_(meaning), default=_(default)))
 
 
 def _bar(name: str) -> Callable[[float, Message], None]:

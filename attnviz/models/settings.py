@@ -12,20 +12,27 @@ from pathlib import Path
 from typing import Final
 
 from attnviz.core.message import Problem
+from attnviz.words import N_
 
 #: name -> (default in words, meaning)
 VARIABLES: Final = {
-    "ATTNVIZ_HOSTED": ("0", "1 when strangers use this server: only the catalogue's models, no folders of the machine"),
+    "ATTNVIZ_HOSTED": (
+        "0",
+        N_("1 when strangers use this server: only the catalogue's models, no folders of the machine"),
+    ),
     "ATTNVIZ_MODELS": (
         "all (catalogue when hosted)",
         'which models may be loaded: "all", "catalogue", or ids by comma',
     ),
-    "ATTNVIZ_TOKEN_LIMIT": ("1024 (256 when hosted)", "how many tokens a sentence may have; the rest is cut, and said"),
-    "ATTNVIZ_CACHE": ("the user's cache folder", "where converted models and prepared traces are kept"),
-    "ATTNVIZ_DEVICE": ("cuda, mps or cpu, the first that works", "the torch device models are put on"),
-    "ATTNVIZ_DTYPE": ("float32; on cuda the checkpoint's own", "float32, bfloat16 or float16"),
-    "ATTNVIZ_HUB": ("1 (0 when hosted)", "0 never asks the hub: only what is on this machine is loaded"),
-    "ATTNVIZ_MEMORY_GB": ("what the machine has free", "the memory that one model may take"),
+    "ATTNVIZ_TOKEN_LIMIT": (
+        N_("1024 (256 when hosted)"),
+        N_("how many tokens a sentence may have; the rest is cut, and said"),
+    ),
+    "ATTNVIZ_CACHE": (N_("the user's cache folder"), N_("where converted models and prepared traces are kept")),
+    "ATTNVIZ_DEVICE": (N_("cuda, mps or cpu, the first that works"), N_("the torch device models are put on")),
+    "ATTNVIZ_DTYPE": (N_("float32; on cuda the checkpoint's own"), N_("float32, bfloat16 or float16")),
+    "ATTNVIZ_HUB": (N_("1 (0 when hosted)"), N_("0 never asks the hub: only what is on this machine is loaded")),
+    "ATTNVIZ_MEMORY_GB": (N_("what the machine has free"), N_("the memory that one model may take")),
 }
 
 #: variable -> field of Settings
