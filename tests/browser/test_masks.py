@@ -1,0 +1,125 @@
+"""The mask page in a real Chromium: painting by mouse, finger and keyboard, and what the link keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def open_masks(server_url: str, new_page: Open) -> Open:
+    """`open_masks("?m_rule1=window")`: the page, its grid drawn."""
+
+    def opened(query: str = "", **options: Any) -> Any:
+        page = new_page(**options)
+        page.goto(f"{server_url}/masks{query}")
+        page.get_by_test_id("mask").wait_for()
+        page.get_by_text("The same in PyTorch").wait_for()
+        return page
+
+    return opened
+
+
+def cell(page: Any, q: int, k: int, n: int = 10) -> tuple[float, float]:
+    """Where a cell of the grid is on screen."""
+    stage = page.get_by_test_id("mask")
+    stage.scroll_into_view_if_needed()
+    box = stage.bounding_box()
+    x, y, w, h = (float(value) for value in stage.get_attribute("data-plot").split(","))
+    return box["x"] + x + (k + 0.5) * w / n, box["y"] + y + (q + 0.5) * h / n
+
+
+def kept(page: Any, text: str) -> None:
+    """Wait until Python's sentence under the grid says so."""
+    page.get_by_text(text).wait_for()
+
+
+def test_a_click_reaches_the_weights_the_code_and_the_link(open_masks: Open) -> None:
+    page = open_masks()
+    kept(page, "55 of 100 scores.")
+    page.mouse.click(*cell(page, 0, 5))
+    kept(page, "56 of 100 scores. 1 cell is painted.")
+    page.get_by_text("(0, 5, True)").wait_for()
+    page.wait_for_url("**m_paint=*")
+    page.reload()
+    kept(page, "56 of 100 scores. 1 cell is painted.")
+
+
+def test_a_drag_hides_a_row_that_is_then_told_and_undo_brings_it_back(open_masks: Open) -> None:
+    page = open_masks()
+    page.mouse.move(*cell(page, 9, 0))
+    page.mouse.down()
+    page.mouse.move(*cell(page, 9, 9), steps=6)
+    page.mouse.up()
+    kept(page, "45 of 100 scores. 10 cells are painted.")
+    kept(page, "may look at nothing. Its row is zero here")
+    page.keyboard.press("Control+z")
+    kept(page, "55 of 100 scores.")
+    page.get_by_text("may look at nothing. Its row").wait_for(state="detached")
+    page.wait_for_function("() => !location.search.includes('m_paint')")
+
+
+def test_the_keyboard_paints_too(open_masks: Open) -> None:
+    page = open_masks()
+    page.get_by_test_id("mask").focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "Space"):
+        page.keyboard.press(key)
+    kept(page, "1 cell is painted.")
+
+
+def test_rules_change_under_the_paint_and_the_paint_can_be_removed(open_masks: Open) -> None:
+    page = open_masks()
+    page.mouse.click(*cell(page, 0, 9))
+    kept(page, "56 of 100 scores.")
+    page.get_by_label("The mask", exact=True).click()
+    page.get_by_role("option", name="sliding window").click()
+    kept(page, "35 of 100 scores. 1 cell is painted.")
+    window = page.get_by_label("words seen, itself included")
+    window.fill("2")
+    window.press("Enter")
+    kept(page, "20 of 100 scores. 1 cell is painted.")
+    assert "m_rule1=window" in page.url
+    assert "m1_window_window=2" in page.url
+    page.get_by_role("button", name="Remove the paint").click()
+    kept(page, "19 of 100 scores.")
+
+
+def test_a_hundred_words_are_painted_without_gaps(open_masks: Open) -> None:
+    text = "+".join(f"word{n}" for n in range(100))
+    page = open_masks(f"?m_text={text}&m_rule1=window&m1_window_window=20", height=1200)
+    kept(page, "1,810 of 10,000 scores.")
+    page.mouse.move(*cell(page, 5, 60, 100))
+    page.mouse.down()
+    page.mouse.move(*cell(page, 5, 89, 100), steps=3)
+    page.mouse.up()
+    kept(page, "1,840 of 10,000 scores. 30 cells are painted.")
+
+
+def test_training_is_drawn_while_it_runs(open_masks: Open) -> None:
+    page = open_masks("?m_view=training")
+    page.get_by_role("button", name="Train both, live").click()
+    page.get_by_text("the loss falls to").wait_for()
+    page.get_by_text("Learnt weights, mask off").wait_for()
+
+
+def test_on_a_dark_phone_a_finger_paints_and_nothing_sticks_out(open_masks: Open) -> None:
+    page = open_masks("?m_view=traps", width=390, height=844, dark=True, has_touch=True)
+    page.touchscreen.tap(*cell(page, 0, 5))
+    kept(page, "56 of 100 scores. 1 cell is painted.")
+    page.get_by_text("What the right code gives").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+
+
+def test_the_mask_is_saved_as_numbers(open_masks: Open) -> None:
+    page = open_masks("?m_text=a+b+c")
+    page.get_by_role("button", name="Export").first.click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV, the numbers").click()
+    lines = download.value.path().read_text().splitlines()
+    assert lines[0] == "query,key,query word,key word,mask"
+    assert [line.rsplit(",", 1)[1] for line in lines[1:]] == list("100110111")

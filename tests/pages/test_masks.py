@@ -1,0 +1,237 @@
+"""The mask page as a visitor drives it: every preset, painted links, traps, code that runs, bad input."""
+
+import contextlib
+import io
+import math
+import random
+import warnings
+import zlib
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.experiments import traps
+from attnviz.experiments.mask_lab import Painted
+from attnviz.experiments.mask_rules import KINDS, Rule, combined
+from attnviz.experiments.word_vectors import sentence
+from attnviz.ui import links
+from attnviz.ui.canvas import packing
+from attnviz.ui.masks.state import from_json, to_json
+
+WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
+
+
+def canvases(app):
+    """Headers and payloads of all canvases on the page, in order."""
+    blobs = [packing.unblob(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes]
+    return [(header, zlib.decompress(payload)) for header, payload in blobs]
+
+
+def grid(app):
+    header, payload = next(found for found in canvases(app) if "locked" in found[0])
+    rows, cols = header["shape"]
+    return packing.unpack_bits(payload[: -(-rows * cols // 8)], (rows, cols))
+
+
+def weights(app, number):
+    header, payload = [found for found in canvases(app) if "signed" in found[0]][number]
+    half = len(payload) // 2
+    high, low = np.frombuffer(payload[:half], np.uint8), np.frombuffer(payload[half:], np.uint8)
+    codes = (high.astype(np.uint16) << 8 | low).reshape(header["shape"])
+    return packing.decode16(codes, header["top"], header["signed"])
+
+
+def before(app):
+    return weights(app, 0)
+
+
+def after(app):
+    return weights(app, 1)
+
+
+def spoken(app):
+    return " ".join(
+        str(part.value) for kind in ("markdown", "caption", "warning", "error") for part in getattr(app, kind)
+    )
+
+
+def executed(code):
+    names = {}
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(code, names)
+    return names["weights"].detach().numpy()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_preset_is_on_the_grid_and_in_the_weights(visit, kind):
+    app = visit("masks", m_rule1=kind)
+    assert not app.exception
+    assert not app.error
+    expected = combined((Rule.of(kind),), len(WORDS)).numpy()
+    assert (grid(app) == expected).all()
+    assert (np.isfinite(after(app)) == expected).all()
+    kept = np.where(expected, before(app), 0)
+    sums = kept.sum(-1, keepdims=True)
+    renormalised = np.divide(kept, sums, out=np.zeros_like(kept), where=sums > 0)
+    np.testing.assert_allclose(np.nan_to_num(after(app)), renormalised, atol=2e-3)
+
+
+def test_random_cells_of_the_weights_are_recomputed_by_hand(visit):
+    app = visit("masks", m_rule1="window", m_seed="7")
+    drawn, mask = after(app), grid(app)
+
+    def draw(name, *shape):
+        return torch.randn(shape, generator=torch.Generator().manual_seed(zlib.crc32(name.encode()))).tolist()
+
+    w_q, w_k = (draw(f"7/projection {name}", 16, 16) for name in "qk")
+
+    def projected(word, matrix):
+        x = draw(f"7/{word}", 16)
+        return [sum(x[i] * matrix[i][j] for i in range(16)) / 4 for j in range(16)]
+
+    for q in random.Random(3).sample(range(len(WORDS)), 4):
+        query = projected(WORDS[q], w_q)
+        scores = [sum(a * b for a, b in zip(query, projected(word, w_k), strict=True)) / 4 for word in WORDS]
+        exps = [math.exp(score) if mask[q, k] else 0 for k, score in enumerate(scores)]
+        np.testing.assert_allclose(np.nan_to_num(drawn[q]), np.array(exps) / sum(exps), atol=1e-4)
+
+
+def test_rules_are_joined_by_and_and_or(visit):
+    app = visit("masks", m_rule1="window", m1_window_window="3", m_rule2="documents", m_rule3="blocks", m_join3="or")
+    rules = (Rule.of("window", window=3), Rule.of("documents"), Rule.of("blocks", "or"))
+    assert (grid(app) == combined(rules, len(WORDS)).numpy()).all()
+    app.selectbox(key="m_rule2").select("off").run()
+    assert (grid(app) == combined(rules[:1], len(WORDS)).numpy()).all()
+
+
+def test_parameters_change_the_mask(visit):
+    app = visit("masks", m_rule1="window")
+    app.number_input(key="m1_window_window").set_value(2).run()
+    app.toggle(key="m1_window_both_sides").set_value(True).run()
+    assert (grid(app) == combined((Rule.of("window", window=2, both_sides=True),), len(WORDS)).numpy()).all()
+
+
+def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
+    paint = Painted(10, on=(9,), off=(0, 33))
+    app = visit("masks", m_paint=links.pack(to_json(paint)))
+    expected = combined((Rule.of("causal"),), 10).numpy()
+    expected[0, 9], expected[0, 0], expected[3, 3] = True, False, False
+    assert (grid(app) == expected).all()
+    assert "3 cells are painted" in spoken(app)
+    app.button(key="m-unpaint").click().run()
+    assert grid(app).sum() == 55
+    assert "m_paint" not in app.query_params
+
+
+def test_any_paint_on_the_largest_grid_fits_into_a_link():
+    cells = np.random.default_rng(0).integers(0, 3, 128 * 128)
+    paint = Painted(128, tuple(np.flatnonzero(cells == 1).tolist()), tuple(np.flatnonzero(cells == 2).tolist()))
+    assert from_json(links.unpack(links.pack(to_json(paint)))) == paint
+
+
+@pytest.mark.parametrize("text", ["nonsense", links.pack({"n": 4000, "on": "", "off": ""}), links.pack([1])])
+def test_a_damaged_link_is_said_and_the_rules_alone_are_shown(visit, text):
+    app = visit("masks", m_paint=text)
+    assert not app.exception
+    assert "cannot be read" in spoken(app).replace("&#", "")
+    assert grid(app).sum() == 55
+
+
+def test_a_row_with_nothing_left_is_told_by_name(visit):
+    app = visit("masks", m_rule1="causal", m_rule2="padding", m2_padding_side="left")
+    assert "may look at nothing" in spoken(app)
+    assert "*The*, *cat*" in spoken(app)
+
+
+@pytest.mark.parametrize("way", ["attn_mask", "is_causal", "mask_mod"])
+def test_the_code_on_the_page_prints_the_weights_on_the_page(visit, way):
+    app = visit("masks", m_code=way)
+    np.testing.assert_allclose(executed(app.code[-1].value), np.nan_to_num(after(app)), atol=2e-5)
+
+
+def test_the_transformers_code_on_the_page_looks_where_the_grid_lets_it(visit):
+    app = visit("masks", m_code="transformers", m_rule1="window")
+    assert ((executed(app.code[-1].value) > 0) == grid(app)).all()
+
+
+def test_a_mask_that_is_no_flag_is_said_to_be_none(visit):
+    app = visit("masks", m_code="is_causal", m_rule1="window")
+    assert "differs from it in 21 of 100 cells" in spoken(app)
+    assert not app.code
+
+
+def test_every_trap_opens_with_its_code_and_its_pictures(visit):
+    app = visit("masks", m_view="traps")
+    for trap in traps.TRAPS.values():
+        app.selectbox(key="m_trap").select(trap.id).run()
+        assert not app.exception
+        assert not app.error
+        assert [part.value for part in app.code][:2] == [trap.wrong_code.strip(), trap.right_code.strip()]
+        outcome = traps.run(trap.id, sentence(tuple(WORDS), 0))
+        assert app.metric[0].value == f"{outcome.largest:.3f}"
+        np.testing.assert_allclose(
+            np.nan_to_num(weights(app, 3)), np.where(np.isfinite(weights(app, 3)), outcome.right.values, 0), atol=1e-4
+        )
+
+
+def test_four_thousand_words_show_their_exact_count(visit):
+    app = visit("masks", m_view="far", m_rule1="causal")
+    assert [metric.value for metric in app.metric] == [f"{4096 * 4097 // 2:,}", "50.01%", "528 of 1024"]
+
+
+def test_layers_widen_what_the_last_word_hears_of(visit):
+    app = visit("masks", m_rule1="window", m1_window_window="3")
+    assert "After 2 layers *tired* has heard of 5 of 10 words; 5 layers bring it 10, and no more." in spoken(app)
+    app.slider(key="m_layers").set_value(5).run()
+    assert "After 5 layers *tired* has heard of 10 of 10 words; that is all there are." in spoken(app)
+
+
+def test_training_runs_live_and_tells_what_leaked(visit):
+    app = visit("masks", m_view="training")
+    assert "One sentence of 10 words is 9 training examples" in spoken(app)
+    app.button(key="m-train").click().run()
+    assert not app.exception
+    assert "it copies" in spoken(app)
+
+
+def test_a_hundred_words_and_one_word_are_taken(visit):
+    app = visit("masks", m_text=" ".join(f"w{n}" for n in range(100)))
+    assert not app.exception
+    assert grid(app).shape == (100, 100)
+    for view in ("layers", "far", "traps", "training"):
+        app = visit("masks", m_text="alone", m_view=view)
+        assert not app.exception
+        assert grid(app).tolist() == [[True]]
+    assert "One word is no training example" in spoken(app).replace("&#46;", ".")
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [("   ", "There is no word in the sentence"), ("w " * 129, "The sentence has 129 words")],
+    ids=["none", "too many"],
+)
+def test_a_sentence_that_cannot_be_taken_is_answered_in_words(visit, text, said):
+    app = visit("masks")
+    app.text_input(key="m_text").set_value(text).run()
+    assert not app.exception
+    assert said in spoken(app)
+    assert app.text_input(key="m_text").value == text
+
+
+def test_markup_in_the_sentence_reaches_the_page_as_text(visit):
+    app = visit("masks", m_text="<b>bold</b> **star** $x^2$ [a](b) `tick`", m_rule1="window", m1_window_window="1")
+    assert not app.exception
+    header, _payload = canvases(app)[0]
+    assert header["q"][0] == "<b>bold</b>"
+    assert "<b>" not in spoken(app)
+    assert "$x^2$" not in spoken(app)
+
+
+def test_a_document_length_that_is_none_is_named_and_the_page_lives(visit):
+    app = visit("masks", m_rule1="documents")
+    app.text_input(key="m1_documents_lengths").set_value("two").run()
+    assert not app.exception
+    assert "must be whole numbers" in spoken(app)
+    assert app.selectbox(key="m_rule1").value == "documents"
