@@ -12,6 +12,7 @@ from attnviz.models.examples import EXAMPLES, Example
 from attnviz.models.settings import current
 from attnviz.models.tokens import Frame
 from attnviz.ui.controls import choice, set_linked
+from attnviz.ui.explore import share, state
 from attnviz.ui.text import plain
 from attnviz.words import _, say
 
@@ -22,8 +23,8 @@ def ask() -> Request:
     """Draw the controls above the picture and answer what was asked for."""
     words, which = st.columns([3, 1.2], vertical_alignment="bottom")
     with which:
-        state, name = _model()
-    kind = state.entry.kind if state else None
+        available, name = _model()
+    kind = available.entry.kind if available else None
     with words:
         text = st.text_area(
             _("Sentence") if kind != "encoder-decoder" else _("Sentence to read"),
@@ -38,6 +39,7 @@ def ask() -> Request:
     with st.container(horizontal=True, vertical_alignment="center"):
         _examples()
         frame = _how(kind)
+        share.menu()
     return Request(name, text or "", second, frame)
 
 
@@ -108,6 +110,9 @@ def _examples() -> None:
 def take(example: Example) -> None:
     """Show an example: its sentence, and the model and head that show best what it is for."""
     st.session_state["text"] = example.text
+    if example.second:
+        st.session_state["second"], st.session_state["pair"] = example.second, True
+    state.keep_on_canvas("pins", None)
     if example.model:
         set_linked("model", example.model, example.model)
     if example.head is not None:

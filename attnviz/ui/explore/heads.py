@@ -176,12 +176,11 @@ def _under(shown: Shown) -> None:
 
 
 def telling_row(matrix: Matrix) -> int:
-    """A row worth a sentence: the one with the largest weight on another token than itself or the first."""
-    seen = np.where(matrix.hidden, 0.0, matrix.values).copy()
-    seen[:, 0] = 0
-    size = min(seen.shape)
-    seen[np.arange(size), np.arange(size)] = 0
-    return int(np.unravel_index(int(seen.argmax()), seen.shape)[0]) if seen.size else 0
+    """A row worth a sentence: the one that looks hardest and farthest, the first token (a common sink) left out."""
+    seen = np.where(matrix.hidden, 0.0, matrix.values)
+    rows, cols = np.indices(seen.shape)
+    telling = seen * np.log1p(np.abs(rows - cols)) * (cols > 0)
+    return int(np.unravel_index(int(telling.argmax()), seen.shape)[0]) if seen.size else 0
 
 
 def _head_title(stack: Stack, layer: int, head: int) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.ui.explore import average_panel, beside_panel, next_panel, stages_panel, what_if_panel
 from attnviz.ui.explore.heads import Shown
 from attnviz.ui.guard import guard
+from attnviz.ui.snippet import snippet
 from attnviz.words import _
 
 
@@ -29,3 +30,37 @@ def below(shown: Shown) -> None:
         if box.open:
             with box, guard():
                 panel(shown)
+    layer = shown.stack.layers[shown.layer]
+    extras = (layer.softcap, layer.sinks, layer.bias)
+    if shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
+        code(shown)
+
+
+def code(shown: Shown) -> None:
+    """The numbers of the head on show, from the package alone."""
+    snippet(code_of(shown), key="explore")
+
+
+def code_of(shown: Shown) -> str:
+    """A program that prints the row the page speaks of."""
+    request, query = shown.reading.request, shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
+    second = f", {request.second!r}" if request.second else ""
+    frame = f", frame={request.frame!r}" if shown.reading.source.frame != "usual" else ""
+    kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
+    return f"""import torch
+from attnviz.models.capture import capture
+from attnviz.models.sources import load
+from attnviz.models.tokens import encode
+
+loaded = load({request.model!r})
+tokens = encode(loaded, {request.text!r}{second}{frame})
+layer = capture(loaded.model, **tokens.inputs).layers[{shown.layer}]
+
+q = layer.q[0, {shown.head}]                               # (Q, D): this head's queries
+k = layer.k[0, {kv_head}]                               # (K, D): the keys it reads
+scores = q @ k.T * layer.scale                   # (Q, K)
+scores = scores.masked_fill(~layer.mask[0, 0], -torch.inf)
+weights = scores.softmax(-1)                     # rows sum to 1
+
+for token, weight in zip(tokens.labels, weights[{query}]):
+    print(f"{{token:>12}} {{weight:.4f}}")"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -103,10 +104,8 @@ def keep_on_canvas(name: str, value: Any | None) -> None:
     else:
         kept[name] = value
     st.session_state["canvas"] = kept
-    try:
+    with suppress(Problem):  # what a link cannot hold is kept here, and can be saved as a file
         links.write("c", kept or None)
-    except Problem:
-        st.session_state["canvas_too_large"] = True
     st.session_state["canvas_link"] = st.query_params.get("c")
 
 
