@@ -125,6 +125,18 @@ def test_several_pins_reach_python_and_escape_lets_go(open_app: Callable[..., An
     assert page.get_by_role("option", selected=True).count() == 0
 
 
+def test_pins_that_the_page_keeps_start_there_and_follow_quick_clicks(open_app: Callable[..., Any]) -> None:
+    page = open_app("?owned=1")
+    assert page.get_by_text("pins q3").is_visible()
+    for i in [5, 8, 11]:
+        page.get_by_role("option").nth(i).click()
+    page.get_by_text("pins q3 q5 q8 q11").wait_for()
+    page.wait_for_timeout(300)
+    assert page.get_by_role("option", selected=True).count() == 4
+    page.keyboard.press("Escape")
+    page.get_by_text("pins  cell None").wait_for()
+
+
 def test_pins_stay_when_another_head_is_chosen(open_app: Callable[..., Any]) -> None:
     page = open_app()
     page.get_by_role("option").nth(6).click()

@@ -199,17 +199,22 @@ def head_view(
     """Draw one head large, its lines and its sentence; answer what is pinned in the group.
 
     `pins` is where pinning starts (from a link), and replaces what is pinned whenever the caller
-    passes something new. `tokens_k` = None: one sentence looks at itself, and a token lit in one
+    passes something new (`Pins()` clears). `on_pins` is called before the rerun, for a gesture in any
+    view of the group. `tokens_k` = None: one sentence looks at itself, and a token lit in one
     place is lit in all. Views with the same `group` (the overview's key) light, pin and zoom together.
     """
     group, options = group or key, options or Options()
     document = packing.fingerprint(tuple(tokens_q), None if tokens_k is None else tuple(tokens_k))
     columns = tokens_q if tokens_k is None else tokens_k
 
+    if on_pins is not None:
+        st.session_state[f"{group}_on_pins"] = on_pins  # whichever view of the group a gesture happens in
+
     def pinned() -> None:
-        st.session_state[f"{group}_pins"] = _dict(_dict(st.session_state.get(key)).get("pins"))
-        if on_pins is not None:
-            on_pins(_pins(st.session_state[f"{group}_pins"], document, len(tokens_q), len(columns)) or Pins())
+        st.session_state[f"{group}_pins"] = kept = _dict(_dict(st.session_state.get(key)).get("pins"))
+        hear = st.session_state.get(f"{group}_on_pins")
+        if hear is not None:
+            hear(_pins(kept, document, len(tokens_q), len(columns)) or Pins())
 
     data = _head_blob(group, head, tokens_q, tokens_k, options, document, pins)
     component("head")(key=key, data=data, on_pins_change=pinned)
@@ -223,7 +228,8 @@ def pinned_in(
     document = packing.fingerprint(tuple(tokens_q), None if tokens_k is None else tuple(tokens_k))
     kept = _dict(st.session_state.get(f"{group}_pins"))
     n_k = len(tokens_q if tokens_k is None else tokens_k)
-    held = _pins(kept, document, len(tokens_q), n_k) if kept.get("start") == _pins_name(start) else None
+    other = start is not None and kept.get("start") != _pins_name(start)
+    held = None if other else _pins(kept, document, len(tokens_q), n_k)
     return held if held is not None else start or Pins()
 
 
@@ -315,6 +321,7 @@ def _head_blob(
         "unit": options.unit or wording.unit(head.kind),
         "pins": None if pins is None else _plain_pins(pins),
         "start": _pins_name(pins),
+        "heard": 0 if pins is None else _int(_dict(st.session_state.get(f"{group}_pins")).get("seq")) or 0,
         "colours": wording.colours(),
         "words": wording.head(),
     }

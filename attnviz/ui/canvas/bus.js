@@ -9,7 +9,9 @@ function groupOf(name) {
       pins: [],
       cell: null,
       doc: null,
-      start: null,
+      start: "",
+      pinSeq: 0,
+      pinnedAt: 0,
       zoom: { z: 1, q0: 0, k0: 0 },
       selected: null,
       seq: 0,
@@ -23,17 +25,21 @@ function tell(group, what) {
   for (const listener of [...group.listeners]) listener(what);
 }
 
-// Start afresh for other tokens; take over pins that Python newly asks for.
+// Start afresh for other tokens; take over pins that Python newly asks for, unless it has not heard the newest yet.
 function adopt(group, header) {
   const other = group.doc !== header.doc;
   if (other) {
     Object.assign(group, { doc: header.doc, hover: null, pins: [], cell: null, zoom: { z: 1, q0: 0, k0: 0 } });
   }
-  if (header.pins && (other || group.start !== header.start)) {
+  const late = header.heard < group.pinSeq && performance.now() - group.pinnedAt < 4000;
+  if (other) group.start = "";
+  if (header.pins && (other || (group.start !== header.start && !late))) {
     group.pins = header.pins.tokens.map(([axis, i]) => ({ axis, i }));
     group.cell = header.pins.cell;
+    group.start = header.start;
+    tell(group, "pins");
   }
-  group.start = header.start;
+  group.pinSeq = Math.max(group.pinSeq, header.heard);
   if (other) tell(group, "document");
 }
 

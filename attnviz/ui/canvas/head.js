@@ -163,7 +163,9 @@ class HeadView {
     this.heatmap.light();
     if (this.header.lines) this.lines.light();
     if (this.header.chips) this.chips.light();
-    this.read.textContent = this.readout();
+    const text = this.readout();
+    this.read.textContent = text || this.words.idle;
+    this.read.classList.toggle("av-idle", !text);
     this.letGoButton.hidden = this.group.pins.length === 0 && this.group.cell === null;
     this.root.dataset.pins = this.group.pins.map((p) => p.axis + p.i).join(" ");
   }
@@ -261,7 +263,10 @@ class HeadView {
 
   emit() {
     const { group } = this;
+    group.pinSeq += 1;
+    group.pinnedAt = performance.now();
     this.component.setStateValue("pins", {
+      seq: group.pinSeq,
       doc: group.doc,
       start: group.start,
       tokens: group.pins.map(({ axis, i }) => [axis, i]),

@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from attnviz.core.message import Problem
 from attnviz.ui.canvas import packing, wording
 from attnviz.ui.canvas.mount import component
 
@@ -44,7 +45,12 @@ def mask_grid(
     if given.shape != (n_q, n_k):
         raise ValueError(f"a mask of shape {given.shape} does not fit {n_q} queries and {n_k} keys")
     if given.size > MOST_CELLS:
-        raise ValueError(f"{n_q} x {n_k} cells are more than can be painted")
+        raise Problem(
+            "{rows} x {columns} cells are more than can be painted: at most {most}.",
+            rows=n_q,
+            columns=n_k,
+            most=MOST_CELLS,
+        )
     name = packing.fingerprint(packing.pack_bits(given), tuple(tokens_q), tokens_k and tuple(tokens_k))
     kept, ack = f"{key}_painted", f"{key}_ack"
 

@@ -46,6 +46,7 @@ class OverviewView {
     });
     stage.addEventListener("keydown", (e) => this.key(e));
     stage.addEventListener("blur", () => this.point(null));
+    this.scroll.addEventListener("scroll", () => this.preview.classList.remove("av-on"));
     stage.addEventListener("focus", () => {
       if (stage.matches(":focus-visible") && this.places && this.at === null) this.point(this.chosen(), true);
     });

@@ -44,6 +44,7 @@ def head() -> dict[str, str]:
         "most": _("{token} looks most at {keys}"),
         "mostby": _("{token} is looked at most by {queries}"),
         "share": _("{token} {value}"),
+        "idle": _("Point at a token or a cell. A click pins it."),
         "pinned": _("{token} pinned"),
         "unpinned": _("{token} let go"),
         "none": _("Nothing pinned"),

@@ -3,6 +3,8 @@
 ?n=tokens &layers= &heads= &kv= &html=1 (tokens that look like markup) &cross=1 &what=view|diff|mask
 """
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -52,6 +54,14 @@ hidden = np.triu(np.ones((n, n_k), bool), 1) if not cross else None
 what = st.query_params.get("what", "view")
 
 
+def owned() -> dict[str, Any]:
+    """?owned: the page keeps the pins, as a link would, and hands back what it keeps."""
+    if "owned" not in st.query_params:
+        return {}
+    pins = st.session_state.setdefault("held", canvas.Pins((canvas.Pin("q", 3),)))
+    return {"pins": pins, "on_pins": lambda held: st.session_state.update(held=held)}
+
+
 @st.fragment
 def view() -> None:
     overview = tiles(n, n_k, n_layers, n_heads, n_kv)
@@ -69,6 +79,7 @@ def view() -> None:
             segments_q=(7,) if "segments" in st.query_params else (),
         ),
         selected=(1, 1),
+        **owned(),
     )
     st.text(f"picked {picked.layer},{picked.head}")
     st.text("pins " + " ".join(f"{p.axis}{p.index}" for p in picked.pins.tokens) + f" cell {picked.pins.cell}")
