@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -15,15 +13,11 @@ from attnviz.core.costs import Flops, Parameters
 from attnviz.core.latent import Machine
 from attnviz.core.message import Problem
 from attnviz.models import readers
+from attnviz.models.configs import config_from, max_context, text_part, unread_fields
 from attnviz.models.families import FAMILIES
 from attnviz.models.layers import PAGED, Convention, Layer, Paged
 from attnviz.models.measured_layers import measured_layers
 from attnviz.models.published import Preset, find_preset
-
-_ABOUT_ATTENTION = re.compile(r"head|attn|attention|kv_|window|_rank|layer_types|latent|indexer|mamba|ssm|conv")
-_SAYS_NOTHING = re.compile(
-    r"dropout|pdrop|softcap|scal|impl|output_|pruned|bias_init|rope|initializer|_eps|temperature"
-)
 
 
 @dataclass(frozen=True)
@@ -42,7 +36,7 @@ class Architecture:
     def from_config(cls, config: PretrainedConfig | dict[str, Any], name: str | None = None) -> Architecture:
         """From any transformers config, or the contents of a config.json."""
         whole = config if isinstance(config, PretrainedConfig) else config_from(config)
-        text = whole if whole.is_encoder_decoder else _text_part(whole)
+        text = whole if whole.is_encoder_decoder else text_part(whole)
         family = FAMILIES.get(text.model_type)
         layers = readers.read(text, family) if family else measured_layers(text)
         given = config if isinstance(config, dict) else whole.to_dict()
@@ -53,7 +47,7 @@ class Architecture:
             max_context(text),
             text,
             family is None,
-            _unread(given, whole),
+            unread_fields(given, whole),
         )
 
     @classmethod
@@ -119,72 +113,6 @@ class Architecture:
     def _flops(self, new: int, context: int, causal: bool, machine: Machine) -> Flops:
         mine = (layer for layer in self.layers if layer.role == "self" and (new > 1 or layer.stack == "decoder"))
         return sum((layer.flops(new, context, causal=causal, machine=machine) for layer in mine), Flops(0, 0, 0))
-
-
-def config_from(given: dict[str, Any]) -> PretrainedConfig:
-    """The transformers config that a config.json describes."""
-    fields = dict(given)
-    model_type = fields.pop("model_type", None)
-    if not isinstance(model_type, str):
-        raise Problem('the config has no "model_type", the field that names its family')
-    try:
-        return AutoConfig.for_model(model_type, **fields)
-    except ValueError as error:
-        if "Unrecognized model" in str(error) or "nrecognized" in str(error):
-            raise Problem("model_type={model_type} is no family of transformers", model_type=model_type) from error
-        raise Problem("the config is not accepted: {reason}", reason=_first_line(error)) from error
-    except Exception as error:  # configs check themselves in many ways
-        raise Problem("the config is not accepted: {reason}", reason=_first_line(error)) from error
-
-
-def config_from_text(text: str) -> PretrainedConfig:
-    """The transformers config in a pasted config.json."""
-    try:
-        given = json.loads(text)
-    except ValueError as error:
-        raise Problem("this is not JSON: {reason}", reason=_first_line(error)) from error
-    if not isinstance(given, dict):
-        raise Problem("a config.json is one object in braces")
-    return config_from(given)
-
-
-def max_context(config: Any) -> int | None:
-    """Tokens the model was made for, when its config says."""
-    for field in ("max_position_embeddings", "n_positions", "max_target_positions", "max_seq_len"):
-        value = getattr(config, field, None)
-        if isinstance(value, int) and 0 < value < 1 << 30:
-            return value
-    return None
-
-
-def _text_part(config: PretrainedConfig) -> PretrainedConfig:
-    """The language model of a config that also has eyes or ears."""
-    try:
-        return config.get_text_config(decoder=True)
-    except ValueError:
-        return config
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[-1].strip()
-
-
-def _unread(given: dict[str, Any], config: PretrainedConfig) -> tuple[str, ...]:
-    """Fields that the family's config class does not know and that sound like attention."""
-    known = set(_defaults(type(config))) | set(config.attribute_map)
-    return tuple(
-        key
-        for key, value in given.items()
-        if key not in known
-        and value not in (None, False)
-        and _ABOUT_ATTENTION.search(key)
-        and not _SAYS_NOTHING.search(key)
-    )
-
-
-def _defaults(kind: type) -> frozenset[str]:
-    names = {name for parent in kind.__mro__ for name in getattr(parent, "__annotations__", {})}
-    return frozenset(names | set(dir(kind)))
 
 
 @lru_cache(maxsize=64)

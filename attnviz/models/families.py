@@ -27,6 +27,7 @@ class Family:
     shares_heads: bool = True  #: False: every query head has its own keys, whatever the config says
     extra_per_head: int = 0  #: numbers more per query head
     extra_per_width: int = 0  #: times the head width
+    cache: bool = True  #: False where transformers has none for the family
     sub_norm: bool = False  #: a norm over the model width before W_O
 
 
@@ -38,7 +39,7 @@ def _each(names: str, family: Family) -> dict[str, Family]:
 _DECODERS = {
     **_each(
         "llama arcee gemma gemma2 granite granitemoe granitemoeshared olmo smollm3 internlm3 phimoe "
-        "nemotron cohere2 aria_text iquestcoder hyperclovax cohere2_moe ",
+        "nemotron cohere2 aria_text iquestcoder hyperclovax cohere2_moe",
         Family(),
     ),
     **_each(
@@ -46,9 +47,11 @@ _DECODERS = {
         Family(qkv_bias=False, out_bias=False),
     ),
     **_each("qwen3 qwen3_moe apertus gemma3_text hunyuan_v1_dense hy_v3", Family(qk_norm="head")),
+    **_each("qwen3_vl_text qwen3_vl_moe_text", Family(qk_norm="head")),
+    **_each("qwen2 qwen2_vl_text qwen2_5_vl_text", Family(qkv_bias=True, out_bias=False)),
     **_each("olmo2 olmo3 olmoe flex_olmo", Family(qk_norm="full")),
     **_each("glm glm4 helium", Family(out_bias=False)),
-    **_each("bloom xglm biogpt openai-gpt ctrl", Family(qkv_bias=True, out_bias=True, shares_heads=False)),
+    **_each("bloom xglm biogpt ctrl", Family(qkv_bias=True, out_bias=True, shares_heads=False)),
     **_each("starcoder2 ernie4_5 ernie4_5_moe", Family(qkv_bias="use_bias", out_bias="use_bias")),
     **_each("granite_swa granitemoe_swa", Family(sinks=True)),
     "bitnet": Family(sub_norm=True),
@@ -63,17 +66,17 @@ _DECODERS = {
     "gpt_oss": Family(sinks=True),
     "gpt2": Family(shape="gpt2", qkv_bias=True, out_bias=True, shares_heads=False),
     "llama4_text": Family(),
+    "openai-gpt": Family(qkv_bias=True, out_bias=True, shares_heads=False, cache=False),
     "opt": Family(qkv_bias="enable_bias", out_bias="enable_bias", shares_heads=False),
     "persimmon": Family(
         qkv_bias=True, out_bias=True, shares_heads=False, qk_norm="head-layernorm", qk_norm_flag="qk_layernorm"
     ),
     "phi": Family(qkv_bias=True, out_bias=True, qk_norm="head-layernorm", qk_norm_flag="qk_layernorm"),
-    "qwen2": Family(qkv_bias=True, out_bias=False),
     "qwen2_moe": Family(qkv_bias="qkv_bias", out_bias=False),
     "seed_oss": Family(out_bias="attention_out_bias"),
     "gemma3n_text": Family(shape="hybrid", qk_norm="head"),
     "gemma4_text": Family(shape="hybrid", qk_norm="head"),
-    "stablelm": Family(qkv_bias="use_qkv_bias", out_bias=False),
+    "stablelm": Family(qkv_bias="use_qkv_bias", out_bias=False, qk_norm="full", qk_norm_flag="qk_layernorm"),
 }
 _HYBRIDS = {
     "qwen3_next": Family(shape="hybrid", qk_norm="head", gated=True),
@@ -89,8 +92,8 @@ _ENCODERS = {
     **_each(
         "bert roberta camembert xlm-roberta xlm-roberta-xl electra ernie data2vec-text layoutlm "
         "megatron-bert mpnet distilbert albert roberta-prelayernorm rembert ibert tapas deberta-v2 gte "
-        "jina_embeddings_v3 esm mra clip_text_model clip_vision_model siglip_text_model "
-        "siglip_vision_model vit_mae bert-generation ",
+        "jina_embeddings_v3 esm mra clip_text_model clip_vision_model vit_mae "
+        "bert-generation",
         Family(shape="encoder", qkv_bias=True, out_bias=True, shares_heads=False),
     ),
     **_each(

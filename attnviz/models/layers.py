@@ -55,6 +55,8 @@ class Layer:
     latent: LatentLayout | None = None
     slides: bool = True  #: False where transformers keeps every token although the layer sees a window only
 
+    held: int | None = None  #: numbers one token leaves in transformers' cache, when not `cached`
+
     @property
     def layout(self) -> HeadLayout:
         """The layer's heads; MLA's as they unfold."""
@@ -79,7 +81,8 @@ class Layer:
             raise Problem(
                 "convention={convention} is not one of {known}", convention=convention, known=", ".join(CONVENTIONS)
             )
-        growing = stored_bytes(self.tokens_kept(tokens, convention, paged) * self.cached, dtype, group)
+        each = self.held if convention == "transformers" and self.held is not None else self.cached
+        growing = stored_bytes(self.tokens_kept(tokens, convention, paged) * each, dtype, group)
         plain = dtype if dtype in ("float32", "float16", "bfloat16") else "bfloat16"
         return growing + stored_bytes(self.fixed, plain) + 4 * self.fixed_float32
 

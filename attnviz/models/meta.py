@@ -9,10 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 from transformers import (
-    AttentionInterface,
-    AttentionMaskInterface,
     AutoModel,
     AutoModelForCausalLM,
     AutoModelForSeq2SeqLM,
@@ -20,14 +17,13 @@ from transformers import (
 )
 
 from attnviz.core.message import Message
-
-SHAPES_ONLY = "attnviz_shapes_only"
+from attnviz.models.shapes_only import SHAPES_ONLY, NoPadding
 
 #: What a module of softmax attention is called; T5's LayerSelfAttention is the block around one.
 _ATTENTION = re.compile(r"(?<!Layer)(?<!LayerSelf)(?<!LayerCross)(Attention|Attn)$")
 _NOT_SOFTMAX = re.compile(r"(Linear|Delta|Lightning|LayerSelf|LayerCross|LayerLocal|LayerTransientGlobal)\w*Attention$")
 #: Norms of the block that some families keep inside the attention module: not attention's own.
-_BLOCK_NORM = re.compile(r"(^|\.)(LayerNorm|layer_norm)\.")
+_BLOCK_NORM = re.compile(r"(^|\.)(LayerNorm|layer_norm|self_attn_layer_norm|ln)\.")
 
 
 @dataclass(frozen=True)
@@ -98,7 +94,7 @@ def measure(
         if not tokens:
             break
         try:
-            with _NoPadding():
+            with NoPadding():
                 cache, failure = tuple(_cache_of(_run(model, tokens, batch, encoder_tokens or tokens))), None
             break
         except Exception as error:  # a model's own code, on a device it was not written for: anything may be raised
@@ -119,16 +115,6 @@ def build(
             break
     with torch.device("meta"):
         return auto.from_config(config, dtype=dtype, attn_implementation=implementation).eval()
-
-
-class _NoPadding(TorchFunctionMode):
-    """On `meta` no value is known: what code asks about its padding mask is answered as where there is none."""
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        answers = {torch.Tensor.item: 1, torch.Tensor.__bool__: True, torch.Tensor.__int__: 1}
-        if func in answers and args[0].is_meta:
-            return answers[func]
-        return func(*args, **(kwargs or {}))
 
 
 def attention_modules(model: nn.Module) -> tuple[MeasuredModule, ...]:
@@ -201,15 +187,3 @@ def _tensors(layer: Any) -> list[tuple[str, Tensor]]:
         many = value.items() if isinstance(value, dict) else [("", value)]
         found += [(f"{name}{i}", t) for i, t in many if isinstance(t, Tensor) and t.numel()]
     return found
-
-
-def _shapes_only(
-    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *args: Any, **kwargs: Any
-) -> tuple[Tensor, None]:
-    """Attention that computes nothing: an output of the right shape, (B, Q, H, Dv)."""
-    batch, heads, q_len, _ = query.shape
-    return query.new_empty(batch, q_len, heads, value.shape[-1]), None
-
-
-AttentionInterface.register(SHAPES_ONLY, _shapes_only)
-AttentionMaskInterface.register(SHAPES_ONLY, lambda *args, **kwargs: None)

@@ -118,8 +118,10 @@ def _decoder(config: Any, family: Family) -> Iterator[Layer]:
     layout = _layout(config, family)
     count = _count(config, family, layout)
     slides = getattr(config, "attention_layers", None) is None  # GPT-Neo's local layers keep everything
+    repeats = getattr(config, "new_decoder_architecture", False)  # Falcon 40B caches keys once per query head
+    held = None if family.cache and not repeats else 2 * layout.n_heads * layout.qk_width * family.cache
     for i, (kind, window) in enumerate(_kinds(config, number(config, "num_hidden_layers"))):
-        yield _layer(i, kind, layout, count, window=window, slides=slides)
+        yield _layer(i, kind, layout, count, window=window, slides=slides, held=held)
 
 
 def _encoder(config: Any, family: Family) -> Iterator[Layer]:
