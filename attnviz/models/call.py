@@ -31,6 +31,7 @@ class Call:
     q: Tensor
     k: Tensor
     v: Tensor
+    mask: Tensor | None  #: as it was given; `allowed` and `bias` are what it says
     allowed: Tensor | None
     causal: bool
     bias: Tensor | None
@@ -98,7 +99,7 @@ def understand(
         unknown.append("softcap")
     scale = q.shape[-1] ** -0.5 if scaling is None else float(scaling)
     dropout = float(kwargs.get("dropout") or 0.0)
-    return Call(q, k, v, allowed, causal, bias, softcap, sinks, scale, dropout, tuple(unknown))
+    return Call(q, k, v, mask, allowed, causal, bias, softcap, sinks, scale, dropout, tuple(unknown))
 
 
 def _selected(allowed: Tensor | None, causal: bool, indices: Tensor, q_len: int, k_len: int) -> Tensor:

@@ -12,7 +12,6 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem
 from attnviz.models.fallback import eager_layers
 from attnviz.models.forward import Logits, arguments, logits_of
 from attnviz.models.recorder import Recorder, listening
@@ -34,10 +33,7 @@ def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trac
         trace, _ = record(model, Recorder(model), logits, inputs)
         if trace.layers:
             return trace
-    trace = eager_layers(model, logits, inputs)
-    if not trace.layers:
-        raise Problem("{model} has no attention layers", model=type(model).__name__)
-    return trace
+    return eager_layers(model, logits, inputs)
 
 
 def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:

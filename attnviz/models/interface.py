@@ -6,6 +6,7 @@ Nothing is recorded unless the calling thread has set `listener`: one model serv
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -13,12 +14,12 @@ import torch
 from torch import Tensor, nn
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
-from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, sdpa_mask
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS, eager_mask, sdpa_mask
 from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
 from attnviz.core.attention import attend
 from attnviz.models.call import Call, MaskSplitter, understand
-from attnviz.models.switch import NAME, original
+from attnviz.models.switch import NAME, NAME_PLAIN, OURS, original
 
 Answer = tuple[Tensor, Tensor | None]  #: output (B, Q, H, Dv), and weights where the model asked for them
 
@@ -36,18 +37,18 @@ listener: ContextVar[Listener | None] = ContextVar("attnviz_listener", default=N
 
 
 def attention(
-    module: nn.Module, q: Tensor, k: Tensor, v: Tensor, attention_mask: Tensor | None, **kwargs: Any
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None = None, **kwargs: Any
 ) -> Answer:
-    """What every attention layer of a model calls in place of its own function."""
+    """What every attention layer of a model calls in place of its own function; some name the arguments."""
     active = listener.get()
-    if active is None and original(module) != NAME:
-        return _as_before(module, q, k, v, attention_mask, kwargs)
+    if active is None and original(module) not in OURS:
+        return _as_before(module, query, key, value, attention_mask, kwargs)
     splitter = MaskSplitter() if active is None else active.splitter
     scaling = kwargs.get("scaling")
     others = {name: value for name, value in kwargs.items() if name != "scaling"}
     if active is None and not _special(others):
-        return sdpa_attention_forward(module, q, k, v, attention_mask, **kwargs)
-    call = understand(module, q, k, v, attention_mask, scaling, others, splitter)
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+    call = understand(module, query, key, value, attention_mask, scaling, others, splitter)
     if active is None:
         return run(module, call, attention_mask, kwargs)
     return active.answer(module, call, attention_mask, kwargs)
@@ -55,12 +56,21 @@ def attention(
 
 def mask(*args: Any, **kwargs: Any) -> Tensor | None:
     """The mask that goes with `attention`: boolean, as for torch's fused attention, or None."""
+    return _mask(sdpa_mask, args, kwargs)
+
+
+def plain_mask(*args: Any, **kwargs: Any) -> Tensor | None:
+    """The same for families without fused attention: additive, and always there."""
+    return _mask(eager_mask, args, kwargs)
+
+
+def _mask(function: Callable[..., Tensor | None], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
     active = listener.get()
     before = original(kwargs.get("config"))
-    if active is None and before != NAME:
-        function = ALL_MASK_ATTENTION_FUNCTIONS.get(before)
-        return None if function is None else function(*args, **kwargs)
-    made: Tensor | None = sdpa_mask(*args, **kwargs)
+    if active is None and before not in OURS:
+        theirs = ALL_MASK_ATTENTION_FUNCTIONS.get(before)
+        return None if theirs is None else theirs(*args, **kwargs)
+    made = function(*args, **kwargs)
     if active is not None:
         active.note_mask(made, _padding(**kwargs))
     return made
@@ -148,5 +158,7 @@ def _padding(attention_mask: Tensor | None = None, kv_length: int = 0, kv_offset
     return padded[:, None, None, :]
 
 
-AttentionInterface.register(NAME, attention)
+for _name in OURS:
+    AttentionInterface.register(_name, attention)
 AttentionMaskInterface.register(NAME, mask)
+AttentionMaskInterface.register(NAME_PLAIN, plain_mask)

@@ -64,7 +64,7 @@ class Recorder:
             v=call.v.detach(),
             allowed=call.allowed,
             causal=call.causal,
-            padding=self._padding(call.allowed),
+            padding=self._padding(call),
             bias=None if call.bias is None else call.bias.detach(),
             softcap=call.softcap,
             sinks=None if call.sinks is None else call.sinks.detach(),
@@ -80,16 +80,17 @@ class Recorder:
                 return "decoder"
         return "decoder" if kind == "cross" or call.causal or getattr(module, "is_causal", True) else "encoder"
 
-    def _padding(self, allowed: Tensor | None) -> Tensor | None:
+    def _padding(self, call: Call) -> Tensor | None:
         """The padding of the mask function's own masks; of any other, the keys that no query may see."""
-        if allowed is None:
+        if call.allowed is None:
             return None
-        pointer = allowed.untyped_storage().data_ptr()
+        mask = call.allowed if call.mask is None else call.mask
+        pointer = mask.untyped_storage().data_ptr()
         if pointer not in self._paddings:
-            seen = allowed.any(-2, keepdim=True)  # (B or 1, 1 or H, 1, K)
-            self._paddings[pointer] = (allowed, None if bool(seen.all()) else seen)
+            seen = call.allowed.any(-2, keepdim=True)  # (B or 1, 1 or H, 1, K)
+            self._paddings[pointer] = (mask, None if bool(seen.all()) else seen)
         padding = self._paddings[pointer][1]
-        return None if padding is None else padding[..., : allowed.shape[-1]]
+        return None if padding is None else padding[..., : call.allowed.shape[-1]]
 
 
 def reported(layer: Layer, weights: Tensor | None, call: Call) -> Layer:

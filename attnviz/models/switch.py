@@ -16,6 +16,9 @@ from typing import Any
 from torch import nn
 
 NAME = "attnviz"
+#: for families that torch's fused attention does not serve: their code relies on additive masks that are always there
+NAME_PLAIN = "attnviz_plain"
+OURS = (NAME, NAME_PLAIN)
 
 
 @dataclass
@@ -36,8 +39,8 @@ def adopt(model: nn.Module) -> nn.Module:
     A model of a family that does not ask for its attention function is left as it is.
     """
     if takes_interface(model):
-        for config in configs(model):
-            config._attn_implementation_internal = NAME
+        for config, name in ours(model):
+            config._attn_implementation_internal = name
     return model
 
 
@@ -47,12 +50,15 @@ def takes_interface(model: nn.Module) -> bool:
     return any(hasattr(sys.modules.get(file), "ALL_ATTENTION_FUNCTIONS") for file in files)
 
 
-def configs(model: nn.Module) -> list[Any]:
-    """Every config object that some part of the model reads, each once."""
-    found = {
-        id(config): config for module in model.modules() if (config := getattr(module, "config", None)) is not None
-    }
-    return [config for config in found.values() if hasattr(config, "_attn_implementation_internal")]
+def ours(model: nn.Module) -> list[tuple[Any, str]]:
+    """Every config object that some part of the model reads, each once, with our name for its family."""
+    fused: dict[int, tuple[Any, bool]] = {}
+    for module in model.modules():
+        config = getattr(module, "config", None)
+        if hasattr(config, "_attn_implementation_internal"):
+            serves = bool(getattr(module, "_supports_sdpa", False))
+            fused[id(config)] = (config, serves or fused.get(id(config), (None, False))[1])
+    return [(config, NAME if serves else NAME_PLAIN) for config, serves in fused.values()]
 
 
 def original(owner: Any) -> str | None:
@@ -63,20 +69,21 @@ def original(owner: Any) -> str | None:
 
 
 @contextmanager
-def switched(model: nn.Module, name: str = NAME) -> Iterator[None]:
-    """Have `model` run implementation `name` inside the block; blocks of one name overlap freely."""
-    wanted = [config for config in configs(model) if config._attn_implementation != name or id(config) in _switched]
+def switched(model: nn.Module, name: str | None = None) -> Iterator[None]:
+    """Have `model` run our functions, or implementation `name`, inside the block; alike blocks overlap freely."""
+    every = [(config, name or own) for config, own in ours(model)]
+    wanted = [pair for pair in every if pair[0]._attn_implementation != pair[1] or id(pair[0]) in _switched]
     with _changed:
-        _changed.wait_for(lambda: all(_free(config, name) for config in wanted))
-        for config in wanted:
-            entry = _switched.setdefault(id(config), _Switched(config, config._attn_implementation, name, 0))
+        _changed.wait_for(lambda: all(_free(config, now) for config, now in wanted))
+        for config, now in wanted:
+            entry = _switched.setdefault(id(config), _Switched(config, config._attn_implementation, now, 0))
             entry.users += 1
-            config._attn_implementation_internal = name
+            config._attn_implementation_internal = now
     try:
         yield
     finally:
         with _changed:
-            for config in wanted:
+            for config, _ in wanted:
                 _release(config)
             _changed.notify_all()
 

@@ -1,0 +1,1 @@
+"""Programs for developers, run as `python -m scripts.NAME`."""

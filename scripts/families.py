@@ -1,0 +1,112 @@
+"""Try capture on every family of the installed transformers and write docs/families.md.
+
+    python -m scripts.families            # all of them, some ten minutes on one core
+    python -m scripts.families llama t5   # some, printed only
+
+Each family is built from a tiny random config, run on its default path under `capture`, and compared
+with what it reports itself on its eager path with `output_attentions=True`, in float32.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import transformers
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+from scripts.family_check import Verdict, check
+from scripts.family_inputs import inputs_for
+from scripts.family_page import page, summary
+from scripts.tiny_config import small_fields, tiny
+
+PAGE = Path(__file__).parent.parent / "docs" / "families.md"
+SECONDS = 15  #: for one family
+
+
+class TooSlow(BaseException):
+    """One family has had its time; not an Exception, so that nothing in between swallows it."""
+
+
+def main(names: list[str]) -> None:
+    warnings.filterwarnings("ignore")
+    transformers.logging.set_verbosity_error()
+    signal.signal(signal.SIGALRM, _ring)
+    verdicts = {}
+    for name in names or MODEL_MAPPING_NAMES:
+        verdicts[name] = verdict = judge(name)
+        print(f"{name:40} {summary(verdict)}", flush=True)
+    if not names:
+        PAGE.parent.mkdir(exist_ok=True)
+        PAGE.write_text(page(verdicts), encoding="utf-8")
+
+
+def judge(name: str) -> Verdict:
+    """Capture against eager for one family, or why it could not be tried."""
+    signal.alarm(SECONDS)
+    first = ""
+    try:
+        for layers in (2, 4, 8):  # hybrids have attention in every fourth or eighth layer only
+            for verdict in _attempts(name, layers):
+                if not verdict.failure:
+                    return verdict
+                first = first or verdict.failure
+    except TooSlow:
+        return Verdict(failure=first or "takes too long on a tiny config")
+    except Exception as error:
+        return Verdict(failure=first or _short(error))
+    finally:
+        signal.alarm(0)
+    return Verdict(failure=first)
+
+
+def _attempts(name: str, layers: int) -> Iterator[Verdict]:
+    classes = MODEL_MAPPING_NAMES[name]
+    model_class = getattr(transformers, classes if isinstance(classes, str) else classes[0])
+    config_class = getattr(transformers, CONFIG_MAPPING_NAMES[name])
+    changes = _changes(name)
+    for inputs in inputs_for(tiny(config_class, layers, **changes), model_class):
+        try:
+            yield check(model_class, tiny(config_class, layers, **changes), inputs)
+        except Exception as error:
+            yield Verdict(failure=_short(error))
+
+
+def _changes(name: str) -> dict[str, Any]:
+    """What the size rules cannot know."""
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}
+    partial = rope | {"mrope_section": [1, 1, 2], "partial_rotary_factor": 0.5}
+    sections = dict.fromkeys(("qwen2_vl", "qwen2_5_vl", "glm_image", "glm_ocr", "glm4v", "glm46v", "glmga"), rope)
+    sections["glm4v_moe"] = partial
+    found = sections.get(name.removesuffix("_text"))
+    if found is not None and name.endswith("_text"):
+        return {"rope_parameters": found}
+    if found is not None:
+        text_class = getattr(transformers, CONFIG_MAPPING_NAMES[name]).sub_configs["text_config"]
+        return {"text_config": small_fields(text_class) | {"rope_parameters": found}}
+    own: dict[str, dict[str, Any]] = {
+        "bamba": {"attn_layer_indices": [1]},
+        "nemotron": {"num_key_value_heads": 2},
+        "esm": {"pad_token_id": 1, "vocab_size": 128},
+        "gpt_neo": {"attention_types": [[["global", "local"], 1]], "num_layers": 2},
+        "granitemoehybrid": {"layer_types": ["mamba", "attention"]},
+    }
+    return own.get(name, {})
+
+
+def _short(error: Exception) -> str:
+    text = " ".join(str(error).split()).replace("|", "/") or type(error).__name__
+    return text if len(text) <= 110 else text[:107] + "..."
+
+
+def _ring(*_: object) -> None:
+    raise TooSlow
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

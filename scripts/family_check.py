@@ -1,0 +1,134 @@
+"""Build one family from a tiny config and compare what capture computes with what its eager path reports."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedConfig, PreTrainedModel
+
+from attnviz.models.capture import capture
+from attnviz.models.layer import Layer
+
+LIMIT = 40_000_000  #: parameters above which the tiny config did not make the family small
+
+
+@dataclass
+class Verdict:
+    """How one family fared on its tiny config."""
+
+    exact: int = 0  #: layers computed from q and k
+    reported: int = 0  #: layers of which only the model's own weights are had
+    compared: int = 0  #: layers that the eager path reports too
+    error: float = 0.0  #: largest difference over those
+    missing: int = 0  #: attention matrices that the eager path reports and capture did not meet
+    strange: list[str] = field(default_factory=list)  #: layers that differ
+    features: set[str] = field(default_factory=set)
+    failure: str = ""
+
+    @property
+    def good(self) -> bool:
+        return not self.failure and self.exact > 0 and not self.strange and not self.missing
+
+
+def build(model_class: type[PreTrainedModel], config: PreTrainedConfig, seed: int = 0) -> PreTrainedModel:
+    """The model with weights large enough for its attention to be far from even."""
+    with torch.device("meta"):
+        size = sum(p.numel() for p in model_class._from_config(copy.deepcopy(config)).parameters())
+    if size > LIMIT:
+        raise ValueError(f"still {size / 1e6:.0f}M parameters")
+    torch.manual_seed(seed)
+    model = model_class._from_config(copy.deepcopy(config)).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if "sink" in name:
+                parameter.normal_()
+            elif parameter.dim() >= 2 and parameter.is_floating_point() and "embed" not in name:
+                parameter.mul_(2.0)
+    return model
+
+
+def check(model_class: type[PreTrainedModel], config: PreTrainedConfig, inputs: dict[str, Any]) -> Verdict:
+    """Capture on the family's default path against `output_attentions=True` on its eager one."""
+    model = build(model_class, config)
+    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain.load_state_dict(model.state_dict())
+    if "use_cache" in inspect.signature(plain.forward).parameters:
+        inputs = inputs | {"use_cache": False}
+    torch.manual_seed(1)  # some families drop patches at random
+    with torch.no_grad():
+        wanted = list(attentions(plain(**inputs, output_attentions=True)))
+    torch.manual_seed(1)
+    trace = capture(model, logits=None, **inputs)
+    return compare(list(trace.layers), wanted)
+
+
+def attentions(output: Any) -> Iterator[Tensor]:
+    """Every attention matrix an output holds, wherever it keeps them."""
+    values = output.items() if hasattr(output, "items") else ()
+    for name, value in values:
+        if name.endswith("attentions") and isinstance(value, tuple | list):
+            yield from (entry for entry in value if isinstance(entry, Tensor) and entry.dim() == 4)
+        elif hasattr(value, "items"):
+            yield from attentions(value)
+
+
+def compare(layers: list[Layer], wanted: list[Tensor], tolerance: float = 1e-5) -> Verdict:
+    """Pair every matrix of the eager path with the layer that is nearest to it, each used once."""
+    verdict = Verdict(sum(layer.exact for layer in layers), sum(not layer.exact for layer in layers))
+    free = list(layers)
+    for matrix in wanted:
+        distances = [
+            (difference(layer, matrix), n) for n, layer in enumerate(free) if layer.shape == tuple(matrix.shape)
+        ]
+        if not distances:
+            verdict.missing += 1
+            continue
+        error, n = min(distances)
+        layer = free.pop(n)
+        verdict.compared += 1
+        verdict.error = max(verdict.error, error)
+        if not error < tolerance:
+            verdict.strange.append(f"{layer.name} off by {error:.2g}")
+    for layer in layers:
+        verdict.features |= features(layer)
+    return verdict
+
+
+def difference(layer: Layer, matrix: Tensor) -> float:
+    """Largest difference, rows with no allowed key left out: eager spreads them evenly, ours are 0."""
+    ours = layer.weights()
+    empty = ours.sum(-1, keepdim=True) == 0
+    if layer.exact and layer.allowed is not None:
+        empty = empty | ~layer.mask.any(-1, keepdim=True)
+    return (ours - matrix).masked_fill(empty, 0.0).abs().max().item()  # a masked NaN of the eager path goes too
+
+
+def features(layer: Layer) -> set[str]:
+    """What is special about a layer, in a word each."""
+    found = set()
+    if layer.kind == "cross":
+        found.add("cross")
+    if layer.n_kv_heads < layer.n_heads:
+        found.add("shared K/V")
+    if layer.softcap is not None:
+        found.add("soft-cap")
+    if layer.sinks is not None:
+        found.add("sinks")
+    if layer.bias is not None:
+        found.add("bias")
+    if layer.exact and layer.stack == "decoder" and layer.kind == "self" and layer.shape[2] == layer.shape[3]:
+        q_len = layer.shape[2]
+        band = torch.ones(q_len, q_len, dtype=torch.bool).tril()
+        if layer.allowed is not None and bool((layer.mask[0, 0] != band).any()):
+            found.add("pattern")
+    if layer.exact and layer.stack == "encoder" and layer.allowed is not None and not bool(layer.mask[0, 0].all()):
+        found.add("pattern")
+    if layer.exact and layer.q is not None and abs(layer.scale * layer.q.shape[-1] ** 0.5 - 1) > 1e-3:
+        found.add("own scale")
+    return found

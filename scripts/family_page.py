@@ -1,0 +1,91 @@
+"""The words and tables of docs/families.md."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import transformers
+
+from scripts.family_check import Verdict
+
+#: families where a difference is as it should be
+KNOWN = {
+    "granite_swa": "its eager path reports weights without the sink that it applies afterwards; ours have it in",
+    "granitemoe_swa": "its eager path reports weights without the sink that it applies afterwards; ours have it in",
+    "minimax": "linear-attention layers report a decay matrix; only softmax layers are recorded, and exact",
+    "bigbird_pegasus": "the encoder's block-sparse layers have code of their own and are not met; the rest is exact",
+}
+
+INTRODUCTION = """Written by `python -m scripts.families`: do not edit. Every family with a base model is built from a
+tiny random config and captured on its default path; the weights are compared with those of its own eager path."""
+
+EXACT = """Every attention matrix that the eager path reports is recomputed from the recorded Q and K to 1e-5 (rows
+with no allowed key excepted). Another mask, another scale and interventions work."""
+
+WEIGHTS = """Attention in code of their own, or with an ingredient not known here. Weights are shown as the model
+reports them; another mask, another scale and interventions are refused in words."""
+
+UNTRIED = """The script could not build or feed these from a tiny config: they need more than tokens or one picture, or
+a package that is not installed. That says nothing about capture: most are assembled from parts listed above."""
+
+
+def summary(verdict: Verdict) -> str:
+    """In a few words, how the family fares."""
+    if verdict.failure:
+        return verdict.failure
+    if verdict.reported and not verdict.exact:
+        return f"weights only ({verdict.reported} layers)"
+    compared = (
+        f"{verdict.compared} compared, off by at most {verdict.error:.0e}" if verdict.compared else "none reported"
+    )
+    trouble = "".join(f"; {text}" for text in verdict.strange[:1])
+    missing = f"; {verdict.missing} reported but not met" if verdict.missing else ""
+    return f"{verdict.exact} layers, {compared}{missing}{trouble}"
+
+
+def page(verdicts: dict[str, Verdict]) -> str:
+    """docs/families.md."""
+    groups: dict[str, dict[str, Verdict]] = {}
+    for name, verdict in sorted(verdicts.items()):
+        groups.setdefault(_group(verdict), {})[name] = verdict
+    exact, alone, weights, odd, without, untried = (
+        groups.get(key, {}) for key in ("exact", "alone", "weights", "odd", "without", "untried")
+    )
+    version = transformers.__version__
+    return "\n".join(
+        [
+            f"# Which families of transformers {version} can be captured, and how well\n",
+            f"{INTRODUCTION}\n",
+            f"## Exact: {len(exact)} families\n\n{EXACT}\n",
+            _table(exact, "what is special about it", lambda v: ", ".join(sorted(v.features))),
+            f"## Recorded, but the eager path reports nothing to compare with: {len(alone)}\n",
+            _names(alone),
+            f"## Weights only (`exact=False`): {len(weights)} families\n\n{WEIGHTS}\n",
+            _names(weights),
+            f"## Differences: {len(odd)}\n",
+            _table(odd, "what differs", summary),
+            f"## No attention layers that can be read: {len(without)}\n",
+            _names(without),
+            f"## Not tried: {len(untried)}\n\n{UNTRIED}\n",
+            _table(untried, "why", summary),
+        ]
+    )
+
+
+def _group(verdict: Verdict) -> str:
+    if verdict.failure:
+        return "without" if "no attention layers" in verdict.failure else "untried"
+    if verdict.reported and not verdict.strange:
+        return "weights"
+    if verdict.good:
+        return "exact" if verdict.compared else "alone"
+    return "odd"
+
+
+def _names(verdicts: dict[str, Verdict]) -> str:
+    return (", ".join(f"`{name}`" for name in verdicts) or "None.") + "\n"
+
+
+def _table(verdicts: dict[str, Verdict], heading: str, cell: Callable[[Verdict], str]) -> str:
+    rows = [f"| `{name}` | {KNOWN.get(name) or cell(verdict)} |" for name, verdict in verdicts.items()]
+    return "\n".join([f"| family | {heading} |", "|---|---|", *rows, ""])

@@ -1,0 +1,95 @@
+"""A small config for any family of transformers: its own defaults, with sizes brought down by name.
+
+The families' real configs describe models of up to hundreds of gigabytes; what matters here is that the
+same code runs, with at least two layers, several heads and windows shorter than the sentence.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+from transformers import CONFIG_MAPPING, AutoConfig, PreTrainedConfig
+
+WIDTH, HEADS, VOCAB = 64, 4, 128
+
+#: the first pattern that matches a field's whole name decides its size
+_SIZES: list[tuple[str, int]] = [
+    (r"(num_)?vocab(ulary)?_size|vocab_size_per_layer_input|.*_vocab_size|char_vocab_size|n_tokens", VOCAB),
+    (r"first_k_dense_replace|decoder_sparse_step|num_nextn_predict_layers|n_shared_experts|num_shared_experts", 1),
+    (r"n_group|topk_group|num_expert_groups?|moe_num_shared_experts", 1),
+    (r".*(num_experts_per_tok|moe_topk|moe_k|num_experts_per_token|experts_top_k|top_k_experts)", 2),
+    (r".*(n_routed_experts|num_experts|num_local_experts|moe_num_experts|n_experts)", 4),
+    (r".*(num|n)_?\w*layers?|.*_layers|n_layers?|depth|num_blocks|num_hidden_blocks|.*_depth|num_layers_.*", 2),
+    (r".*(key_value|kv)_heads|num_kv_heads|n_head_kv|multi_query_group_num", 2),
+    (r".*(attention|attn)_heads|.*num_heads|n_heads?|encoder_heads|.*_n_heads|num_heads_.*", HEADS),
+    (r"q_lora_rank|kv_lora_rank|o_lora_rank|.*lora_rank|.*lora_dim|low_rank_dim", 32),
+    (r"qk_rope_head_dim|rotary_dim", 8),
+    (r"qk_nope_head_dim|v_head_dim|.*head_dim|.*d_kv|kv_channels|attention_head_size|qk_head_dim", WIDTH // HEADS),
+    (r"qk_head_dim", 24),
+    (r"index_topk", 4),
+    (r"index_head_dim", 16),
+    (r".*sliding_window(_size)?|.*attention_window_size|attention_chunk_size|local_attention|window_size", 4),
+    (
+        r".*(intermediate|ffn|inner|mlp|feed_?forward|ffw)_?(hidden)?_?(size|dim)|d_ff|n_inner|.*ffn_embed_dim|d_inner",
+        96,
+    ),
+    (r".*(hidden|embed|embedding|projection|model|emb|entity_emb|backbone)_(size|dim|dims)|d_model|n_embd|dim", WIDTH),
+    (r"max_position_embeddings|max_sequence_length|n_positions|n_ctx|max_(source|target)_positions|seq_length", 64),
+    (r"image_size|img_size|input_size", 32),
+    (r"patch_size|.*_patch_size", 8),
+    (r"num_queries|num_query_tokens|num_latents", 6),
+]
+
+#: fields that are None by default and without which nothing can be built
+_NEEDED = {"num_experts_per_tok": 2, "n_routed_experts": 4, "n_group": 1, "topk_group": 1, "vocab_size": VOCAB}
+
+
+def tiny(config_class: type[PreTrainedConfig], layers: int = 2, **changes: Any) -> PreTrainedConfig:
+    """A config of this class with small sizes, sub-configs included; `changes` have the last word."""
+    return config_class(**(small_fields(config_class, layers) | changes))
+
+
+def small_fields(config_class: type[PreTrainedConfig], layers: int = 2) -> dict[str, Any]:
+    """What to give the config class so that the model is small; `layers` more than 2 for hybrids."""
+    subs = {name: sub for name, spec in config_class.sub_configs_defaults.items() if (sub := _class_of(spec))}
+    fields = {field.name: _default(field) for field in dataclasses.fields(config_class)}
+    staged = any(isinstance(fields.get(name), list | tuple) for name in ("num_heads", "num_attention_heads", "depths"))
+    given: dict[str, Any] = {}
+    for name, default in fields.items():
+        if name in subs:
+            given[name] = small_fields(subs[name], layers)
+            if config_class.sub_configs[name] is AutoConfig:
+                given[name]["model_type"] = subs[name].model_type
+        elif isinstance(default, int) and not isinstance(default, bool) and not staged:
+            given.update(_smaller(name, default))
+        elif default is None and name in _NEEDED:
+            given[name] = _NEEDED[name]
+    given |= {name: layers for name, size in given.items() if size == 2 and "layer" in name}
+    if {"kv_lora_rank", "num_key_value_heads"} <= set(fields):
+        given["num_key_value_heads"] = HEADS  # latent attention expands keys and values for every head
+    elif "head_dim" in fields and not staged:
+        given.setdefault("head_dim", WIDTH // HEADS)
+    return given
+
+
+def _class_of(spec: Any) -> type[PreTrainedConfig] | None:
+    """The class of a sub-config, of the default kind where it may be of several."""
+    if spec.config_class is not AutoConfig:
+        found: type[PreTrainedConfig] = spec.config_class
+        return found
+    return CONFIG_MAPPING[spec.model_type] if spec.model_type else None
+
+
+def _smaller(name: str, default: int) -> dict[str, int]:
+    if re.fullmatch(r".*(token_id|token_index|_idx|token_ids)", name):
+        return {name: default % (VOCAB - 1)} if default >= VOCAB else {}
+    for pattern, size in _SIZES:
+        if re.fullmatch(pattern, name):
+            return {name: min(size, default)} if default > 0 else {}
+    return {}
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    return field.default if field.default is not dataclasses.MISSING else None
