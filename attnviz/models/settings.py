@@ -21,8 +21,8 @@ VARIABLES: Final = {
         N_("1 when strangers use this server: only the catalogue's models, no folders of the machine"),
     ),
     "ATTNVIZ_MODELS": (
-        "all (catalogue when hosted)",
-        'which models may be loaded: "all", "catalogue", or ids by comma',
+        N_("all (catalogue when hosted)"),
+        N_('which models may be loaded: "all", "catalogue", or ids by comma'),
     ),
     "ATTNVIZ_TOKEN_LIMIT": (
         N_("1024 (256 when hosted)"),

@@ -92,17 +92,17 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
 
 def encode_target(loaded: LoadedModel, text: str) -> Tokens:
     """What an encoder-decoder has written so far: its start token, then the sentence, with no end."""
-    import torch
-
-    start = loaded.model.config.decoder_start_token_id
-    if start is None:
-        raise Problem("{name} has no decoder that could start a sentence", name=loaded.entry.name)
     tokenizer: Any = loaded.tokenizer
-    first = Raw(start, tokenizer.convert_ids_to_tokens(start), 0, 0, special=True)
+    config = loaded.model.config
+    start = getattr(config, "decoder_start_token_id", None)
+    if start is None:
+        start = getattr(config.get_text_config(decoder=True), "bos_token_id", None)
+    if start is None:
+        raise Problem("{name} does not say which token its decoder starts with", name=loaded.entry.name)
+    first = Raw(int(start), str(tokenizer.convert_ids_to_tokens(start)), 0, 0, special=True)
     texts = (_clean(text),)
     raws, pieces, rests, notices = _read(loaded, texts, lambda heads: [first, *read_target(tokenizer, heads[0])])
-    ids = torch.tensor([[raw.id for raw in raws]], device=loaded.model.device)
-    return Tokens(texts, pieces, rests, {"decoder_input_ids": ids}, notices=notices)
+    return Tokens(texts, pieces, rests, _ids(loaded, raws), notices=notices)
 
 
 def _read(
@@ -162,11 +162,14 @@ def _inputs(loaded: LoadedModel, raws: list[Raw]) -> dict[str, Tensor]:
     import torch
 
     tokenizer: Any = loaded.tokenizer
-    device = loaded.model.device
-    inputs = {
-        "input_ids": torch.tensor([[raw.id for raw in raws]], device=device),
-        "attention_mask": torch.ones(1, len(raws), dtype=torch.long, device=device),
-    }
+    inputs = _ids(loaded, raws)
     if "token_type_ids" in tokenizer.model_input_names and loaded.entry.kind != "decoder":
-        inputs["token_type_ids"] = torch.tensor([[raw.type for raw in raws]], device=device)
+        inputs["token_type_ids"] = torch.tensor([[raw.type for raw in raws]], device=loaded.model.device)
     return inputs
+
+
+def _ids(loaded: LoadedModel, raws: list[Raw]) -> dict[str, Tensor]:
+    import torch
+
+    ids = torch.tensor([[raw.id for raw in raws]], device=loaded.model.device)
+    return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
