@@ -1,0 +1,197 @@
+"""The explorer in a real Chromium: typing, picking, pinning, links, exports, markup as typed."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def explore(server_url: str, new_page: Open) -> Open:
+    """`explore("?at=3.1")`: the explorer with its first head drawn."""
+
+    def opened(query: str = "", **options: Any) -> Any:
+        page = new_page(**options)
+        page.goto(f"{server_url}/explore{query}")
+        page.get_by_test_id("heatmap").first.wait_for(timeout=60_000)
+        settle(page)
+        return page
+
+    return opened
+
+
+def settle(page: Any) -> None:
+    """Wait until the script has run and what it sent is painted."""
+    page.wait_for_timeout(150)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=60_000)
+    page.wait_for_timeout(250)
+
+
+def title(page: Any) -> str:
+    return page.locator(".av-title").first.text_content()
+
+
+def picture(page: Any) -> bytes:
+    return page.get_by_test_id("heatmap").first.screenshot()
+
+
+def cell(page: Any, q: int, k: int, n: int) -> tuple[float, float]:
+    stage = page.get_by_test_id("heatmap").first
+    stage.scroll_into_view_if_needed()
+    box = stage.bounding_box()
+    x, y, w, h = (float(v) for v in stage.get_attribute("data-plot").split(","))
+    return box["x"] + x + w * (k + 0.5) / n, box["y"] + y + h * (q + 0.5) / n
+
+
+def tile(page: Any, number: int) -> tuple[float, float]:
+    stage = page.get_by_test_id("overview")
+    stage.scroll_into_view_if_needed()
+    box = stage.bounding_box()
+    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
+    return box["x"] + places[number][0] + wide / 2, box["y"] + places[number][1] + high / 2
+
+
+def type_sentence(page: Any, text: str) -> None:
+    area = page.get_by_label("Sentence", exact=True)
+    area.fill(text)
+    area.press("Control+Enter")
+    settle(page)
+
+
+def test_typing_changes_the_picture(explore: Open) -> None:
+    page = explore()
+    before = picture(page)
+    type_sentence(page, "A cat sat on the mat because it was tired")
+    page.get_by_role("option").filter(has_text="mat").first.wait_for()
+    assert picture(page) != before
+    assert "text=A" in page.url
+
+
+def test_clicking_a_tile_shows_that_head_and_the_link_says_so(explore: Open) -> None:
+    page = explore()
+    page.mouse.click(*tile(page, 2 * 9 + 4))
+    page.locator(".av-title", has_text="Layer 2, head 4").wait_for()
+    settle(page)
+    assert "at=2.4" in page.url
+
+
+def test_a_link_reopened_elsewhere_gives_the_same_picture(explore: Open) -> None:
+    page = explore("?at=11.6")
+    type_sentence(page, "One two three one two three one two")
+    page.mouse.click(*cell(page, 6, 4, 8))
+    settle(page)
+    page.wait_for_function("location.search.includes('c=')")
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(200)
+    again = explore(page.url.split("/explore")[1])
+    again.mouse.move(5, 5)
+    again.wait_for_timeout(200)
+    assert title(again) == title(page)
+    assert again.get_by_test_id("readout").first.text_content() == page.get_by_test_id("readout").first.text_content()
+    assert picture(again) == picture(page)
+
+
+def test_what_if_in_a_link_is_computed_again(explore: Open) -> None:
+    page = explore("?open_what_if=true&mask=window&window=2&where=layer&again=true")
+    page.get_by_text("of the probability changed place").wait_for(timeout=60_000)
+    assert page.get_by_text("Difference").first.is_visible()
+
+
+def test_hover_reads_four_digits_and_escape_lets_go_of_pins(explore: Open) -> None:
+    page = explore()
+    page.mouse.move(*cell(page, 8, 1, 13))
+    page.wait_for_timeout(100)
+    readout = page.get_by_test_id("readout").first
+    assert re.search(r"it \(8\) → animal \(1\): 0\.7\d{3}", readout.text_content())
+    page.mouse.click(*cell(page, 8, 1, 13))
+    page.wait_for_function("location.search.includes('c=')")
+    page.keyboard.press("Escape")
+    page.wait_for_function("!location.search.includes('c=')")
+
+
+def test_the_keyboard_alone_chooses_a_head(explore: Open) -> None:
+    page = explore()
+    page.get_by_test_id("overview").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    page.locator(".av-title", has_text="Layer 12, head 8").wait_for()
+
+
+NASTY = "<img src=x onerror=window.hacked=1> and $x$ **y**"
+
+
+def test_markup_shows_as_typed_and_never_runs(explore: Open) -> None:
+    page = explore("?open_stages=true&open_next=true")
+    type_sentence(page, NASTY)
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img[src=x]").count() == 0
+    chips = "".join(page.get_by_role("option").all_text_contents())
+    for part in ("<", "img", "onerror", "$", "**"):
+        assert part in chips
+    assert page.locator(".katex", has_text="onerror").count() == 0
+
+
+def open_export(page: Any, label: str) -> Any:
+    page.get_by_role("button", name=re.compile(rf"{label}( |$|.*more)")).first.click()
+    page.get_by_role("button", name="SVG", exact=True).wait_for()
+    return page
+
+
+def save(page: Any, button: str, folder: Path) -> Path:
+    with page.expect_download(timeout=60_000) as waiting:
+        page.get_by_role("button", name=button, exact=True).click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_exports_open_and_hold_the_tokens_and_the_numbers(explore: Open, tmp_path: Path, new_page: Open) -> None:
+    page = explore()
+    page.locator(".st-key-head-out-under").get_by_role("button", name="Export").click()
+    page.get_by_role("button", name="SVG", exact=True).wait_for()
+    svg = save(page, "SVG", tmp_path).read_text()
+    for token in ("animal", "street", "tired"):
+        assert token in svg
+    assert "Layer 13, head 8" in svg
+    twice, four = save(page, "PNG 2x", tmp_path).read_bytes(), save(page, "PNG 4x", tmp_path).read_bytes()
+    assert twice[:8] == four[:8] == b"\x89PNG\r\n\x1a\n"
+    wide = [int.from_bytes(png[16:20], "big") for png in (twice, four)]
+    assert wide[1] == 2 * wide[0] == 3600
+    table = save(page, "CSV, the numbers", tmp_path)
+    rows = list(csv.DictReader(table.open()))
+    found = next(row for row in rows if row["query"] == "it" and row["key"] == "animal")
+    assert float(found["value"]) == pytest.approx(0.7496, abs=5e-4)
+    html = save(page, "HTML, interactive", tmp_path)
+    alone = new_page()
+    alone.goto(f"data:text/html,{'<p>ready</p>'}")
+    alone.set_content(html.read_text())
+    alone.locator(".plotly .heatmaplayer").first.wait_for()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_phone_shows_the_page_without_sideways_scrolling(explore: Open, dark: bool) -> None:
+    page = explore(width=390, height=844, dark=dark)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.get_by_test_id("heatmap").first.bounding_box()["width"] <= 390
+
+
+def test_a_thousand_tokens_can_be_zoomed(explore: Open) -> None:
+    page = explore()
+    type_sentence(page, " ".join(f"word{i}" for i in range(300)))
+    stage = page.get_by_test_id("heatmap").first
+    before = float(stage.get_attribute("data-zoom").split(",")[0])
+    box = stage.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -600)
+    page.keyboard.up("Control")
+    page.wait_for_timeout(200)
+    assert float(stage.get_attribute("data-zoom").split(",")[0]) != before
