@@ -1,0 +1,72 @@
+"""The two packaged models with trained weights: against their eager path, and what they are known to do."""
+
+import copy
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attnviz.models.capture import capture
+from attnviz.models.intervene import Edit, intervene
+from attnviz.models.predict import guesses
+from attnviz.models.survey import survey
+
+SENTENCES = [
+    "The cat sat on the mat because it was tired.",
+    "Paris is the capital of France, and Rome of Italy; café 猫 🙂",
+]
+
+
+@pytest.fixture(params=["smollm2", "minilm"])
+def loaded(request):
+    return request.getfixturevalue(request.param)
+
+
+def plain(loaded):
+    """A second model of the same weights on transformers' own eager path."""
+    model = copy.deepcopy(loaded.model)
+    model.set_attn_implementation("eager")
+    return model
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_trained_weights_are_attended_with_as_the_eager_path_says(loaded, side):
+    tokenizer, before = loaded.tokenizer, loaded.tokenizer.padding_side
+    tokenizer.padding_side = side
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    inputs = dict(tokenizer(SENTENCES, return_tensors="pt", padding=True))
+    tokenizer.padding_side = before
+    with torch.no_grad():
+        wanted = plain(loaded)(**inputs, output_attentions=True, use_cache=False)
+    trace = capture(loaded.model, **inputs)
+    assert len(trace.layers) == len(wanted.attentions) == loaded.model.config.num_hidden_layers
+    for layer, weights in zip(trace.layers, wanted.attentions, strict=True):
+        ours = layer.weights()
+        empty = (ours.sum(-1, keepdim=True) == 0).expand_as(ours)
+        assert_close(ours.masked_fill(empty, 0), weights.masked_fill(empty, 0), atol=1e-5, rtol=0)
+
+
+def test_smollm2_shares_each_key_value_head_among_three_and_knows_where_paris_is(smollm2):
+    inputs = dict(smollm2.tokenizer("The capital of France is", return_tensors="pt"))
+    trace = capture(smollm2.model, **inputs)
+    assert (trace.layers[0].n_heads, trace.layers[0].n_kv_heads) == (9, 3)
+    assert [smollm2.tokenizer.decode([guess.token]) for guess in guesses(trace.logits[0], 1)] == [" Paris"]
+
+
+def test_a_repeated_random_sequence_shows_smollm2_s_induction_heads(smollm2):
+    ids = torch.randint(1000, 40000, (1, 25), generator=torch.Generator().manual_seed(0)).repeat(1, 2)
+    trace = capture(smollm2.model, input_ids=ids)
+    scores = torch.cat([entry.measures.induction for entry in survey(trace, tokens=ids)])
+    assert scores.max() > 0.8
+    assert scores.median() < 0.1
+
+
+def test_without_attention_smollm2_forgets_paris(smollm2):
+    inputs = dict(smollm2.tokenizer("The capital of France is", return_tensors="pt"))
+    paris = smollm2.tokenizer.encode(" Paris")[0]
+    whole = capture(smollm2.model, **inputs).logits[0].softmax(-1)[paris]
+    silent = intervene(smollm2.model, Edit(silence=True), **inputs).logits[0].softmax(-1)[paris]
+    same = intervene(smollm2.model, Edit(factor=1.0), **inputs).logits[0].softmax(-1)[paris]
+    assert_close(same, whole)
+    assert silent < whole / 100
