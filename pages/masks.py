@@ -22,6 +22,7 @@ def ask() -> tuple[tuple[str, ...], int]:
         st.text_input(
             _("Your sentence"),
             value=SENTENCE,
+            max_chars=3000,
             key="m_text",
             bind="query-params",
             persist_state="session",

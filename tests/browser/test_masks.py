@@ -38,43 +38,15 @@ def kept(page: Any, text: str) -> None:
     page.get_by_text(text).wait_for()
 
 
-def test_a_click_reaches_the_weights_the_code_and_the_link(open_masks: Open) -> None:
+def test_a_click_reaches_weights_code_and_link_and_outlives_another_rule(open_masks: Open) -> None:
     page = open_masks()
     kept(page, "55 of 100 scores.")
-    page.mouse.click(*cell(page, 0, 5))
+    page.mouse.click(*cell(page, 0, 9))
     kept(page, "56 of 100 scores. 1 cell is painted.")
-    page.get_by_text("(0, 5, True)").wait_for()
+    page.get_by_text("(0, 9, True)").wait_for()
     page.wait_for_url("**m_paint=*")
     page.reload()
     kept(page, "56 of 100 scores. 1 cell is painted.")
-
-
-def test_a_drag_hides_a_row_that_is_then_told_and_undo_brings_it_back(open_masks: Open) -> None:
-    page = open_masks()
-    page.mouse.move(*cell(page, 9, 0))
-    page.mouse.down()
-    page.mouse.move(*cell(page, 9, 9), steps=6)
-    page.mouse.up()
-    kept(page, "45 of 100 scores. 10 cells are painted.")
-    kept(page, "may look at nothing. Its row is zero here")
-    page.keyboard.press("Control+z")
-    kept(page, "55 of 100 scores.")
-    page.get_by_text("may look at nothing. Its row").wait_for(state="detached")
-    page.wait_for_function("() => !location.search.includes('m_paint')")
-
-
-def test_the_keyboard_paints_too(open_masks: Open) -> None:
-    page = open_masks()
-    page.get_by_test_id("mask").focus()
-    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "Space"):
-        page.keyboard.press(key)
-    kept(page, "1 cell is painted.")
-
-
-def test_rules_change_under_the_paint_and_the_paint_can_be_removed(open_masks: Open) -> None:
-    page = open_masks()
-    page.mouse.click(*cell(page, 0, 9))
-    kept(page, "56 of 100 scores.")
     page.get_by_label("The mask", exact=True).click()
     page.get_by_role("option", name="sliding window").click()
     kept(page, "35 of 100 scores. 1 cell is painted.")
@@ -88,6 +60,23 @@ def test_rules_change_under_the_paint_and_the_paint_can_be_removed(open_masks: O
     kept(page, "19 of 100 scores.")
 
 
+def test_a_drag_hides_a_row_undo_brings_it_back_and_the_keyboard_paints_too(open_masks: Open) -> None:
+    page = open_masks()
+    page.mouse.move(*cell(page, 9, 0))
+    page.mouse.down()
+    page.mouse.move(*cell(page, 9, 9), steps=6)
+    page.mouse.up()
+    kept(page, "45 of 100 scores. 10 cells are painted.")
+    kept(page, "may look at nothing. Its row is zero here")
+    page.keyboard.press("Control+z")
+    kept(page, "55 of 100 scores.")
+    page.get_by_text("may look at nothing. Its row").wait_for(state="detached")
+    page.wait_for_function("() => !location.search.includes('m_paint')")
+    for key in ("ArrowUp", "Space"):
+        page.keyboard.press(key)
+    kept(page, "1 cell is painted.")
+
+
 def test_a_hundred_words_are_painted_without_gaps(open_masks: Open) -> None:
     text = "+".join(f"word{n}" for n in range(100))
     page = open_masks(f"?m_text={text}&m_rule1=window&m1_window_window=20", height=1200)
@@ -99,13 +88,6 @@ def test_a_hundred_words_are_painted_without_gaps(open_masks: Open) -> None:
     kept(page, "1,840 of 10,000 scores. 30 cells are painted.")
 
 
-def test_training_is_drawn_while_it_runs(open_masks: Open) -> None:
-    page = open_masks("?m_view=training")
-    page.get_by_role("button", name="Train both, live").click()
-    page.get_by_text("the loss falls to").wait_for()
-    page.get_by_text("Learnt weights, mask off").wait_for()
-
-
 def test_on_a_dark_phone_a_finger_paints_and_nothing_sticks_out(open_masks: Open) -> None:
     page = open_masks("?m_view=traps", width=390, height=844, dark=True, has_touch=True)
     page.touchscreen.tap(*cell(page, 0, 5))
@@ -115,8 +97,11 @@ def test_on_a_dark_phone_a_finger_paints_and_nothing_sticks_out(open_masks: Open
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
 
 
-def test_the_mask_is_saved_as_numbers(open_masks: Open) -> None:
-    page = open_masks("?m_text=a+b+c")
+def test_training_is_drawn_while_it_runs_and_the_mask_is_saved_as_numbers(open_masks: Open) -> None:
+    page = open_masks("?m_text=a+b+c&m_view=training")
+    page.get_by_role("button", name="Train both, live").click()
+    page.get_by_text("the loss falls to").wait_for()
+    page.get_by_text("Learnt weights, mask off").wait_for()
     page.get_by_role("button", name="Export").first.click()
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV, the numbers").click()

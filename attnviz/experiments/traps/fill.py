@@ -119,7 +119,7 @@ TRAP = Trap(
         "A hidden cell should weigh exactly nothing. A large negative number does that until a whole row is hidden "
         "or the dtype is too narrow for it; -inf does it until a row is all -inf, and then 0/0 is NaN."
     ),
-    (billion_written,),
+    (billion_written, minimum_added_twice, infinity_written),
     (ours,),
     run,
 )

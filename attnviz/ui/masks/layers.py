@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.experiments.mask_lab import MOST_LAYERS, Result
 from attnviz.figures import masks as figures
 from attnviz.ui import show
-from attnviz.ui.text import quoted
+from attnviz.ui.masks import state
 from attnviz.words import _, ngettext
 
 
@@ -52,7 +52,7 @@ def _reach_words(result: Result, counts: np.ndarray, layers: int) -> str:
         "After {n} layer {token} has heard of {heard} of {all} words;",
         "After {n} layers {token} has heard of {heard} of {all} words;",
         layers,
-    ).format(n=layers, token=quoted(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
+    ).format(n=layers, token=state.named(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
     more = _("that is all there are.")
     if final < len(result.words):
         more = _("it hears of no others however many layers follow.")

@@ -23,7 +23,8 @@ def strip() -> tuple[Rule, ...]:
             if kind != OFF:
                 chosen.append((kind, cast(Join, join)))
     st.caption("  ·  ".join(say(KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen)))
-    return tuple(_with_values(number, kind, join) for number, (kind, join) in enumerate(chosen, start=1))
+    named = sum(bool(KINDS[kind].parameters) for kind, _join in chosen) > 1
+    return tuple(_with_values(number, kind, join, named) for number, (kind, join) in enumerate(chosen, start=1))
 
 
 def _kind(number: int) -> tuple[str, str]:
@@ -41,11 +42,13 @@ def _kind(number: int) -> tuple[str, str]:
     return kind, join
 
 
-def _with_values(number: int, kind: str, join: Join) -> Rule:
+def _with_values(number: int, kind: str, join: Join, named: bool) -> Rule:
     parameters = KINDS[kind].parameters
     if not parameters:
         return Rule.of(kind, join)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"m-values-{number}"):
+        if named:
+            st.markdown(f"**{say(KINDS[kind].title)}**", width=150)
         values = {p.name: _value(p, f"m{number}_{kind}_{p.name}") for p in parameters}
     return Rule.of(kind, join, **values)
 

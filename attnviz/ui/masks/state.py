@@ -16,6 +16,7 @@ from attnviz.ui import links
 from attnviz.ui.canvas.packing import pack_bits, unpack_bits
 from attnviz.ui.controls import linked, set_linked
 from attnviz.ui.guard import show_problem
+from attnviz.ui.text import quoted
 
 PAINT = "m_paint"
 
@@ -55,6 +56,11 @@ def from_json(value: Any) -> Painted:
     except (KeyError, TypeError, ValueError, binascii.Error) as cause:
         raise Problem("The painted cells in this link cannot be read; the rules alone are shown.") from cause
     return Painted(size, on, off)
+
+
+def named(word: str) -> str:
+    """A word of the sentence inside a sentence of ours: italic, as typed, cut when it is very long."""
+    return quoted(word if len(word) <= 30 else word[:28] + "…")
 
 
 def words() -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
             persist_state="session",
             width=220,
         )
-        start = st.button(_("Train both, live"), key="m-train", type="primary", icon=":material/play_arrow:")
+        start = st.button(_("Train both, live"), key="m-train", icon=":material/play_arrow:")
     config = Config(words, seed, leak=int(leak or 1))
     place = st.empty()
     if start:
@@ -126,7 +126,7 @@ def _done(result: Result) -> None:
             "mask off, without the leak": result.without_leak,
         },
         words=_(
-            "With the mask off, the loss falls to **{leaking:.5f}**: it copies. Asked without the leak, as when it "
+            "With the mask off, the loss falls to **{leaking:.6f}**: it copies. Asked without the leak, as when it "
             "must write itself, it is at **{without:.1f}**, worse than guessing blindly ({guess:.2f}), where the "
             "honest model stays ({honest:.2f})."
         ).format(

@@ -11,8 +11,8 @@ from attnviz.experiments.word_vectors import sentence
 from attnviz.figures.heatmap import matrix
 from attnviz.ui import canvas, show
 from attnviz.ui.controls import choice
-from attnviz.ui.masks import workbench
-from attnviz.ui.text import plain, quoted, spoken
+from attnviz.ui.masks import state, workbench
+from attnviz.ui.text import plain, spoken
 from attnviz.words import _, say
 
 
@@ -42,8 +42,24 @@ def panel(words: tuple[str, ...], seed: int) -> None:
         st.markdown("- " + _said(fact))
     if outcome.table:
         _table(outcome)
+    _all(words, seed)
     with st.expander(_("What both pieces of code have imported")):
         st.code(traps.IMPORTS, language="python")
+
+
+def _all(words: tuple[str, ...], seed: int) -> None:
+    """Every trap and how far it is off in this sentence."""
+    with st.expander(_("All traps, in your sentence")):
+        difference = _("largest difference of a weight")
+        st.dataframe(
+            {
+                _("trap"): [say(trap.title) for trap in traps.TRAPS.values()],
+                difference: [computed(name, words, seed).largest for name in traps.TRAPS],
+            },
+            column_config={difference: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f")},
+            hide_index=True,
+            height="content",
+        )
 
 
 def _code(name: str, code: str) -> None:
@@ -79,7 +95,7 @@ def _picture(trap: str, name: str, drawn: Picture) -> None:
 def _said(fact: Message) -> str:
     """A fact in words; the words of the sentence in it are set apart."""
     params = {
-        name: quoted(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
+        name: state.named(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
         for name, value in fact.params.items()
     }
     return _(fact.template).format(**params)

@@ -14,7 +14,6 @@ from attnviz.figures import masks as figures
 from attnviz.figures.heatmap import matrix
 from attnviz.ui import canvas, show
 from attnviz.ui.masks import state
-from attnviz.ui.text import quoted
 from attnviz.words import _, ngettext
 
 GROUP = "m-weights"
@@ -108,7 +107,10 @@ def _weights(key: str, result: Result, seed: int, values: np.ndarray, hidden: np
 def _before_words(result: Result, seed: int) -> str:
     q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
     return _("Random vectors (seed {seed}): {token} gives {share} to {key}.").format(
-        seed=seed, token=quoted(result.words[q]), share=f"{result.before[q, k]:.0%}", key=quoted(result.words[k])
+        seed=seed,
+        token=state.named(result.words[q]),
+        share=f"{result.before[q, k]:.0%}",
+        key=state.named(result.words[k]),
     )
 
 
@@ -125,13 +127,13 @@ def _after_words(result: Result) -> str:
         "{token} loses most: {share} of its attention was on hidden words, and goes to the one word that is left.",
         "{token} loses most: {share} of its attention was on hidden words, and goes to the {n} words that are left.",
         left,
-    ).format(token=quoted(result.words[row]), share=f"{moved[row]:.0%}", n=left)
+    ).format(token=state.named(result.words[row]), share=f"{moved[row]:.0%}", n=left)
 
 
 def _numbers(result: Result) -> None:
     if not result.empty:
         return
-    names = ", ".join(quoted(result.words[q]) for q in result.empty[:6]) + (" …" if len(result.empty) > 6 else "")
+    names = ", ".join(state.named(result.words[q]) for q in result.empty[:6]) + (" …" if len(result.empty) > 6 else "")
     st.warning(
         ngettext(
             "{names} may look at nothing. Its row is zero here; a plain softmax would make it NaN.",
