@@ -15,7 +15,7 @@ class Family:
     models: str
     alternative: str  #: an id of attnviz.experiments.alternatives.ALTERNATIVES
     how: str  #: the formula with the setting of the model
-    paper: str  #: title, year
+    paper: str  #: title, year; empty where the code is all there is
     paper_link: str
     code: str  #: file in transformers
     code_link: str
@@ -23,7 +23,9 @@ class Family:
 
 
 def _family(models: str, alternative: str, how: str, paper: str, number: str, code: str, name: str) -> Family:
-    return Family(models, alternative, how, paper, PAPER + number, code.split("/")[-1], CODE + code, name)
+    return Family(
+        models, alternative, how, paper, PAPER + number if number else "", code.split("/")[-1], CODE + code, name
+    )
 
 
 FAMILIES = (
@@ -49,8 +51,8 @@ FAMILIES = (
         "GPT-Neo",
         "raw",
         "q·k",
-        "(no paper for this choice; The Pile, 2020)",
-        "2101.00027",
+        "",
+        "",
         "gpt_neo/modeling_gpt_neo.py",
         "softmax_scale=1.0",
     ),

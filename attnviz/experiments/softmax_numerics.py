@@ -73,7 +73,9 @@ class Attempt:
     naive_error: float  #: largest distance to the float64 weights; NaN where it broke
     stable_error: float
     overflow_at: float  #: the smallest score whose exp is infinite in this format
-    first_broken: float | None  #: the smallest of SHIFTS that breaks the naive way; None when none does
+    first_broken: (
+        float | None
+    )  #: the smallest addition that breaks the naive way, to 0.01; None up to the last of SHIFTS
     naive_top: np.ndarray  #: (len(SHIFTS),) the largest weight, naively, after each shift; NaN where it broke
     stable_top: np.ndarray
 
@@ -91,7 +93,6 @@ def _attempt(name: str, scores: list[float], truth: Tensor) -> Attempt:
     top = int(truth.argmax())
     shifted = (exact + torch.tensor(SHIFTS)[:, None]).to(dtype)  # (shifts, n)
     naive_top, stable_top = naively(shifted)[:, top].double(), stably(shifted)[:, top].double()
-    broken = (~naively(shifted).isfinite()).any(-1).nonzero()
     return Attempt(
         name,
         naive.numpy(),
@@ -99,10 +100,27 @@ def _attempt(name: str, scores: list[float], truth: Tensor) -> Attempt:
         float((naive - truth).abs().max()),
         float((stable - truth).abs().max()),
         math.log(torch.finfo(dtype).max),
-        float(SHIFTS[int(broken[0, 0])]) if len(broken) else None,
+        _first_broken(exact, dtype),
         naive_top.numpy(),
         stable_top.numpy(),
     )
+
+
+def _first_broken(exact: Tensor, dtype: torch.dtype) -> float | None:
+    """Bisection: once exp or its sum overflows, it does for every larger shift."""
+
+    def breaks(shift: float) -> bool:
+        return not bool(naively((exact + shift).to(dtype)).isfinite().all())
+
+    low, high = 0.0, float(SHIFTS[-1])
+    if breaks(low):
+        return low
+    if not breaks(high):
+        return None
+    while high - low > 0.005:
+        middle = (low + high) / 2
+        low, high = (low, middle) if breaks(middle) else (middle, high)
+    return round(high, 2)
 
 
 def naively(x: Tensor) -> Tensor:

@@ -22,14 +22,16 @@ class Line:
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     mean: np.ndarray | None = None  #: drawn dotted, where it says something that the middle does not
+    dash: str = "solid"
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What theory says: the same everywhere, or a curve (grid,)."""
+    """What theory says: the same everywhere, named at its right end, or a curve (grid,), named in the legend."""
 
     name: str
     value: float | np.ndarray
+    below: bool = False  #: the name goes under the line
 
 
 def over_d_k(
@@ -93,7 +95,7 @@ def _add(fig: Figure, x: np.ndarray, line: Line) -> None:
         x=x,
         y=line.middle,
         mode="lines+markers",
-        line={"color": line.colour, "width": 2.5},
+        line={"color": line.colour, "width": 2.5, "dash": line.dash},
         marker={"size": 4},
         name=line.name,
         hovertemplate=f"%{{x}}: %{{y:.4g}}<extra>{line.name}</extra>",
@@ -104,15 +106,17 @@ def _add_limit(fig: Figure, x: np.ndarray, limit: Limit) -> None:
     y = np.broadcast_to(np.asarray(limit.value, dtype=float), x.shape)
     dash = {"color": THEORY, "width": 1.3, "dash": "dash"}
     hover = f"%{{y:.4g}}<extra>{limit.name}</extra>"
-    fig.add_scatter(x=x, y=y, mode="lines", line=dash, name=limit.name, hovertemplate=hover, showlegend=False)
-    last = len(x) - 1
+    is_curve = np.ndim(limit.value) > 0
+    fig.add_scatter(x=x, y=y, mode="lines", line=dash, name=limit.name, hovertemplate=hover, showlegend=is_curve)
+    if is_curve:
+        return
     fig.add_annotation(
-        x=float(np.log10(x[last])),
-        y=float(y[last]),
+        x=float(np.log10(x[-1])),
+        y=float(y[-1]),
         text=limit.name,
         showarrow=False,
         xanchor="right",
-        yanchor="bottom",
+        yanchor="top" if limit.below else "bottom",
         font={"size": 11, "color": THEORY},
     )
 

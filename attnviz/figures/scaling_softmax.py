@@ -88,5 +88,6 @@ def mixes(
             name=name,
             hovertemplate="(%{x:.3g}, %{y:.3g})" + f"<extra>{name}</extra>",
         )
-    fig.update_yaxes(scaleanchor="x")
+    fig.update_yaxes(scaleanchor="x", constrain="domain")
+    fig.update_xaxes(constrain="domain")
     return layout(fig, height=height)

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from attnviz.figures.theme import RAW, SCALED, THEORY, Figure, layout
+from attnviz.figures.theme import RAW, SCALED, THEORY, Figure, layout, with_alpha
 from attnviz.words import _
 
 
@@ -26,13 +26,13 @@ def histograms(
             x=centres,
             y=density,
             width=np.diff(edges) * 0.94,
-            marker={"color": colour, "line_width": 0},
-            name=names[column],
+            marker={"color": with_alpha(colour, 0.6), "line_width": 0},
+            showlegend=False,
             hovertemplate=_("around %{x:.3g}: density %{y:.4g}") + "<extra></extra>",
         )
         fig.add_trace(bars, 1, column + 1)
         x = np.linspace(edges[0], edges[-1], 181)
-        line = {"color": "#8A8A8A", "width": 2.5, "dash": "dash"}
+        line = {"color": THEORY, "width": 2.5, "dash": "dash" if column else "solid"}
         curve = go.Scatter(
             x=x,
             y=normal_density(x, (d_k, 1)[column]),

@@ -53,6 +53,13 @@ ROWS = [
         UNDERSTAND,
         N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
     ),
+    Row(
+        "scaling",
+        N_("Scaling"),
+        "📐",
+        UNDERSTAND,
+        N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
+    ),
 ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import streamlit as st
 
@@ -15,8 +17,9 @@ from attnviz.ui.scaling import controls, hero, results
 from attnviz.ui.scaling.names import alternative_names, formula
 from attnviz.words import _
 
-#: One colour each, the first two the same as everywhere.
+#: One colour each, the first two the same as everywhere; dashes tell apart what colour alone may not.
 COLOURS = dict(zip(ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES[3:]), strict=False))
+DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash"}
 
 
 def panel() -> None:
@@ -81,7 +84,10 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
         "to_q": _("Median gradient that reaches q, every way"),
     }
     for column, (measure, title) in zip(st.columns(2, gap="medium"), titles.items(), strict=True):
-        lines = [Line(names[name], COLOURS[name], made[name].bands[measure].middle) for name in made]
+        lines = [
+            Line(names[name], COLOURS[name], made[name].bands[measure].middle, dash=DASHES.get(name, "solid"))
+            for name in made
+        ]
         values = {names[name]: float(made[name].bands[measure].middle[at]) for name in made}
         most, least = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
         words = _("At d_k = {d_k} the most is {top:.3g} ({most}), the least {bottom:.3g} ({least}).").format(
@@ -98,12 +104,16 @@ def _lengths(d_k: int, seed: int) -> None:
     names = alternative_names()
     made = {name: results.lengths(length.Config(d_k, seed, name, controls.parameter(name))) for name in _LENGTH}
     x = made["sqrt"].n_keys
-    lines = [Line(names[name], COLOURS[name], result.effective) for name, result in made.items()]
+    lines = [
+        Line(names[name], COLOURS[name], result.effective, dash=DASHES.get(name, "solid"))
+        for name, result in made.items()
+    ]
     scaled, aware = made["sqrt"].effective[-1], made["log-n"].effective[-1]
     words = _(
         "Over 4,096 keys a scaled row at d_k = {d_k} is as spread as {scaled:,.0f} keys, a length-aware one as "
-        "{aware:,.0f}: the first dilutes in proportion to n."
-    ).format(d_k=d_k, scaled=scaled, aware=aware)
+        "{aware:,.0f}. Normal scores of variance 1 predict n/√e = {predicted:,.0f}: attention dilutes in proportion "
+        "to n."
+    ).format(d_k=d_k, scaled=scaled, aware=aware, predicted=4096 / math.e**0.5)
     title = _("Effective keys over the number of keys")
     fig = over_d_k(x, lines, title, log_y=True, x_title=_("keys, n"), height=340)
     table = {"n": x, **{name: result.effective for name, result in made.items()}}
@@ -119,7 +129,7 @@ def _families() -> None:
     head = "| {} | {} | {} | {} |\n|---|---|---|---|".format(_("models"), _("way"), _("formula"), _("source"))
     rows = [
         f"| {one.models} | {names[one.alternative]} | `{one.how}` "
-        f"| [{one.paper}]({one.paper_link}) · [{one.code}]({one.code_link}) `{one.setting}` |"
+        f"| {f'[{one.paper}]({one.paper_link}) · ' if one.paper else ''}[{one.code}]({one.code_link}) `{one.setting}` |"
         for one in FAMILIES
     ]
     st.markdown("\n".join([head, *rows]))

@@ -128,7 +128,8 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
     )
     for column, (name, title, made) in zip(st.columns(3, gap="small"), drawn, strict=True):
         with column:
-            fig = heatmap.matrix(made.weights, rows, cols, masked=~result.allowed, title=title, height=360)
+            st.markdown(f"**{title}**")
+            fig = heatmap.matrix(made.weights, rows, cols, masked=~result.allowed, height=340)
             fig.update_traces(showscale=False)
             words = _("q·k × {scale:.4g}: logits have variance {variance:.3g}, entropy {entropy:.2f} nats.").format(
                 scale=made.scale, variance=made.variance, entropy=made.entropy

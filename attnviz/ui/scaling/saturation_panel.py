@@ -114,7 +114,7 @@ def _measures(config: scaling.Config, made: dict[str, saturation.Result], known:
                 result.bands[measure].middle,
                 result.bands[measure].low,
                 result.bands[measure].high,
-                result.bands[measure].mean if mean else None,
+                result.bands[measure].mean if mean and name in ("raw", "sqrt") else None,
             )
             for name, result in made.items()
         ]
@@ -147,7 +147,7 @@ def _measures(config: scaling.Config, made: dict[str, saturation.Result], known:
         "largest",
         _("Largest weight"),
         _("At d_k = {d_k} the median row gives its favourite key {raw:.0%} raw and {scaled:.0%} scaled."),
-        limits=[Limit(_("even, 1/n"), even["largest"]), Limit(_("one-hot"), one["largest"])],
+        limits=[Limit(_("even, 1/n"), even["largest"], below=True), Limit(_("one-hot"), one["largest"])],
         bounds=(0, 1.08),
     )
     yield draw(
@@ -163,7 +163,7 @@ def _measures(config: scaling.Config, made: dict[str, saturation.Result], known:
             "At d_k = {d_k} the median entropy is {raw:.2f} nats raw and {scaled:.2f} scaled. "
             "Large n predicts ln n − d_k/2 for raw scores."
         ),
-        limits=[Limit(_("even, ln n"), even["entropy"]), Limit(_("raw, large n"), known.entropy(x))],
+        limits=[Limit(_("even, ln n"), even["entropy"]), Limit(_("raw, predicted for large n"), known.entropy(x))],
         bounds=(0, log_n * 1.12),
         share_of=log_n,
     )
@@ -171,14 +171,14 @@ def _measures(config: scaling.Config, made: dict[str, saturation.Result], known:
         "effective",
         _("Effective number of keys"),
         _("At d_k = {d_k} a raw row looks at {raw:.3g} keys in effect, a scaled one at {scaled:.3g} of {n}."),
-        limits=[Limit(_("even, n"), even["effective"]), Limit(_("one-hot"), 1.0)],
+        limits=[Limit(_("even, n"), even["effective"]), Limit(_("one-hot"), 1.0, below=True)],
         bounds=(0, n * 1.1),
     )
     yield draw(
         "jacobian",
         _("Norm of the softmax Jacobian"),
         _("At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled: what softmax lets through."),
-        limits=[Limit(_("even, √(n−1)/n"), even["jacobian"]), Limit(_("one-hot"), 0.0)],
+        limits=[Limit(_("even, √(n−1)/n"), even["jacobian"], below=True), Limit(_("one-hot"), 0.0)],
         bounds=(-0.02, 0.62),
     )
     gradient = _(

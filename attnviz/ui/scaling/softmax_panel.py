@@ -92,33 +92,36 @@ def _formula(scores: list[float], p: np.ndarray, temperature: float) -> str:
 def _overflow(scores: list[float]) -> None:
     st.subheader(_("Naive, or with the maximum subtracted"), anchor=False)
     made = experiment.attempts(scores)
-    picture, numbers = st.columns([1.5, 1], gap="large")
-    with picture:
-        fig = figures.overflow(
-            experiment.SHIFTS, [(one.dtype, one.naive_top, one.stable_top, one.first_broken) for one in made]
-        )
-        half = made[-1]
-        words = _(
-            "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32, so the naive way breaks there once "
-            "{shift} is added to these scores; with the maximum subtracted it never does."
-        ).format(limit=half.overflow_at, wide=made[1].overflow_at, shift=_shift(half.first_broken))
-        table = {"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}}
-        show.figure(fig, name="softmax-overflow", key="s_overflow", table=table, caption=words, words=words)
-    with numbers:
-        st.dataframe(
-            {
-                _("format"): [one.dtype for one in made],
-                _("naive"): [_row(one.naive) for one in made],
-                _("max subtracted"): [_row(one.stable) for one in made],
-                _("exp overflows at"): [f"{one.overflow_at:.2f}" for one in made],
-                _("naive breaks at"): [_shift(one.first_broken) for one in made],
-            },
-            hide_index=True,
-        )
-        st.latex(
-            r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}},\qquad m = "
-            f"{max(scores):g}"
-        )
+    st.dataframe(
+        {
+            _("format"): [one.dtype for one in made],
+            _("naive"): [_row(one.naive) for one in made],
+            _("max subtracted"): [_row(one.stable) for one in made],
+            _("error, naive"): [f"{one.naive_error:.1e}" for one in made],
+            _("error, max subtracted"): [f"{one.stable_error:.1e}" for one in made],
+            _("exp overflows beyond"): [f"{one.overflow_at:.2f}" for one in made],
+            _("naive breaks at"): [_shift(one.first_broken) for one in made],
+        },
+        hide_index=True,
+    )
+    st.latex(
+        r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}},\qquad m = \max_j x_j = "
+        f"{max(scores):g}"
+    )
+    fig = figures.overflow(
+        experiment.SHIFTS, [(one.dtype, one.naive_top, one.stable_top, one.first_broken) for one in made]
+    )
+    words = _(
+        "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32: the naive way breaks in float16 when "
+        "{shift} is added to these scores, in float32 at {wide_shift}. With the maximum subtracted it never does."
+    ).format(
+        limit=made[-1].overflow_at,
+        wide=made[1].overflow_at,
+        shift=_shift(made[-1].first_broken),
+        wide_shift=_shift(made[1].first_broken),
+    )
+    table = {"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}}
+    show.figure(fig, name="softmax-overflow", key="s_overflow", table=table, caption=words, words=words)
 
 
 def _shift(broken: float | None) -> str:
