@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz.core.message import Message, Problem
 from attnviz.models import store
-from attnviz.models.catalogue import Entry, find
+from attnviz.models.catalogue import Entry, Kind, find
 from attnviz.models.convert import Progress, convert
 from attnviz.models.settings import Settings, current
 from attnviz.models.sources import Source, State, kept_folder, state_of, wheel_path
@@ -50,7 +50,33 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
     else:
         model, tokenizer = open_folder(state.path, entry, settings)
     adopt(model)
-    return LoadedModel(model, tokenizer, entry, state.source)
+    return LoadedModel(model, tokenizer, described(entry, model), state.source)
+
+
+def described(entry: Entry, model: PreTrainedModel) -> Entry:
+    """The entry of a model outside the catalogue with what its config says."""
+    if entry.kind is not None:
+        return entry
+    config = model.config.get_text_config()
+    heads = int(getattr(config, "num_attention_heads", 0) or 0)
+    return replace(
+        entry,
+        kind=kind_of(model),
+        layers=int(getattr(config, "num_hidden_layers", 0) or 0),
+        heads=heads,
+        kv_heads=int(getattr(config, "num_key_value_heads", heads) or heads),
+    )
+
+
+def kind_of(model: PreTrainedModel) -> Kind:
+    """What a model is, from how it is built."""
+    if model.config.is_encoder_decoder:
+        return "encoder-decoder"
+    if model.main_input_name == "pixel_values":
+        return "pictures"
+    predicts_next = type(model).__name__.endswith(("ForCausalLM", "LMHeadModel"))
+    causal = any(getattr(module, "is_causal", False) is True for module in model.modules())
+    return "decoder" if predicts_next or causal else "encoder"
 
 
 def fetch(state: State, settings: Settings, progress: Progress | None = None) -> State:

@@ -70,6 +70,9 @@ def tokenizer(folder: Path, entry: Entry) -> Any:
         if _is_for_pictures(folder):
             return None
         raise Problem("The tokenizer of {name} cannot be read: {reason}", name=entry.name, reason=error) from error
+    files = {*found.vocab_files_names.values(), "tokenizer.json"} if found.vocab_files_names else set()
+    if files and not any((folder / str(name)).is_file() for name in files):  # transformers makes up an empty one
+        raise Problem("{name} comes without a tokenizer", name=entry.name)
     if found.is_fast:  # some files ask for cutting and padding on every call; where to cut is ours to say
         found.backend_tokenizer.no_truncation()
         found.backend_tokenizer.no_padding()
