@@ -75,6 +75,19 @@ def test_clicking_a_tile_shows_that_head_and_tells_python(open_app: Callable[...
     assert page.get_by_test_id("overview").get_attribute("data-selected") == "2,4"
 
 
+def test_a_head_seen_before_is_drawn_at_once(open_app: Callable[..., Any]) -> None:
+    page = open_app()
+    page.mouse.click(*tile(page, 22))
+    page.get_by_text("picked 2,4").wait_for()
+    page.mouse.click(*tile(page, 10))
+    assert page.locator(".av-title").text_content() == "Layer 1, head 1"
+    page.get_by_text("picked 1,1").wait_for()
+    for number in [0, 10, 31, 22, 40]:
+        page.mouse.click(*tile(page, number))
+    page.get_by_text("picked 4,4").wait_for()
+    page.locator(".av-title", has_text="Layer 4, head 4").wait_for()
+
+
 def test_arrow_keys_move_over_the_tiles_and_enter_picks(open_app: Callable[..., Any]) -> None:
     page = open_app()
     page.get_by_test_id("overview").focus()

@@ -306,6 +306,7 @@ def _head_blob(
         "kind": head.kind,
         "top": code_top,
         "scale": {"top": shown_top, "root": options.root},
+        "look": packing.fingerprint(options, head.kind),
         "title": head.title,
         "tile": None if head.layer is None else [head.layer, head.head],
         "ack": st.session_state.get(f"{group}_ack", 0),

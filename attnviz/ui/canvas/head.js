@@ -31,11 +31,47 @@ class HeadView {
   async show(bytes, component) {
     const [header, payload] = readHeader(bytes);
     const turn = (this.turn = (this.turn || 0) + 1);
+    this.component = component;
     let codes = this.codes;
     if (this.data !== header.data) codes = joinPlanes(await inflate(payload));
     if (turn !== this.turn) return;
+    this.keep(header, codes);
+    if (!this.overtaken(header)) this.take(header, codes);
+  }
+
+  // An answer about a head that a newer click has left behind is not drawn.
+  overtaken(header) {
+    const group = groupOf(header.group);
+    const late = header.ack < group.seq && performance.now() - group.pickedAt < 4000;
+    return late && this.document === header.doc && header.tile !== null && String(header.tile) !== String(group.selected);
+  }
+
+  // Heads seen before are drawn at once when chosen again, and drawn anew when Python answers. Other tiles (another
+  // model), tokens or options make them void.
+  keep(header, codes) {
+    if (!header.tile) return;
+    const validity = [header.doc, header.look, groupOf(header.group).tiles].join();
+    if (this.validity !== validity || !this.seen || this.seenSize > 24e6) {
+      this.seen = new Map();
+      this.seenSize = 0;
+    }
+    this.validity = validity;
+    this.seen.set(String(header.tile), [header, codes]);
+    this.seenSize += codes.length;
+  }
+
+  recall() {
+    const { header, group } = this;
+    const valid = this.validity === [header.doc, header.look, group.tiles].join() && group.tiles;
+    const found = valid && header.tile && this.seen?.get(String(group.selected));
+    if (!found || String(header.tile) === String(group.selected)) return;
+    const [old, codes] = found;
+    this.take({ ...old, ack: group.seq, pins: null, heard: 0 }, codes);
+  }
+
+  take(header, codes) {
     const fresh = this.document !== header.doc;
-    Object.assign(this, { component, header, codes, words: header.words, data: header.data, document: header.doc });
+    Object.assign(this, { header, codes, words: header.words, data: header.data, document: header.doc });
     this.join(groupOf(header.group));
     adopt(this.group, header);
     this.select();
@@ -106,7 +142,10 @@ class HeadView {
       if (what === "zoom") this.redraw();
       else if (what === "hover" || what === "pins") this.relight();
       else if (what === "document") this.redraw();
-      else if (what === "selected") this.wait();
+      else if (what === "selected") {
+        this.recall();
+        this.wait();
+      }
     };
     group.listeners.add(this.listener);
   }
@@ -208,6 +247,7 @@ class HeadView {
     const cell = hover?.axis === "cell" ? [hover.q, hover.k] : hover ? null : group.cell;
     if (cell) {
       const [q, k] = cell;
+      if (q >= this.header.shape[0] || k >= this.header.shape[1]) return "";
       const names = { query: `${this.token("q", q)} (${q})`, key: `${this.token("k", k)} (${k})` };
       if (this.code(q, k) === MASKED_16) return fill(words.masked, names);
       return fill(words.gives, { ...names, value: inDigits(this.value(q, k)) });

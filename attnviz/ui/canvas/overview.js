@@ -65,6 +65,7 @@ class OverviewView {
       this.atlas = null;
     }
     this.join(groupOf(header.group));
+    this.group.tiles = header.data;
     this.index();
     const words = header.words;
     const total = this.tiles.length;
