@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from attnviz.core.message import Message, Problem
-from attnviz.models import opening, store
+from attnviz.models import machine, opening, store
 from attnviz.models.catalogue import Entry
 from attnviz.models.convert import Progress
 from attnviz.models.settings import Settings
@@ -49,7 +49,7 @@ def _check_config(entry: Entry, settings: Settings) -> None:
 
     path = Path(hf_hub_download(str(entry.hub), "config.json", revision=entry.revision))
     config = opening.read_config(path.parent, entry)
-    opening.check_fits(config, entry, settings, opening.pick_device(settings))
+    opening.check_fits(config, entry, settings, machine.pick_device(settings))
 
 
 def _check_weights(sizes: dict[str, int], entry: Entry) -> None:

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from attnviz.core.message import Problem
+from attnviz.models import machine
 from attnviz.models.catalogue import Entry
 from attnviz.models.settings import Settings
 from attnviz.models.sources import has_weights
 
 #: layers that mix positions with no query, key and softmax; their names still say "attention"
 _NO_SOFTMAX: Final = ("rwkv",)
-_MILLION: Final = 10**6
-
 #: transformers builds a model inside process-wide switches: two at once leave each other's weights unset
 one_at_a_time: Final = threading.RLock()
 
@@ -29,14 +28,16 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Any:
     if not has_weights(folder):
         raise _no_weights(folder, entry)
     config = read_config(folder, entry)
-    device = pick_device(settings)
-    if not entry.in_catalogue:
+    device = machine.pick_device(settings)
+    if entry.in_catalogue:
+        machine.check_memory(entry.memory_mb * 10**6, entry, settings, device)
+    else:
         check_fits(config, entry, settings, device)
     with one_at_a_time, _quietly(), torch.no_grad():
         loaded = model_class(config, entry).from_pretrained(
             folder,
             config=config,
-            dtype=pick_dtype(settings, device),
+            dtype=machine.pick_dtype(settings, device),
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
@@ -117,64 +118,9 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
     has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
     if not has_attention or config.model_type in _NO_SOFTMAX:
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
-    dtype = pick_dtype(settings, device)
+    dtype = machine.pick_dtype(settings, device)
     width = 4 if dtype == "auto" else getattr(torch, dtype).itemsize
-    needed = width * sum(parameter.numel() for parameter in skeleton.parameters())
-    free = settings.memory_bytes or free_memory(device)
-    if free is not None and needed > free:
-        raise Problem(
-            "{name} is too large for this machine: its weights take {needed} MB of memory and {free} MB are free",
-            name=entry.name,
-            needed=needed // _MILLION,
-            free=free // _MILLION,
-        )
-
-
-def pick_device(settings: Settings) -> str:
-    """What the settings say, else the first of cuda, mps and cpu that is there."""
-    import torch
-
-    if settings.device:
-        try:
-            return str(torch.device(settings.device))
-        except RuntimeError as error:
-            raise Problem("ATTNVIZ_DEVICE={device} is not a torch device", device=settings.device) from error
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def pick_dtype(settings: Settings, device: str) -> str:
-    """float32 to see exact weights; on a graphics card the checkpoint's own, to fit."""
-    return settings.dtype or ("auto" if device.startswith("cuda") else "float32")
-
-
-def free_memory(device: str) -> int | None:
-    """Bytes a model may take on a device; None where the system does not say."""
-    import torch
-
-    if device.startswith("cuda"):
-        return int(torch.cuda.mem_get_info(device)[0])
-    known = [free for free in (_meminfo(), _cgroup()) if free is not None]
-    return min(known) if known else None
-
-
-def _meminfo() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")), None)
-
-
-def _cgroup() -> int | None:
-    """What is left under a container's limit."""
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-    except (OSError, ValueError):
-        return None
-    return max(int(limit) - used, 0) if limit.isdecimal() else None
+    machine.check_memory(width * sum(parameter.numel() for parameter in skeleton.parameters()), entry, settings, device)
 
 
 def _is_for_pictures(folder: Path) -> bool:

@@ -63,6 +63,8 @@ def is_prepared(entry: Entry, settings: Settings) -> bool:
 def prepare_examples(loaded: LoadedModel, settings: Settings, progress: Progress | None = None) -> None:
     """Capture a model's examples into the cache folder, unless they are there."""
     entry = loaded.entry
+    if is_prepared(entry, settings):
+        return
     try:
         store.build(folder_of(entry, settings), lambda fresh: _write(loaded, fresh, progress))
     except OSError as error:

@@ -53,18 +53,20 @@ class Hub(BaseHTTPRequestHandler):
         if isinstance(repository, tuple):
             return self.reply(repository[0], repository[1], b"{}", body)
         if "/api/" in self.path and "/tree/" in self.path:
-            tree = [{"type": "file", "path": n, "size": len(d), "oid": "0" * 40} for n, d in repository.items()]
+            tree = [{"type": "file", "path": n, "size": 9, "oid": "0" * 40} for n in repository]
             return self.reply(200, {}, json.dumps(tree).encode(), body)
         if "/api/" in self.path:
             facts = {
                 "id": "/".join(parts[:2]),
                 "sha": COMMIT,
-                "siblings": [{"rfilename": name, "size": len(data)} for name, data in repository.items()],
+                "siblings": [{"rfilename": name, "size": 9} for name in repository],
             }
             return self.reply(200, {}, json.dumps(facts).encode(), body)
         data = repository.get(parts[-1])
         if data is None:
             return self.reply(404, {"X-Error-Code": "EntryNotFound"}, b"", body)
+        if isinstance(data, tuple):
+            return self.reply(*data, b"", body)
         return self.reply(200, {"X-Repo-Commit": COMMIT, "ETag": f'"{parts[-1]}-{len(data)}"'}, data, body)
 
     def reply(self, status, headers, data, body):
@@ -133,6 +135,12 @@ def test_what_the_hub_refuses_is_said_in_one_sentence(hub, answer, sentence, mon
         sources.load("some/tiny")
 
 
+def test_a_gate_before_the_files_alone_is_a_gate_too(hub, files):
+    hub["some/tiny"] = {**files, "config.json": (403, {"X-Error-Code": "GatedRepo"})}
+    with pytest.raises(Problem, match="some/tiny is gated: its owner gives access on the hub"):
+        sources.load("some/tiny")
+
+
 def test_only_safetensors_are_ever_downloaded(hub, files):
     hub["some/tiny"] = {"config.json": files["config.json"], "pytorch_model.bin": b"pickle"}
     with pytest.raises(Problem, match="some/tiny has no safetensors on the hub"):
@@ -157,7 +165,7 @@ def test_a_model_that_cannot_be_shown_is_refused_before_its_weights_come(hub, co
 
 def test_a_download_larger_than_the_disk_is_refused(hub, files, monkeypatch):
     hub["some/tiny"] = files
-    monkeypatch.setattr(store, "free_bytes", lambda folder: 10)
+    monkeypatch.setattr(store, "free_bytes", lambda folder: 5)
     with pytest.raises(Problem, match="some/tiny is a download of 0 MB, and the disk has 0 MB free"):
         sources.load("some/tiny")
 

@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from attnviz.core.message import Problem
-from attnviz.models import opening, sources
+from attnviz.models import machine, sources
 from attnviz.models.capture import capture
 from attnviz.models.settings import current
 from attnviz.models.switch import NAME
@@ -113,7 +113,7 @@ def test_device_and_dtype_come_from_the_settings(monkeypatch, tmp_path):
     assert loaded.model.dtype == torch.bfloat16
     monkeypatch.setenv("ATTNVIZ_DEVICE", "toaster")
     with pytest.raises(Problem, match="ATTNVIZ_DEVICE=toaster is not a torch device"):
-        opening.pick_device(current())
+        machine.pick_device(current())
 
 
 def test_weights_are_mapped_from_the_file_and_take_no_memory_of_their_own(smollm2):

@@ -62,3 +62,10 @@ def test_a_value_that_makes_no_sense_is_named(monkeypatch, name, value, sentence
 def test_the_hub_stays_off_where_its_own_variable_says_so(monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert not settings.current().hub
+
+
+def test_the_documentation_has_every_variable_as_the_code_has_it():
+    text = (Path(__file__).parents[2] / "docs" / "models.md").read_text("utf-8")
+    for name, (default, meaning) in settings.VARIABLES.items():
+        assert f"| `{name}` | {default} | {meaning} |" in text
+    assert set(settings.FIELDS) == set(settings.VARIABLES)
