@@ -55,7 +55,12 @@ def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
         colorbar={"tickformat": "d", "nticks": min(upto + 1, 8), **heat.colorbar.to_plotly_json()},
         hovertemplate="%{y} ← %{x}<br>" + _("after {n} layers").format(n="%{z}") + "<extra></extra>",
     )
-    if few:
+    if not few:
+        step = -(-len(words) // 18)
+        thinned = {"tickvals": [*range(0, len(words), step)], "ticktext": [label(word) for word in words[::step]]}
+        fig.update_xaxes(**thinned)
+        fig.update_yaxes(**thinned)
+    else:
         heat.update(texttemplate="%{z:d}", showscale=False)
     return fig
 

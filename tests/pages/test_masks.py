@@ -17,6 +17,7 @@ from attnviz.experiments.mask_rules import KINDS, Rule, combined
 from attnviz.experiments.word_vectors import sentence
 from attnviz.ui import links
 from attnviz.ui.canvas import packing
+from attnviz.ui.masks import layers as layers_panel
 from attnviz.ui.masks.state import from_json, to_json
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
@@ -235,3 +236,17 @@ def test_a_document_length_that_is_none_is_named_and_the_page_lives(visit):
     assert not app.exception
     assert "must be whole numbers" in spoken(app)
     assert app.selectbox(key="m_rule1").value == "documents"
+
+
+@pytest.mark.parametrize(
+    "heard, layers, said",
+    [
+        ([1, 3, 3, 3], 2, "it hears of no others however many layers follow."),
+        ([1, 3, 5, 5], 1, "2 layers bring it 5, and no more."),
+        ([1, 5, 9, 9], 2, "that is all there are."),
+        ([1, 3, 5, 7], 1, "after 3 it is 7, and still growing."),
+        ([1, 5, 7, 9], 1, "3 layers bring it 9, and no more."),
+    ],
+)
+def test_what_more_layers_bring_is_said_only_as_far_as_it_was_computed(heard, layers, said):
+    assert layers_panel._what_follows(np.array(heard), layers, 9) == said

@@ -46,21 +46,27 @@ def panel(result: Result) -> None:
 
 
 def _reach_words(result: Result, counts: np.ndarray, layers: int) -> str:
-    final = int(counts[-1, -1])
-    needed = int((counts[:, -1] < final).sum())
     first = ngettext(
         "After {n} layer {token} has heard of {heard} of {all} words;",
         "After {n} layers {token} has heard of {heard} of {all} words;",
         layers,
     ).format(n=layers, token=state.named(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
-    more = _("that is all there are.")
-    if final < len(result.words):
-        more = _("it hears of no others however many layers follow.")
-    if layers < needed:
-        more = ngettext(
-            "{n} layer brings it {heard}, and no more.", "{n} layers bring it {heard}, and no more.", needed
-        ).format(n=needed, heard=final)
-    return f"{first} {more}"
+    return f"{first} {_what_follows(counts[:, -1], layers, len(result.words))}"
+
+
+def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
+    """What more layers would bring, `heard` being the words heard of after 0, 1, 2... layers."""
+    final, most = int(heard[-1]), len(heard) - 1
+    needed = int((heard < final).sum())
+    if layers >= needed and final == words:
+        return _("that is all there are.")
+    if needed == most and final < words:
+        return _("after {n} it is {heard}, and still growing.").format(n=most, heard=final)
+    if layers >= needed:
+        return _("it hears of no others however many layers follow.")
+    return ngettext(
+        "{n} layer brings it {heard}, and no more.", "{n} layers bring it {heard}, and no more.", needed
+    ).format(n=needed, heard=final)
 
 
 def _table(result: Result) -> dict[str, list[Any]]:

@@ -119,7 +119,8 @@ def _after_words(result: Result) -> str:
         return _("Nothing is hidden: both are the same.")
     moved = result.moved.copy()
     moved[list(result.empty)] = -1
-    row = int(moved.argmax())
+    choosing = np.where(result.mask.sum(-1) > 1, moved, -1)  # a row with one key has nothing to choose
+    row = int((choosing if choosing.max() > 0 else moved).argmax())
     if moved[row] <= 0:
         return _("No word may look at anything: every row is zero.")
     left = int(result.mask[row].sum())
