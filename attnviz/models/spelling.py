@@ -41,7 +41,7 @@ def speller(tokenizer: Any) -> Callable[[str], bytes]:
 
 def label(spelled: str) -> str:
     """A piece's text for an axis: no outer spaces, everything in it visible, never empty."""
-    bare = spelled.strip(" ") or spelled
+    bare = spelled if spelled.isspace() else spelled.strip(" ")
     return "".join(_visible(c, alone=i == 0) for i, c in enumerate(bare)) or "∅"
 
 

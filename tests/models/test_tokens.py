@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from attnviz.core.message import Problem
 from attnviz.models import tokens as module
+from attnviz.models.spelling import speller
 from attnviz.models.tokens import encode, encode_target, frames
 from tests.models.tiny_tokenizers import byte_level, llama_like, loaded, marian, unigram, word_piece
 
@@ -70,6 +71,20 @@ def test_byte_level_markers_are_read_as_the_text_they_stand_for(smollm2):
     tokens = encode(smollm2, "The cat\n\tsat 12")
     assert of(tokens, "label") == ["The", "cat", "⏎", "⇥", "sat", "␣", "1", "2"]
     assert of(tokens, "word") == [0, 1, 2, 3, 4, 5, 5, 5]
+
+
+def test_white_space_alone_is_shown_whole(smollm2):
+    assert "⏎␣␣␣" in encode(smollm2, "def f():\n    return").labels
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_the_pieces_spell_together_is_what_the_tokenizer_decodes(models, smollm2, text):
+    for each in (smollm2, models["byte-level"], models["Llama"]):
+        spell = speller(each.tokenizer)
+        ids = each.tokenizer(text, add_special_tokens=False).input_ids
+        spelled = b"".join(spell(piece) for piece in each.tokenizer.convert_ids_to_tokens(ids)).decode()
+        assert spelled.removeprefix(" " if each is models["Llama"] else "") == each.tokenizer.decode(ids)
+        assert spelled == text or each is models["Llama"]
 
 
 def test_pieces_inside_a_word_lose_their_hashes_and_share_its_number(models):
