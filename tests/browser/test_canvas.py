@@ -58,6 +58,11 @@ def readout(page: Any) -> str:
     return page.get_by_test_id("readout").first.text_content()
 
 
+def identity_blue(page: Any) -> str:
+    """What Q's colour is on this background."""
+    return page.get_by_test_id("heatmap").evaluate("e => getComputedStyle(e).getPropertyValue('--av-q')")
+
+
 def zoom(page: Any) -> float:
     page.wait_for_timeout(80)
     return float(page.get_by_test_id("heatmap").first.get_attribute("data-zoom").split(",")[0])
@@ -78,10 +83,12 @@ def test_clicking_a_tile_shows_that_head_and_tells_python(open_app: Callable[...
 def test_a_head_seen_before_is_drawn_at_once(open_app: Callable[..., Any]) -> None:
     page = open_app()
     page.mouse.click(*tile(page, 22))
+    page.locator(".av-title", has_text="Layer 2, head 4").wait_for()
+    page.mouse.click(*tile(page, 31))
+    page.locator(".av-title", has_text="Layer 3, head 4").wait_for()
+    page.mouse.click(*tile(page, 22))
+    assert page.locator(".av-title").text_content() == "Layer 2, head 4", "drawn before Python answers"
     page.get_by_text("picked 2,4").wait_for()
-    page.mouse.click(*tile(page, 10))
-    assert page.locator(".av-title").text_content() == "Layer 1, head 1"
-    page.get_by_text("picked 1,1").wait_for()
     for number in [0, 10, 31, 22, 40]:
         page.mouse.click(*tile(page, number))
     page.get_by_text("picked 4,4").wait_for()
@@ -133,6 +140,11 @@ def test_several_pins_reach_python_and_escape_lets_go(open_app: Callable[..., An
     page.get_by_role("option").nth(12).click()
     page.get_by_text("pins q9 k1 q12").wait_for()
     assert page.get_by_role("option", selected=True).count() == 3
+    page.mouse.click(*tile(page, 20))
+    page.get_by_text("picked 2,2").wait_for()
+    assert page.get_by_text("pins q9 k1 q12").is_visible(), "another head, the same pins"
+    assert page.get_by_role("option", selected=True).count() == 3
+    page.get_by_role("option").nth(12).focus()
     page.keyboard.press("Escape")
     page.get_by_text("cell None").wait_for()
     assert page.get_by_role("option", selected=True).count() == 0
@@ -148,16 +160,6 @@ def test_pins_that_the_page_keeps_start_there_and_follow_quick_clicks(open_app: 
     assert page.get_by_role("option", selected=True).count() == 4
     page.keyboard.press("Escape")
     page.get_by_text("pins  cell None").wait_for()
-
-
-def test_pins_stay_when_another_head_is_chosen(open_app: Callable[..., Any]) -> None:
-    page = open_app()
-    page.get_by_role("option").nth(6).click()
-    page.get_by_text("pins q6").wait_for()
-    page.mouse.click(*tile(page, 20))
-    page.get_by_text("picked 2,2").wait_for()
-    assert page.get_by_text("pins q6").is_visible()
-    assert page.get_by_role("option", selected=True).count() == 1
 
 
 def test_the_heatmap_works_from_the_keyboard(open_app: Callable[..., Any]) -> None:
@@ -203,6 +205,24 @@ def test_a_long_input_zooms_and_pans(open_app: Callable[..., Any]) -> None:
     page.mouse.move(*end, steps=3)
     page.mouse.up()
     assert zoom(page) == pytest.approx(10, rel=0.1), "a box drawn is what fills the plot"
+
+
+def test_two_fingers_zoom(open_app: Callable[..., Any]) -> None:
+    page = open_app("?n=60", width=390, height=844, has_touch=True)
+    x, y = spot(page, "heatmap", 0.5, 0.5)
+    wire = page.context.new_cdp_session(page)
+
+    def touch(kind: str, *spread: float) -> None:
+        points = [{"x": x + d, "y": y, "id": i} for i, d in enumerate(spread)]
+        wire.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    touch("touchStart", -20)
+    touch("touchStart", -20, 20)
+    for d in (35, 50, 65, 80):
+        touch("touchMove", -d, d)
+    touch("touchEnd")
+    assert zoom(page) == pytest.approx(4, rel=0.15)
+    assert page.get_by_text("cell None").is_visible()
 
 
 def test_tokens_that_look_like_markup_are_shown_as_typed(open_app: Callable[..., Any]) -> None:
@@ -288,15 +308,18 @@ def test_a_label_switches_its_column_but_not_its_locked_cells(open_app: Callable
     assert page.get_by_text("kept 91 of 196").is_visible()
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_on_a_phone_nothing_is_wider_than_the_screen(open_app: Callable[..., Any], dark: bool) -> None:
-    page = open_app("?n=40&layers=30", width=390, height=844, dark=dark, has_touch=True)
+def test_on_a_phone_nothing_is_wider_than_the_screen(open_app: Callable[..., Any]) -> None:
+    page = open_app("?n=40&layers=30", width=390, height=844, dark=True, has_touch=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for part in ["heatmap", "lines"]:
         box = page.get_by_test_id(part).bounding_box()
         assert box["x"] + box["width"] <= 390
     page.touchscreen.tap(*cell(page, 20, 3, n=40))
     page.get_by_text("cell (20, 3)").wait_for()
+    assert identity_blue(page) == "#59a3cd"
+    page.emulate_media(color_scheme="light")
+    page.wait_for_timeout(400)
+    assert identity_blue(page) == "#0072B2", "the theme is followed live"
 
 
 def test_a_finger_paints_a_mask(open_app: Callable[..., Any]) -> None:

@@ -54,6 +54,7 @@ class OverviewView {
 
   async show(bytes, component) {
     const [header, payload] = readHeader(bytes);
+    groupOf(header.group).tiles = header.data;
     this.component = component;
     this.header = header;
     const turn = (this.turn = (this.turn || 0) + 1);
@@ -65,7 +66,6 @@ class OverviewView {
       this.atlas = null;
     }
     this.join(groupOf(header.group));
-    this.group.tiles = header.data;
     this.index();
     const words = header.words;
     const total = this.tiles.length;
@@ -154,7 +154,7 @@ class OverviewView {
     const { edge } = this;
     const gaps = this.tiles.reduce((n, t) => Math.max(n, t.share), 0) * GROUP_GAP;
     const wide = (width - edge - 12) / heads.length - GAP;
-    const across = (this.across = heads.length >= most && wide >= 20);
+    const across = (this.across = heads.length >= most && wide >= (width < 480 ? 28 : 20));
     const room = across ? wide : (width - edge - 12 - gaps) / most - GAP;
     const cap = across ? (heads.length > 12 ? 46 : 58) : width < 480 ? 40 : Math.max(28, Math.min(58, 520 / heads.length));
     this.tw = Math.max(12, Math.floor(Math.min(room, cap * Math.min(1.6, aspect))));
