@@ -48,6 +48,8 @@ def further(result: Result) -> None:
 
 
 with guard():
+    place.read()  # a damaged link is said once; the page goes on without it
+with guard():
     asked = ask.ask(place.read().edits)
     for notice in asked.notices:
         st.info(spoken(notice))

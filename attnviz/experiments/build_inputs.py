@@ -58,7 +58,7 @@ def check(config: Config) -> None:
     """Problem when these settings make no attention layer."""
     for words in (config.words, config.other or config.words):
         if not 1 <= len(words) <= MOST_WORDS:
-            raise Problem("{n} words: this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
+            raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
     if not 0 <= config.dropout < 1:
         raise Problem("dropout={dropout} must be at least 0 and less than 1", dropout=config.dropout)
     if config.position == "rope" and config.d_head % 2:

@@ -29,7 +29,7 @@ class Config:
     n_heads: int = 2  #: H: how many things each query has to look at, 2 to 4
     share: float = 0.5  #: part of the single head's weight for the first thing; the others share the rest
     sharpness: float = 12.0  #: score of a place that is looked at; all other places score 0
-    sentences: int = 200  #: random sentences on which the read-out is fitted and the blur measured
+    sentences: int = 800  #: random sentences on which the read-out is fitted and the blur measured
     seed: int = 0
 
 
@@ -76,7 +76,8 @@ def _check(config: Config) -> None:
     needed = 3 if config.n_heads == 2 else 5
     if len(config.words) < needed:
         raise Problem(
-            "{n} words: at least {needed} are needed, so that {n_heads} heads have different words to look at",
+            "Words in the sentence: {n}; at least {needed} are needed, so that "
+            "{n_heads} heads have different words to look at",
             n=len(config.words),
             needed=needed,
             n_heads=config.n_heads,

@@ -75,7 +75,7 @@ def run(config: Config) -> Result:
     if sorted(config.order) != list(range(length)):
         raise Problem("order={order} must name each of the {n} places once", order=config.order, n=length)
     if length < 2:
-        raise Problem("{n} words: at least 2 are needed to change their order", n=length)
+        raise Problem("Words in the sentence: {n}; at least 2 are needed to change their order", n=length)
     head = _Head(config)
     generator = torch.Generator().manual_seed(config.seed)
     many = torch.randn(config.sentences, length, width, generator=generator, dtype=torch.float64)

@@ -17,9 +17,14 @@ def side_by_side(
     parts: Sequence[tuple[str, np.ndarray]], rows: Sequence[str], cols: Sequence[str], title: str | None = None
 ) -> Figure:
     """Weights beside each other on the one scale from 0 to 1: (title, (Q, K)) each."""
-    fig = make_subplots(1, len(parts), subplot_titles=[name for name, _values in parts], horizontal_spacing=0.1)
+    fig = make_subplots(
+        1,
+        len(parts),
+        subplot_titles=[name for name, _values in parts] if len(parts) > 1 else None,
+        horizontal_spacing=0.1,
+    )
     for i, (_name, values) in enumerate(parts, start=1):
-        drawn = matrix(values, rows, cols, numbers=len(rows) <= 10)
+        drawn = matrix(values, rows, cols, numbers=len(rows) <= 5)
         for trace in drawn.data:
             trace.update(showscale=i == len(parts) and trace.showscale is not False)
             fig.add_trace(trace, 1, i)
@@ -49,7 +54,8 @@ def _ticks(words: Sequence[str]) -> dict[str, object]:
 
 def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str], title: str | None = None) -> Figure:
     """One row of bars for each way of making weights (title -> (K,)): the same scores in all."""
-    fig = make_subplots(1, len(weights), subplot_titles=list(weights), horizontal_spacing=0.035)
+    per_row = -(-len(weights) // 2)
+    fig = make_subplots(2, per_row, subplot_titles=list(weights), horizontal_spacing=0.06, vertical_spacing=0.24)
     for i, (name, values) in enumerate(weights.items(), start=1):
         bars = go.Bar(
             x=list(range(len(keys))),
@@ -61,14 +67,13 @@ def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str], titl
             textposition="outside",
             cliponaxis=False,
         )
-        fig.add_trace(bars, 1, i)
+        at = {"row": 1 + (i - 1) // per_row, "col": 1 + (i - 1) % per_row}
+        fig.add_trace(bars, **at)
         low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
         room = 0.18 * (high - low)
-        fig.update_yaxes(
-            range=[low - (room if low < 0 else 0), high + room], showgrid=False, zeroline=True, row=1, col=i
-        )
-        fig.update_xaxes(**_ticks(keys), showgrid=False, row=1, col=i)
-    fig = layout(fig, title, height=260)
+        fig.update_yaxes(range=[low - (room if low < 0 else 0), high + room], showgrid=False, zeroline=True, **at)
+        fig.update_xaxes(**_ticks(keys), showgrid=False, **at)
+    fig = layout(fig, title, height=400)
     return fig.update_layout(margin={"t": 60 if title else 36}, bargap=0.25)
 
 
@@ -79,7 +84,7 @@ def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:
         fig.add_trace(
             go.Scatter(
                 x=list(copies),
-                y=np.maximum(values, 1e-3),
+                y=np.where(values > 0, values, np.nan),
                 name=name,
                 mode="lines+markers",
                 line={
@@ -101,7 +106,10 @@ def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: S
         fig.add_trace(
             go.Scatter(x=list(lengths), y=list(values), name=name, mode="lines+markers", line={"color": colour})
         )
-    fig.add_vline(here, line={"color": THEORY, "dash": "dot"}, annotation_text=_("your sentence"))
+    fig.add_vline(here, line={"color": THEORY, "dash": "dot"})
+    fig.add_annotation(
+        x=np.log10(here), y=1, yref="paper", text=_("your sentence"), showarrow=False, xanchor="left", xshift=4
+    )
     fig.update_xaxes(type="log", dtick=1, title=_("words in the sentence"), showgrid=False)
     fig.update_yaxes(type="log", dtick=1, title=_("numbers to learn"))
     return layout(fig, height=320)
@@ -123,6 +131,6 @@ def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], sh
             )
         )
     fig.add_vline(share, line={"color": THEORY, "dash": "dot"})
-    fig.update_xaxes(tickformat=".0%", title=_("share of the single head's weight for the first thing"), showgrid=False)
+    fig.update_xaxes(tickformat=".0%", title=_("single head's weight on the first"), showgrid=False)
     fig.update_yaxes(tickformat=".0%", range=[0, 1], title=_("signal lost"))
     return layout(fig, height=320)

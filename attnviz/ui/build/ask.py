@@ -31,23 +31,21 @@ class Asked:
 
 def ask(edits: tuple[Edit, ...]) -> Asked:
     """Draw the controls and answer what was asked for."""
-    left, kind_at, heads_at, mask_at, position_at, more_at = st.columns(
-        [2.5, 1.35, 1, 1.2, 1.2, 1.05], vertical_alignment="bottom"
-    )
-    with kind_at:
-        cross = choice(_("Attention"), {"self": _("self"), "cross": _("cross")}, "b_kind") == "cross"
-    with left:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
+        sentences = st.container(width=330)
+        with st.container(width=132):
+            kinds = {"self": _("self"), "cross": _("cross")}
+            cross = choice(_("Attention"), kinds, "b_kind") == "cross"
+        with st.container(width=104):
+            heads = int(choice(_("Query heads"), _numbers(1, HEADS), "b_h", default="2", style="select"))
+        with st.container(width=164):
+            mask = _mask(cross)
+        with st.container(width=150):
+            position = _position(cross)
+        with st.popover(_("More"), icon=":material/tune:"):
+            settings, source, seed = _more(heads, mask)
+    with sentences:
         text, other = _sentences(cross)
-    with heads_at:
-        heads = int(
-            choice(_("Query heads"), {str(n): str(n) for n in range(1, HEADS + 1)}, "b_h", default="2", style="select")
-        )
-    with mask_at:
-        mask = _mask(cross)
-    with position_at:
-        position = _position(cross)
-    with more_at, st.popover(_("More"), icon=":material/tune:", width="stretch"):
-        settings, source, seed = _more(heads, mask)
     return _asked(text, other if cross else "", source, seed, edits, settings, heads, mask, position)
 
 
@@ -94,7 +92,7 @@ def _more(heads: int, mask: MaskName) -> tuple[dict[str, object], str, int]:
     settings: dict[str, object] = {"n_kv_heads": int(choice(_("Key/value heads"), divisors, "b_g"))}
     settings["d_model"] = _slider(_("Model width M"), 2, 8, 4, "b_m")
     settings["d_head"] = width = _slider(_("Head width D"), 1, 6, 2, "b_d")
-    widths = {"same": _("as D")} | {str(n): str(n) for n in range(1, 7)}
+    widths = {"same": _("as D")} | _numbers(1, 6)
     value = choice(_("Value width Dv"), widths, "b_dv", style="select")
     settings["d_value"] = width if value == "same" else int(value)
     settings["batch"] = _slider(_("Sentences in the batch"), 1, 3, 1, "b_batch")
@@ -110,6 +108,10 @@ def _more(heads: int, mask: MaskName) -> tuple[dict[str, object], str, int]:
     source = choice(_("Word vectors"), _sources(), "b_vectors", style="select")
     seed = _slider(_("Random seed"), 0, 20, Config.seed, "b_seed")
     return settings, source, seed
+
+
+def _numbers(first: int, last: int) -> dict[str, str]:
+    return {str(n): str(n) for n in range(first, last + 1)}
 
 
 def _sources() -> dict[str, str]:

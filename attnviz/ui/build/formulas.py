@@ -34,13 +34,19 @@ def _position(result: Result) -> str:
 
 
 def _project(result: Result) -> str:
-    y = "Y" if result.config.cross else "X"
-    w = [coloured(f"W_{n}", c) for n, c in (("Q", Q_BLUE), ("K", K_VERMILION), ("V", V_GREEN))]
-    b = [
-        coloured(f" + b_{n}", c) if result.config.bias else ""
-        for n, c in (("Q", Q_BLUE), ("K", K_VERMILION), ("V", V_GREEN))
-    ]
-    return rf"{Q} = X{w[0]}{b[0]},\; {K} = {y}{w[1]}{b[1]},\; {V} = {y}{w[2]}{b[2]}"
+    config = result.config
+    y = "Y" if config.cross else "X"
+    colours = {"Q": Q_BLUE, "K": K_VERMILION, "V": V_GREEN}
+    made = {n: coloured(n, c) for n, c in colours.items()}
+    if not config.packed:
+        sides = {"Q": "X", "K": y, "V": y}
+        bias = {n: coloured(f"+ b_{n}", c) if config.bias else "" for n, c in colours.items()}
+        return r",\; ".join(rf"{made[n]} = {sides[n]}\,{coloured(f'W_{n}', c)} {bias[n]}" for n, c in colours.items())
+    parts = "KV" if config.cross else "QKV"
+    names = r"\;".join(made[n] for n in parts)
+    added = f" + b_{{{parts}}}" if config.bias else ""
+    together = rf"[{names}] = {y}\,W_{{{parts}}}{added}"
+    return rf"{made['Q']} = X\,{coloured('W_Q', Q_BLUE)},\quad {together}" if config.cross else together
 
 
 def _split(result: Result) -> str:
@@ -57,7 +63,8 @@ def _qk_norm(result: Result) -> str:
 def _rotate(result: Result) -> str:
     d = result.config.d_head
     turned = r"(a, b) \to (a\cos\theta - b\sin\theta,\; b\cos\theta + a\sin\theta)"
-    return rf"\theta_{{p,i}} = p \cdot 10000^{{-2i/{d}}},\quad {turned}"
+    angle = rf"\theta_{{p,i}} = p \cdot 10000^{{-2i/{d}}}"
+    return rf"\begin{{gathered}} {angle} \\ {turned} \end{{gathered}}"
 
 
 def _scores(result: Result) -> str:

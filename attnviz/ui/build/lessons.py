@@ -21,6 +21,13 @@ def why_qkv(result: Result) -> None:
     kv, d, dv = config.layout.kv_head_of(head), config.d_head, config.d_value
     x = result.tensors["E"][0]
     words = result.q_words[0]
+    st.markdown(
+        _(
+            "A fixed matrix **A** can mix words too: out = A V. It is learned here by "
+            "least squares to copy head {h}, once "
+            "by heart on this sentence and once on 400 random ones. Then the sentence changes."
+        ).format(h=head + 1)
+    )
     orders = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
     order_name = choice(_("Change the order"), orders, "b_order")
     order = _order(order_name, len(words))
@@ -33,19 +40,11 @@ def why_qkv(result: Result) -> None:
             order,
         )
     )
-    st.markdown(
-        _(
-            "A fixed matrix **A** can mix words too: out = A V. It is learned here by "
-            "least squares to copy head {h}, once "
-            "by heart on this sentence and once on 400 random ones. Then the sentence changes."
-        ).format(h=head + 1)
-    )
     _adapts(found, words, order)
     left, right = st.columns([1.25, 1], gap="large")
     with left:
         same, moved = found.cases[0].weights, found.cases[1].weights
         new = [words[i] for i in order]
-        fig = figures.side_by_side([(_("A, learned by heart"), found.learned)], words, words)
         fig = figures.side_by_side([(_("attention"), same), (_("after the change"), moved)], words, words)
         _ticks_of(fig, new)
         show.figure(
@@ -97,9 +96,7 @@ def _adapts(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[in
     lines = [
         {
             _("The sentence"): names[case.name],
-            _("attention"): _("follows: off by {e}").format(e=f"{case.equivariant:.0e}")
-            if case.equivariant is not None
-            else _("works"),
+            _("attention"): _("works") if case.equivariant is None else _follows(case.equivariant),
             _("A by heart, off by"): no if case.memorised is None else f"{case.memorised:.0%}",
             _("A of 400 sentences, off by"): no if case.learned is None else f"{case.learned:.0%}",
         }
@@ -109,6 +106,12 @@ def _adapts(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[in
     error = next((case.error for case in found.cases if case.error), None)
     if error:
         st.caption(_("PyTorch on the longer sentence: {error}").format(error=plain(error)))
+
+
+def _follows(error: float) -> str:
+    if error < 1e-9:
+        return _("follows, exactly")
+    return _("off by {share}").format(share=f"{error:.0%}")
 
 
 def _ticks_of(fig: figures.Figure, words: list[str]) -> None:
@@ -123,8 +126,9 @@ def why_softmax(result: Result) -> None:
     head, b = _head(result), min(place.read().sentence, result.config.batch - 1)
     words, keys = result.q_words[b], result.k_words[b]
     queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}
-    i = int(choice(_("Query"), queries, "b_query", default=str(min(1, len(words) - 1))))
-    scores = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head, i]
+    rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
+    i = int(choice(_("Query"), queries, "b_query", default=str(_most_mixed(rows))))
+    scores = rows[i]
     kv = result.config.layout.kv_head_of(head)
     found = normalisers.run(scores.astype(float), result.tensors["V"][b, kv].astype(float))
     names = {
@@ -146,18 +150,23 @@ def why_softmax(result: Result) -> None:
         key="b_normalisers",
         table=table,
         words=_(
-            "The scores of {query} in head {h}, before the mask, six ways: only softmax "
-            "gives positive shares of 1 and a gradient."
-        ).format(query=quoted(words[i]), h=head + 1),
+            "The scores of {query} in head {h}, before the mask, six ways: softmax's shares lie between 0 and 1 and "
+            "sum to 1; divided by their plain sum, the same scores give shares from {low} to {high}."
+        ).format(
+            query=quoted(words[i]),
+            h=head + 1,
+            low=f"{found.measures['share'].weights.min():.0%}",
+            high=f"{found.measures['share'].weights.max():.0%}",
+        ),
     )
     left, right = st.columns([1.2, 1], gap="large")
     with left:
         st.dataframe(_measured(found, names), hide_index=True, width="stretch")
         st.caption(
             _(
-                "Argmax has no gradient: nothing could be learned through it. Softmax's "
-                "row has {g}. Shift: how far the "
-                "output moves when all scores grow by 1; softmax does not notice."
+                "Gradient: how strongly the output answers to the scores; argmax has none, so nothing could be learned "
+                "through it, softmax here {g}. Shift: how far the output moves when all scores grow by 1; "
+                "softmax does not notice."
             ).format(g=f"{soft.gradient:.2f}")
         )
     with right:
@@ -172,6 +181,11 @@ def why_softmax(result: Result) -> None:
                 n=found.copies[-1], a=f"{plain_growth[0]:.1f}", b=f"{plain_growth[-1]:.1f}", s=f"{soft.growth[-1]:.2f}"
             ),
         )
+
+
+def _most_mixed(rows: np.ndarray) -> int:
+    """The query whose scores come nearest to cancelling out: where a plain sum does most harm."""
+    return int((np.abs(rows.sum(-1)) / np.maximum(np.abs(rows).sum(-1), 1e-9)).argmin())
 
 
 def _measured(found: normalisers.Result, names: dict[str, str]) -> list[dict[str, object]]:

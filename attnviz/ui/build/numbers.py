@@ -30,9 +30,8 @@ def exact(value: float) -> str:
     """A number in the arithmetic: up to four digits after the point, no idle noughts, at least one."""
     if value == -np.inf:
         return "−∞"
-    if 0 < abs(value) < 1e-3:
-        return minus(f"{value:.1e}")
-    text = f"{value:.4f}".rstrip("0")
+    places = 4 if abs(value) >= 1e-3 else 6
+    text = f"{value:.{places}f}".rstrip("0")
     return minus(text + "0" if text.endswith(".") else text)
 
 
@@ -60,7 +59,7 @@ def sheet(source: cells.Sheet, size: dict[str, int], label: str) -> canvas.Sheet
     letters = [LETTERS.get(axis, axis) for axis in source.axes if axis]
     shape = " × ".join(letters) + (" = " + " × ".join(str(n) for n in source.values.shape) if letters else "")
     return canvas.Sheet(
-        source.name.replace("_kv", "").replace("_", "​"),
+        source.name,
         shape,
         label,
         source.role,
@@ -84,17 +83,25 @@ def cell(board: cells.Board, r: int, c: int) -> dict[str, Any]:
     given = len(board.sheets) == 1
     return {
         "a": [[a.sheet, *a.rows, *a.cols] for a in origin.areas],
-        "t": [_token(kind, what) for kind, what in origin.tokens],
+        "t": _tokens(origin.tokens),
         "e": "=" if _is_exact(origin.tokens, value) else "≈",
         "v": None if given or _says_it(origin.tokens, value) else exact(value),
     }
 
 
-def _token(kind: str, what: float | str) -> str:
-    if kind == "op":
-        return "o" + str(what)
-    text = exact(float(what))
-    return kind + (f"({text})" if text.startswith("−") else text)
+def _tokens(tokens: Sequence[cells.Token]) -> list[str]:
+    """Signs and numbers. exp(x) becomes one token with "^" before it, which is drawn as a power of e."""
+    out: list[str] = []
+    for kind, what in tokens:
+        if kind == "op":
+            out.append("o" + str(what))
+            if out[-1] == "o)" and len(out) >= 3 and out[-3] == "oexp(":
+                out[-3:] = ["^" + out[-2]]
+            continue
+        text = exact(float(what))
+        inside = bool(out) and out[-1] in ("oexp(", "ocos(", "osin(", "o√(")
+        out.append(kind + (f"({text})" if text.startswith("−") and not inside else text))
+    return out
 
 
 def _says_it(tokens: Sequence[cells.Token], value: float) -> bool:

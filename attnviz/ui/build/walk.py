@@ -10,10 +10,13 @@ from attnviz.experiments.build_boards import boards
 from attnviz.experiments.build_cells import Board
 from attnviz.experiments.build_embeddings import Rows
 from attnviz.experiments.build_steps import Step, chain, sizes, steps
+from attnviz.figures.heatmap import Kind, matrix
+from attnviz.figures.theme import Figure
 from attnviz.ui.build import numbers, place, wording
 from attnviz.ui.build.formulas import formula
 from attnviz.ui.build.place import Place
 from attnviz.ui.canvas import tensor_strip as canvas
+from attnviz.ui.show import under
 from attnviz.words import _
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
@@ -30,8 +33,10 @@ def show(result: Result, vectors: Rows | None) -> None:
     seen = wording.Seen(result, head, sentence, vectors)
     shown = boards(result, step.id, sentence, head)
     part = min(here.part, len(shown) - 1)
-    _about(step, seen, shown[part])
+    _about(step, seen)
     _board(step, result, shown, Place(part, here.row, here.col, head, sentence))
+    _under(step, shown[part], seen)
+    _written(step, result, shown[part])
 
 
 def _walk_to(step: str) -> None:
@@ -50,16 +55,19 @@ def _chips(result: Result, stops: tuple[Step, ...], sentence: int, head: int) ->
     return chips
 
 
-def _about(step: Step, seen: wording.Seen, board: Board) -> None:
-    """Name, sentence, shapes, formula and the line of PyTorch."""
-    left, right = st.columns([1.25, 1], gap="medium")
-    with left:
-        st.markdown(f"**{wording.name(step.id)}** · {wording.sentence(step.id, seen)}")
-        letters, digits = _shapes(step, board.part, sizes(seen.result))
-        st.code(f"{letters}\n{digits}", language=None, wrap_lines=True)
-    with right:
-        st.latex(formula(step.id, seen.result))
-        st.code(_line(step.id, seen.result), language="python", wrap_lines=True)
+def _about(step: Step, seen: wording.Seen) -> None:
+    """Name, sentence and formula."""
+    left, right = st.columns([1.25, 1], gap="medium", vertical_alignment="center")
+    left.markdown(f"**{wording.name(step.id)}** · {wording.sentence(step.id, seen)}")
+    right.latex(formula(step.id, seen.result))
+
+
+def _written(step: Step, result: Result, board: Board) -> None:
+    """What becomes of the shapes, and the line of PyTorch that does it."""
+    left, right = st.columns(2, gap="medium")
+    letters, digits = _shapes(step, board.part, sizes(result))
+    left.code(f"{letters}\n{digits}", language=None, wrap_lines=True)
+    right.code(_line(step.id, result), language="python", wrap_lines=True)
 
 
 def _shapes(step: Step, part: str, size: dict[str, int]) -> tuple[str, str]:
@@ -107,3 +115,32 @@ def _tabs(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> li
         tabs.append(canvas.Tabs("head", _("Head"), heads, at.head))
     sentences = [(str(b + 1), "plain") for b in range(result.config.batch)]
     return [*tabs, canvas.Tabs("sentence", _("Sentence"), sentences, at.sentence)]
+
+
+def _under(step: Step, board: Board, seen: wording.Seen) -> None:
+    """Where the numbers come from, and the export of the step's tensor."""
+    sheet = board.result
+
+    def drawn() -> Figure:
+        kind: Kind = "weights" if sheet.role == "weights" else "scores"
+        return matrix(
+            sheet.values,
+            sheet.rows,
+            sheet.cols,
+            kind,
+            row_title=sheet.axes[0],
+            col_title=sheet.axes[1],
+            numbers=True,
+            title=f"{wording.name(step.id)}: {sheet.name}",
+            value_title=sheet.name,
+        )
+
+    def table() -> dict[str, list[object]]:
+        at = [(r, c) for r in range(len(sheet.rows)) for c in range(len(sheet.cols))]
+        return {
+            "row": [sheet.rows[r] for r, _c in at],
+            "column": [sheet.cols[c] for _r, c in at],
+            sheet.name: [float(sheet.values[r, c]) for r, c in at],
+        }
+
+    under(drawn, name=f"build-{step.id}", key="build_step", table=table, words=wording.origin(seen))

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.experiments.build_attention import Result
 from attnviz.experiments.build_embeddings import Rows
-from attnviz.ui.text import quoted
+from attnviz.ui.text import plain, quoted
 from attnviz.words import _, ngettext
 
 
@@ -29,6 +29,9 @@ class Seen:
     def top(self, name: str) -> tuple[str, str, float]:
         """Query, key and value of the largest number of a (B, H, Q, K) tensor, words ready for Markdown."""
         matrix = np.where(np.isfinite(self.cut(name)), self.cut(name), -np.inf)
+        mask = self.result.tensors.get("mask")
+        if mask is not None and (mask.sum(-1) > 1).any():  # a row with one key left says nothing
+            matrix = np.where(mask.sum(-1, keepdims=True) > 1, matrix, -np.inf)
         i, j = np.unravel_index(int(matrix.argmax()), matrix.shape)
         return self.query(int(i)), self.key(int(j)), float(matrix[i, j])
 
@@ -60,6 +63,24 @@ def name(step: str) -> str:
         "residual": _("Residual"),
         "norm": _("Norm"),
     }[step]
+
+
+def origin(seen: Seen) -> str:
+    """What the tensors are: trained, random, or typed in."""
+    config = seen.result.config
+    said = _("Word vectors: random (seed {seed}).").format(seed=config.seed)
+    if seen.vectors is not None:
+        said = _("Word vectors: trained, from {name}.").format(name=plain(seen.vectors.name))
+    said += " " + _("Weights: random (seed {seed}).").format(seed=config.seed)
+    if config.edits:
+        said += " " + ngettext("{n} cell typed in by you.", "{n} cells typed in by you.", len(config.edits)).format(
+            n=len(config.edits)
+        )
+    return f":small[{said}]" if config.batch == 1 else f":small[{said} {_batch()}]"
+
+
+def _batch() -> str:
+    return _("Sentence 2 of the batch is the first with its words moved by one, and so on.")
 
 
 def sentence(step: str, seen: Seen) -> str:

@@ -1,5 +1,15 @@
 // One operation: the matrices that go in, the one that comes out, and where each of its numbers is from.
 
+// "W_Q" as W with a small Q below.
+function named(element, name) {
+  const [base, below] = name.split("_");
+  element.textContent = base;
+  if (!below) return;
+  const sub = document.createElement("sub");
+  sub.textContent = below;
+  element.append(sub);
+}
+
 function boardTable(sheet, index, isResult, colours) {
   const table = document.createElement("table");
   table.className = "tb-table";
@@ -54,7 +64,7 @@ function boardSheet(sheet, index, isResult, colours) {
   box.className = `tb-sheet tb-${sheet.role}${isResult ? " tb-result" : ""}`;
   const title = document.createElement("figcaption");
   const name = document.createElement("b");
-  name.textContent = sheet.name;
+  named(name, sheet.name);
   const axes = document.createElement("span");
   axes.textContent = sheet.shape;
   title.append(name, axes);
@@ -96,21 +106,34 @@ function writeOut(line, board, r, c) {
   const cell = board.cells[r][c];
   const result = board.sheets[board.sheets.length - 1];
   line.replaceChildren();
-  const put = (text, name) => {
+  const put = (text, name, power) => {
     const span = document.createElement("span");
     span.className = name;
-    span.textContent = text;
+    span.textContent = power ? "e" : text;
+    if (power) {
+      const sup = document.createElement("sup");
+      sup.textContent = text;
+      span.append(sup);
+    }
     line.append(span);
+    return span;
   };
-  put(`${result.name}[${result.rows[r]}, ${result.cols[c]}]`, `tb-term tb-${result.roles.length ? result.roles[c] : result.role}`);
+  const first = put("", `tb-term tb-${result.roles.length ? result.roles[c] : result.role}`);
+  named(first, result.name);
+  first.append(`[${result.rows[r]}, ${result.cols[c]}]`);
   put("=", "tb-op");
-  for (const token of cell.t) {
+  for (const written of cell.t) {
+    const power = written[0] === "^";
+    const token = power ? written.slice(1) : written;
     const kind = token[0];
-    if (kind === "o") put(token.slice(1), "tb-op");
-    else if (kind === "n") put(token.slice(1), "tb-term");
+    if (kind === "o") {
+      const sign = token.slice(1);
+      put(sign, `tb-op${sign.endsWith("(") ? " tb-open" : sign === ")" ? " tb-close" : ""}`);
+    }
+    else if (kind === "n") put(token.slice(1), "tb-term", power);
     else {
       const sheet = board.sheets[Number(kind)];
-      put(token.slice(1), `tb-term tb-${sheet.roles.length ? sheet.roles[c] : sheet.role}`);
+      put(token.slice(1), `tb-term tb-${sheet.roles.length ? sheet.roles[c] : sheet.role}`, power);
     }
   }
   if (cell.v !== null) {

@@ -1,0 +1,244 @@
+"""The building page, driven through the app: every step, lesson and form of code, edits and links."""
+
+import contextlib
+import io
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from streamlit.testing.v1 import AppTest
+
+from attnviz.experiments.build_attention import run
+from attnviz.experiments.build_inputs import Config
+from attnviz.ui import links
+from attnviz.ui.canvas.packing import unblob
+
+MAIN = Path(__file__).parents[2] / "attnviz/ui/main.py"
+
+
+def opened(**link: str) -> AppTest:
+    """The page as a link opens it."""
+    app = AppTest.from_file(MAIN, default_timeout=60)
+    app.run()
+    for name, value in link.items():
+        app.query_params[name] = value
+    app.switch_page("../../pages/build.py")
+    return app.run()
+
+
+def headers(app: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the strip and the board were sent."""
+    blobs = [element.proto.bytes for element in app.get("bidi_component")[:2]]
+    return unblob(blobs[0])[0], unblob(blobs[1])[0]
+
+
+def healthy(app: AppTest) -> bool:
+    return not app.exception and not app.error
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-").replace("∞", "inf"))
+
+
+EVERYTHING = {
+    "b_qknorm": "true",
+    "b_mask": "causal",
+    "b_dropout": "0.3",
+    "b_train": "true",
+    "b_packed": "true",
+    "b_bias": "true",
+    "b_batch": "2",
+}
+PLACES = {"rotate": "rope", "bias": "alibi"}
+STEPS = [
+    "embed",
+    "position",
+    "project",
+    "split",
+    "qk_norm",
+    "rotate",
+    "scores",
+    "scale",
+    "bias",
+    "mask",
+    "softmax",
+    "dropout",
+    "sum",
+    "merge",
+    "output",
+    "residual",
+    "norm",
+]
+
+
+def test_it_opens_with_an_example_computed() -> None:
+    app = opened()
+    assert healthy(app)
+    strip, board = headers(app)
+    assert [step["id"] for step in strip["steps"]][:3] == ["embed", "project", "split"]
+    scores = run(Config()).tensors["scores"][0, 0]
+    shown = [[number(text) for text in row] for row in board["boards"][0]["sheets"][-1]["text"]]
+    np.testing.assert_allclose(shown, scores, atol=0.006)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_can_be_opened_by_its_link(step: str) -> None:
+    app = opened(b_step=step, b_pos=PLACES.get(step, "sinusoidal"), **EVERYTHING)
+    assert healthy(app)
+    strip, board = headers(app)
+    assert strip["current"] == board["step"] == step
+    assert app.latex
+    for shown in board["boards"]:
+        result = shown["sheets"][-1]
+        assert len(shown["cells"]) == len(result["rows"]) == len(result["text"])
+
+
+def test_the_sum_written_for_random_cells_is_that_of_the_numbers_lit() -> None:
+    draw = random.Random(3)
+    for step in ("project", "scores", "sum", "output"):
+        board = headers(opened(b_step=step, b_mask="causal"))[1]["boards"][0]
+        rows, cols = len(board["cells"]), len(board["cells"][0])
+        for _ in range(6):
+            r, c = draw.randrange(rows), draw.randrange(cols)
+            cell = board["cells"][r][c]
+            terms = " ".join(t[1:] for t in cell["t"]).replace("×", "*").replace("−", "-")
+            assert eval(terms) == pytest.approx(number(cell["v"] or cell["t"][0][1:]), abs=5e-3)
+            assert number(board["sheets"][-1]["text"][r][c]) == pytest.approx(eval(terms), abs=1.1e-2)
+            lit = {area[0] for area in cell["a"]}
+            assert lit == {0, 1}
+
+
+@pytest.mark.parametrize("question", ["weights", "sizes", "qkv", "softmax", "heads"])
+@pytest.mark.parametrize("more", [{}, {"b_kind": "cross", "b_h": "4", "b_g": "2"}])
+def test_every_question_has_an_answer(question: str, more: dict[str, str]) -> None:
+    app = opened(b_ask=question, **more)
+    assert not app.exception
+    assert [e.value for e in app.error] == (["q is 4 wide and k is 5 wide; they must be equal"] * (question == "sizes"))
+
+
+@pytest.mark.parametrize("mistake", ["width", "keys", "groups", "mask"])
+def test_a_mistake_shows_torchs_words_beside_ours(mistake: str) -> None:
+    app = opened(b_ask="sizes", b_wrong=mistake)
+    assert len(app.error) == 1
+    call = next(block.value for block in app.code if "torch.randn" in block.value)
+    said = [block.value for block in app.code]
+    with pytest.raises(RuntimeError) as refusal:
+        exec(call, {})
+    assert str(refusal.value) in said
+
+
+def test_the_code_shown_gives_the_numbers_shown() -> None:
+    for link in (
+        {},
+        {"b_kind": "cross", "b_packed": "true"},
+        {"b_pos": "rope", "b_mask": "window", "b_qknorm": "true"},
+    ):
+        app = opened(b_step="softmax", **link)
+        names: dict[str, Any] = {}
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(app.code[-1].value, names)
+        shown = headers(app)[1]["boards"][0]["sheets"][-1]["text"]
+        weights = names["weights"][0, 0].detach().numpy()
+        np.testing.assert_allclose([[number(t) for t in row] for row in shown], weights, atol=0.006)
+
+
+def test_torchs_own_calls_run_after_the_module() -> None:
+    module = opened().code[-1].value
+    expected = torch.tensor(run(Config()).tensors["normed"])
+    for which in ("sdpa", "mha"):
+        names: dict[str, Any] = {}
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(module + "\n" + opened(b_code=which).code[-1].value, names)
+        with torch.no_grad():
+            torch.testing.assert_close(names["layer"].norm(names["x"] + names["out"]), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_where_multihead_attention_cannot_it_is_said_why() -> None:
+    app = opened(b_code="mha", b_h="4", b_g="2", b_pos="rope")
+    said = " ".join(m.value for m in app.markdown)
+    assert "here they share 2" in said
+    assert "no place to rotate" in said
+
+
+def test_an_edit_in_the_link_is_used_everywhere() -> None:
+    edits = [["W_Q", 0, 0, 5.0], ["W_V", 1, 1, -2.0]]
+    app = opened(b_step="project", b_at=links.pack({"e": edits}))
+    assert healthy(app)
+    board = headers(app)[1]["boards"]
+    assert board[0]["sheets"][1]["text"][0][0] == "5.0"
+    assert board[2]["sheets"][1]["text"][1][1] == "−2.0"
+    assert any("typed in by you" in c.value for c in app.caption)
+    assert "5.0" in app.code[-1].value
+
+
+def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:
+    place = links.pack({"r": 2, "c": 1, "h": 1, "s": 1})
+    _strip, board = headers(opened(b_step="softmax", b_batch="2", b_at=place))
+    assert (board["row"], board["col"]) == (2, 1)
+    config = Config(batch=2)
+    shown = [[number(t) for t in row] for row in board["boards"][0]["sheets"][-1]["text"]]
+    np.testing.assert_allclose(shown, run(config).tensors["weights"][1, 1], atol=0.006)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "garbage",
+        links.pack({"e": [["W_Q", 0]]}),
+        links.pack({"h": -1}),
+        links.pack([1, 2]),
+        links.pack({"e": [["__class__", 0, 0, 1]]}),
+        links.pack({"e": [["W_Q", 0, 0, float("nan")]]}),
+    ],
+)
+def test_a_damaged_link_is_said_and_the_page_goes_on(broken: str) -> None:
+    app = opened(b_at=broken)
+    assert not app.exception
+    assert len(app.error) == 1
+    assert len(app.get("bidi_component")) >= 2
+
+
+def test_a_link_that_points_outside_shows_the_nearest() -> None:
+    app = opened(b_at=links.pack({"r": 99, "c": 99, "h": 99, "s": 99, "p": 99}), b_step="nowhere")
+    assert healthy(app)
+    assert headers(app)[1]["step"] == "scores"
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("", "Words in the sentence"),
+        (" ".join("abcdefghijkl"), None),
+        ("<b>x</b> **y** $z$ [a](b) 猫 🙂 مرحبا", None),
+        ("x", None),
+    ],
+)
+def test_any_sentence_is_taken_or_refused_in_words(text: str, said: str | None) -> None:
+    app = opened(b_text=text, b_ask="qkv" if text == "" else "weights")
+    assert not app.exception
+    assert bool(app.error) == bool(said)
+    for m in app.markdown:
+        assert "<b>" not in m.value
+
+
+def test_seven_controls_stand_above_the_strip() -> None:
+    app = opened()
+    outside = [w for w in (*app.text_input, *app.selectbox, *app.get("button_group")) if str(w.key) in FIRST]
+    assert len(outside) == len(FIRST)
+
+
+FIRST = {"b_text", "b_kind", "b_h", "b_mask", "b_pos"}
+
+
+def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine() -> None:
+    from attnviz.models import sources
+
+    ready = [s for s in sources.states() if s.ready and s.entry.kind == "encoder"]
+    if not ready:
+        pytest.skip("no encoder on this machine")
+    app = opened(b_vectors=ready[0].entry.id, b_step="embed")
+    assert healthy(app)
+    assert any("trained" in m.value for m in app.markdown)
