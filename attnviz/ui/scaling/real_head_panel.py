@@ -39,8 +39,9 @@ def panel() -> None:
     config = _head(stack)
     result = reading.kept(("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
     _numbers(result, reading.name)
-    _pictures(result, stack)
-    _heatmaps(result, stack)
+    if not math.isnan(result.model.share):
+        _pictures(result, stack)
+        _heatmaps(result, stack)
 
 
 def _head(stack: Stack) -> experiment.Config:
@@ -60,6 +61,11 @@ def _numbers(result: experiment.Result, name: str) -> None:
         rf"\text{{scale}} = {result.model_scale:.4g}\ \left(\tfrac{{1}}{{\sqrt{{{result.d_k}}}}} = "
         rf"{1 / math.sqrt(result.d_k):.4g}\right),\qquad \mathrm{{Var}}(\text{{logits}}) = {result.model.variance:.4g}"
     )
+    if math.isnan(result.model.share):
+        st.markdown(
+            _("**Trained: {name}.** One key leaves nothing to choose: type more words.").format(name=plain(name))
+        )
+        return
     st.markdown(
         _(
             "**Trained: {name}, layer {layer}, head {head}.** With the model's scale its rows are {model:.0%} as "
