@@ -4,28 +4,47 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.browser.conftest import Watched
+
 APP = Path(__file__).parent / "apps" / "canvas.py"
 
 
+@pytest.fixture(scope="module")
+def window(browser: Any) -> Iterator[Any]:
+    """One context for all tabs of this file: Streamlit's own scripts are fetched once."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def open_app(serve: Callable[[Path], str], new_page: Callable[..., Any]) -> Callable[..., Any]:
-    """`open_app("?n=14")`: the synthetic page, drawn."""
+def open_app(serve: Callable[[Path], str], new_page: Callable[..., Any], window: Any) -> Iterator[Callable[..., Any]]:
+    """`open_app("?n=14")`: the synthetic page, drawn; with options in a context of its own."""
+    watched, tabs = Watched(), []
 
     def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options)
+        page = new_page(**options) if options else window.new_page()
+        if not options:
+            page.set_default_timeout(20_000)
+            watched.follow(page)
+            tabs.append(page)
         page.goto(serve(APP) + "/" + query)
         part = "mask" if "what=mask" in query else "heatmap"
         page.get_by_test_id(part).first.wait_for()
         page.wait_for_function(DRAWN, arg=part)
         return page
 
-    return opened
+    yield opened
+    for page in tabs:
+        page.close()
+    assert not watched.errors, f"the browser's console has errors: {watched.errors}"
+    assert not watched.outside, f"requests left the machine: {watched.outside}"
 
 
 DRAWN = """part => [...document.querySelectorAll("*")].some(
