@@ -60,17 +60,27 @@ def _without_head(model: nn.Module, inputs: dict[str, Any]) -> nn.Module:
 
 
 def _positions(inputs: dict[str, Any]) -> int | Tensor:
-    """What `logits_to_keep` should be: 1, or the positions at which some row of a padded batch ends."""
-    last = _last_real(inputs, None)
-    return 1 if last is None else last.unique()
+    """What `logits_to_keep` should be: the positions at which some row of the batch ends.
+
+    As a tensor even for one position: given a number, Gemma 4 drops the other queries from its last layers.
+    """
+    last, ids = _last_real(inputs, None), _ids(inputs)
+    if last is not None:
+        return last.unique()
+    return 1 if ids is None else torch.tensor([ids.shape[1] - 1], device=ids.device)
+
+
+def _ids(inputs: dict[str, Any]) -> Tensor | None:
+    found = (inputs.get(name) for name in ("input_ids", "inputs_embeds"))
+    return next((value for value in found if isinstance(value, Tensor)), None)
 
 
 def _last_real(inputs: dict[str, Any], model: nn.Module | None) -> Tensor | None:
     """(B,) position of each row's last real token among the queries; None where that is simply the last."""
     two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
-    mask = inputs.get("decoder_attention_mask" if two_stacks else "attention_mask")
-    ids = next((inputs[name] for name in ("input_ids", "inputs_embeds") if inputs.get(name) is not None), None)
+    mask, ids = inputs.get("decoder_attention_mask" if two_stacks else "attention_mask"), _ids(inputs)
     if not isinstance(mask, Tensor) or mask.dim() != 2 or ids is None or bool(mask[:, -1].all()):
         return None
+    before = 0 if two_stacks else mask.shape[1] - ids.shape[1]  # what the cache holds already
     positions = torch.arange(mask.shape[1], device=mask.device)
-    return (positions * mask.bool()).argmax(-1) - (mask.shape[1] - (mask.shape[1] if two_stacks else ids.shape[1]))
+    return (positions * mask.bool()).argmax(-1) - before

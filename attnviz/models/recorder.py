@@ -25,8 +25,8 @@ class Recorder:
     def __init__(self, model: nn.Module) -> None:
         self.layers: list[Layer] = []
         self.splitter = MaskSplitter()
-        self._names = {id(module): name for name, module in model.named_modules()}
         self._modules = dict(model.named_modules())
+        self._names = {id(module): name for name, module in self._modules.items()}
         self._two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
         self._counts: Counter[tuple[Stack, Kind]] = Counter()
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}

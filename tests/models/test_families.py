@@ -119,6 +119,27 @@ def test_families_with_attention_of_their_own_give_their_weights_and_refuse_the_
             refused()
 
 
+def test_an_ingredient_that_is_not_known_makes_a_layer_inexact_and_never_wrong():
+    """Inkling 2 has a sink for each query, not for each head."""
+    model_class, config = small("inkling2_text")
+    verdict = check(model_class, config, text(config))
+    assert (verdict.exact, verdict.reported, verdict.strange) == (0, 2, [])
+    model = build(model_class, config)
+    layer = capture(model, **text(config)).layers[0]
+    assert "sinks" in str(layer.why)
+    with pytest.raises(Problem, match="cannot be changed"):
+        intervene(model, Edit(heads=0, silence=True), **text(config))
+
+
+@pytest.mark.parametrize("logits", ["last", "all", None])
+def test_every_query_is_recorded_where_a_model_would_compute_only_the_last(logits):
+    kinds = ["sliding_attention", "full_attention"] * 2
+    config = tiny(transformers.Gemma4TextConfig, layers=4, num_kv_shared_layers=2, layer_types=kinds)
+    model = build(transformers.Gemma4ForCausalLM, config)
+    trace = capture(model, input_ids=text(config)["input_ids"], logits=logits)
+    assert [layer.shape[2] for layer in trace.layers] == [10] * 4
+
+
 @pytest.mark.parametrize("name", ["llama", "mistral", "gemma2", "gpt_oss", "deepseek_v3", "gpt2", "opt"])
 def test_continuing_from_a_cache_is_exact_too(name):
     model_class, config = small(name)

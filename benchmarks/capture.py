@@ -1,0 +1,173 @@
+"""Capture beside a plain pass, the eager path and bertviz's JSON: time and peak extra memory, as ratios.
+
+    python -m benchmarks.capture                                    # SmolLM2's trained weights, or its shape
+    python -m benchmarks.capture --shape llama-8b --device cuda --dtype bfloat16 --lengths 8192
+    python -m benchmarks.capture --startup                          # import, first load, second load
+
+Logits are left out of all four. Times are taken in turns within one process; memory in a process each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import torch
+from transformers import LlamaConfig, LlamaModel
+
+from attnviz.models.capture import capture
+from attnviz.models.survey import survey
+from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "smollm2": {
+        "vocab_size": 49152,
+        "hidden_size": 576,
+        "intermediate_size": 1536,
+        "num_hidden_layers": 30,
+        "num_attention_heads": 9,
+        "num_key_value_heads": 3,
+    },
+    "llama-8b": {
+        "vocab_size": 128256,
+        "hidden_size": 4096,
+        "intermediate_size": 14336,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+    },
+}
+BERTVIZ_LIMIT = 512  #: at 2,048 tokens and 270 heads its lists of Python floats would need some 80 GB
+
+
+def main() -> None:
+    given = arguments()
+    if given.startup:
+        from benchmarks.startup import report
+
+        print(report())
+    elif given.only:
+        print(memory_of(given.only, given))
+    else:
+        print(f"{given.shape}, {given.dtype}, on {machine(given.device)}\n")
+        print("| tokens | way | median time | x plain | peak extra memory | x ours |\n|---|---|---|---|---|---|")
+        for length in given.lengths:
+            print("\n".join(rows(length, given)), flush=True)
+        print()
+        for length in given.lengths:
+            print(on_demand(length, given), flush=True)
+
+
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shape", choices=SHAPES, default="smollm2")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--dtype", default="float32")
+    parser.add_argument("--lengths", type=int, nargs="+", default=[64, 512, 2048])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--startup", action="store_true")
+    parser.add_argument("--only", help=argparse.SUPPRESS)  # one way, for its memory, in a process of its own
+    return parser.parse_args()
+
+
+def rows(length: int, given: argparse.Namespace) -> list[str]:
+    """The table's rows for one length: each way with its time, its memory and both as ratios."""
+    calls = ways(load(given), length, given)
+    heavy = {name: calls.pop(name) for name in ("bertviz",) if name in calls}
+    taken = rounds(calls, max(3, given.rounds * 512 // max(length, 512)), given.device)
+    plain = taken["plain"]
+    taken |= rounds(heavy, 1, given.device)
+    lines = []
+    del calls, heavy
+    peaks = {name: peak(name, length, given) for name in taken}
+    for name, times in taken.items():
+        against = ratio(times, plain) if len(times) == len(plain) else median(times) / median(plain)
+        share = peaks[name] / peaks["ours"]
+        size = f"{peaks[name] / 2**20:,.0f} MiB"
+        lines.append(f"| {length:,} | {name} | {median(times):.3f} s | {against:.2f} | {size} | {share:.2f} |")
+    return lines
+
+
+def ways(model: LlamaModel, length: int, given: argparse.Namespace) -> dict[str, Callable[[], object]]:
+    """The four ways to the same attention, each a call without arguments."""
+    ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0)).to(given.device)
+
+    def plain() -> object:
+        with torch.no_grad():
+            return model(input_ids=ids, use_cache=False).last_hidden_state
+
+    def ours() -> object:
+        return capture(model, input_ids=ids, logits=None)
+
+    def reported() -> Any:
+        model.set_attn_implementation("eager")
+        try:
+            with torch.no_grad():
+                return model(input_ids=ids, use_cache=False, output_attentions=True)
+        finally:
+            model.set_attn_implementation("sdpa")
+
+    def bertviz() -> object:
+        from bertviz import model_view
+
+        attentions = [layer.float().cpu() for layer in reported().attentions]
+        return model_view(attentions, [str(n) for n in range(length)], html_action="return")
+
+    found: dict[str, Callable[[], object]] = {"plain": plain, "ours": ours, "eager": reported}
+    return found | ({"bertviz": bertviz} if length <= BERTVIZ_LIMIT else {})
+
+
+def load(given: argparse.Namespace) -> LlamaModel:
+    """The body of the model: SmolLM2's trained weights where they are at hand, else random ones of the shape."""
+    if given.shape == "smollm2":
+        try:
+            from attnviz.models.sources import load as load_named
+
+            model = load_named("smollm2-135m").model.model
+            model.set_attn_implementation("sdpa")
+            return model.to(given.device, getattr(torch, given.dtype))
+        except ValueError:
+            print("SmolLM2 is not at hand: random weights of its shape", file=sys.stderr)
+    with torch.device(given.device):
+        torch.set_default_dtype(getattr(torch, given.dtype))
+        model = LlamaModel._from_config(LlamaConfig(**SHAPES[given.shape], max_position_embeddings=131072))
+        torch.set_default_dtype(torch.float32)
+    return model.eval()
+
+
+def peak(name: str, length: int, given: argparse.Namespace) -> int:
+    """Peak extra memory of one way, in a fresh process."""
+    told = ["--shape", given.shape, "--device", given.device, "--dtype", given.dtype, "--lengths", str(length)]
+    command = [sys.executable, "-m", "benchmarks.capture", "--only", name, *told]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
+
+
+def memory_of(name: str, given: argparse.Namespace) -> int:
+    """After a short warm-up, so that what torch allocates once is not counted."""
+    model = load(given)
+    ways(model, 16, given)[name]()
+    return peak_extra_bytes(ways(model, given.lengths[0], given)[name], given.device)
+
+
+def on_demand(length: int, given: argparse.Namespace) -> str:
+    """What a recorded trace answers, and in what time: no pass of the model is needed for any of it."""
+    model = load(given)
+    ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0)).to(given.device)
+    trace = capture(model, input_ids=ids, logits=None)
+    layer = trace.layers[len(trace.layers) // 2]
+    calls: dict[str, Callable[[], object]] = {
+        "one head": lambda: layer.weights(0),
+        "one head without its mask and scale": lambda: layer.weights(0, mask=None, scale=None),
+        "thumbnails and measures of all heads": lambda: [entry.thumbnails for entry in survey(trace, tokens=ids)],
+    }
+    taken = rounds(calls, 3, given.device)
+    said = ", ".join(f"{name} {median(times) * 1000:,.1f} ms" for name, times in taken.items())
+    return f"{length:,} tokens: trace {trace.nbytes / 2**20:,.0f} MiB; {said}"
+
+
+if __name__ == "__main__":
+    main()
