@@ -93,6 +93,7 @@ class Lines {
     this.counted = found;
     this.clip(context);
     found.levels.forEach((lines, level) => this.stroke(context, lines, (level + 0.5) / LEVELS, r, theme.dark ? 0.12 : 0.06));
+    this.tint(context);
     context.restore();
     this.drawLabels(sized(this.names, this.width, this.height), r, theme);
     this.light();
@@ -106,14 +107,24 @@ class Lines {
     context.clip();
   }
 
-  ink(context, positive) {
+  ink(positive) {
     const { colours, signed } = this.view.header;
-    if (signed) return positive ? colours.scores[3][1] : colours.scores[1][1];
-    const { theme } = this.view;
-    const gradient = context.createLinearGradient(this.plot.x, 0, this.plot.x + this.plot.w, 0);
+    if (!signed) return "#000000";
+    return positive ? colours.scores[3][1] : colours.scores[1][1];
+  }
+
+  // From Q's colour to K's over all lines at once: stroking each with a gradient takes ten times as long.
+  tint(context) {
+    const { theme, header } = this.view;
+    if (header.signed) return;
+    const { x, y, w, h } = this.plot;
+    const gradient = context.createLinearGradient(x, 0, x + w, 0);
     gradient.addColorStop(0.1, theme.q);
     gradient.addColorStop(0.9, theme.k);
-    return gradient;
+    context.globalCompositeOperation = "source-in";
+    context.fillStyle = gradient;
+    context.fillRect(x - 2, y - 1, w + 4, h + 2);
+    context.globalCompositeOperation = "source-over";
   }
 
   stroke(context, lines, t, r, least) {
@@ -132,7 +143,7 @@ class Lines {
         context.moveTo(x0, ya);
         context.bezierCurveTo(x0 + bend, ya, x1 - bend, yb, x1, yb);
       }
-      context.strokeStyle = this.ink(context, positive);
+      context.strokeStyle = this.ink(positive);
       context.globalAlpha = least + (1 - least) * t * 0.95;
       context.lineWidth = 0.75 + 2.75 * t;
       context.stroke();
@@ -190,6 +201,7 @@ class Lines {
     }
     this.clip(context);
     levels.forEach((lines, level) => this.stroke(context, lines, (level + 0.5) / LEVELS, r, 0.25));
+    this.tint(context);
     if (cell) {
       context.setLineDash([6, 4]);
       context.strokeStyle = theme.text;
