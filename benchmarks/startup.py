@@ -9,28 +9,43 @@ import tempfile
 
 LOAD = """
 import time
-import torch, transformers
+from transformers import AutoTokenizer, LlamaForCausalLM
 from attnviz.models.sources import load
 start = time.perf_counter()
 load("smollm2-135m")
 print(time.perf_counter() - start)
 """
 
+STATES = """
+import time
+from attnviz.models.sources import states
+start = time.perf_counter()
+states()
+print(time.perf_counter() - start)
+"""
+
 IMPORT = """
 import time
 start = time.perf_counter()
-import {name}
+{line}
 print(time.perf_counter() - start)
 """
 
 
 def report() -> str:
-    """A line for each, in seconds; the packages are in the system's file cache by then."""
-    modules = ("attnviz", "torch", "attnviz.models.capture")
+    """A line for each; the packages are in the system's file cache by then. Loads are timed after the imports above."""
+    imports = (
+        "import attnviz",
+        "import attnviz.models.sources",
+        "import torch",
+        "import attnviz.models.capture",
+        "from transformers import AutoTokenizer, LlamaForCausalLM",
+    )
     lines = []
-    for name in modules:
-        _run(IMPORT.format(name=name), {})
-        lines.append(f"import {name}: {_run(IMPORT.format(name=name), {}):.2f} s")
+    for line in imports:
+        _run(IMPORT.format(line=line), {})
+        lines.append(f"{line}: {_run(IMPORT.format(line=line), {}):.2f} s")
+    lines.append(f"states of all models, nothing downloaded: {_run(STATES, {}) * 1000:.0f} ms")
     with tempfile.TemporaryDirectory() as folder:
         here = {"ATTNVIZ_CACHE": folder}
         lines.append(f"first load of SmolLM2, converted and checked: {_run(LOAD, here):.2f} s")

@@ -40,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             case _:
                 _list()
     except Problem as problem:
+        _end_of_bar()
         print(say(problem.message), file=sys.stderr)
         return 1
     return 0

@@ -1,3 +1,4 @@
+import threading
 from dataclasses import replace
 
 import pytest
@@ -217,3 +218,21 @@ def test_a_python_tokenizer_takes_two_sentences(tmp_path):
 def test_frames_are_offered_only_where_the_tokenizer_has_them(models):
     assert module.frames(models["Llama"]) == ("usual", "none")
     assert module.frames(models["byte-level"]) == ("usual", "start")
+
+
+def test_many_threads_share_one_tokenizer(smollm2, minilm):
+    wanted = {text: [encode(each, text).ids for each in (smollm2, minilm)] for text in TEXTS}
+    wrong = []
+
+    def work():
+        for text, ids in wanted.items():
+            if [encode(each, text).ids for each in (smollm2, minilm)] != ids:
+                wrong.append(text)
+            encode(smollm2, text, frame="chat")
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
