@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from attnviz.ui.canvas import Head, Overview, Pin, Pins, packing
-from attnviz.ui.canvas.attention_view import _pins
+from attnviz.ui.canvas.blobs import read_pins
 from attnviz.ui.canvas.mount import PARTS, source
 
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
@@ -101,9 +101,10 @@ def test_bits_of_another_size_are_refused() -> None:
 
 
 def test_pins_of_other_tokens_are_not_these_tokens_pins() -> None:
-    kept = {"doc": "a", "tokens": [["q", 1], ["k", 9], ["x", 0]], "cell": [1, 1]}
-    assert _pins(kept, "b", 3, 3) is None
-    assert _pins(kept, "a", 3, 3) == Pins((Pin("q", 1),), (1, 1))
+    kept = {"doc": "a", "tokens": [["q", 1], ["k", 9], ["x", 0], ["q", "1"], 7], "cell": [1, 1]}
+    assert read_pins(kept, "b", 3, 3) is None
+    assert read_pins(kept, "a", 3, 3) == Pins((Pin("q", 1),), (1, 1))
+    assert read_pins({"doc": "a", "tokens": "no", "cell": [1, "x"]}, "a", 3, 3) == Pins()
 
 
 def test_the_largest_value_is_one_that_can_be_seen() -> None:

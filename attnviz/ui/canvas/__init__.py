@@ -30,18 +30,8 @@ sentences in one: Options(segments_q=(7,)). A view's key is a component key: it 
 run to run, and all views in a group must show the same tokens.
 """
 
-from attnviz.ui.canvas.attention_view import (
-    Head,
-    Options,
-    Overview,
-    Pin,
-    Pins,
-    Selection,
-    attention_view,
-    head_view,
-    overview_grid,
-    pinned_in,
-)
+from attnviz.ui.canvas.attention_view import attention_view, head_view, overview_grid, pinned_in
+from attnviz.ui.canvas.kinds import Head, Options, Overview, Pin, Pins, Selection
 from attnviz.ui.canvas.mask_grid import mask_grid
 
 __all__ = [

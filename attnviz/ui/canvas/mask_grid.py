@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz.core.message import Problem
 from attnviz.ui.canvas import packing, wording
+from attnviz.ui.canvas.blobs import mapping
 from attnviz.ui.canvas.mount import component
 
 MOST_CELLS = 512 * 512
@@ -55,7 +56,7 @@ def mask_grid(
     kept, ack = f"{key}_painted", f"{key}_ack"
 
     def painted() -> None:
-        value = _dict(_dict(st.session_state.get(key)).get("paint"))
+        value = mapping(mapping(st.session_state.get(key)).get("paint"))
         grid = _grid(value.get("bits"), (n_q, n_k))
         if grid is None:
             return
@@ -98,7 +99,3 @@ def _grid(bits: object, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
         return packing.unpack_bits(base64.b64decode(bits, validate=True), shape) if isinstance(bits, str) else None
     except (ValueError, binascii.Error):
         return None
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return dict(value) if hasattr(value, "keys") else {}

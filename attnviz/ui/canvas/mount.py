@@ -14,12 +14,12 @@ HERE = Path(__file__).parent
 
 #: Which files make up a component: JavaScript in reading order, then style sheets.
 PARTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "overview": (("blob", "colour", "bus", "stage", "axis", "overview"), ("base", "overview")),
+    "overview": (("blob", "colour", "bus", "stage", "axis", "overview_picture", "overview"), ("base", "overview")),
     "head": (
-        ("blob", "colour", "bus", "stage", "axis", "window", "heatmap", "lines", "chips", "head"),
+        ("blob", "colour", "bus", "stage", "axis", "window", "heatmap_picture", "heatmap", "lines", "chips", "head"),
         ("base", "head"),
     ),
-    "mask": (("blob", "colour", "bus", "stage", "axis", "mask"), ("base", "mask")),
+    "mask": (("blob", "colour", "bus", "stage", "axis", "mask_picture", "mask"), ("base", "mask")),
 }
 
 

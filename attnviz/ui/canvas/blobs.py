@@ -1,0 +1,126 @@
+"""What each view is sent, and what it reports back, in words that both sides know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.ui.canvas import packing, wording
+from attnviz.ui.canvas.kinds import Head, Options, Overview, Pin, Pins
+
+
+def document(tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> str:
+    """A short name for the tokens: pins and zoom belong to them."""
+    return packing.fingerprint(tuple(tokens_q), None if tokens_k is None else tuple(tokens_k))
+
+
+def overview_blob(group: str, overview: Overview, tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> bytes:
+    """All thumbnails; nothing in it depends on which head is chosen, so that a click sends none of it again."""
+    tiles, name = overview.packed
+    measure = overview.measure
+    header: dict[str, Any] = {
+        "group": group,
+        "data": name,
+        "shape": list(overview.thumbnails.shape[1:]),
+        "heads": list(overview.heads),
+        "kv": list(overview.kv_heads),
+        "layers": list(overview.layer_ids or range(len(overview.heads))),
+        "measure": None if measure is None else [round(float(v), 4) if np.isfinite(v) else None for v in measure],
+        "measureName": overview.measure_name,
+        "order": overview.order,
+        "dim": overview.dim,
+        "q": [str(t) for t in tokens_q],
+        "k": None if tokens_k is None else [str(t) for t in tokens_k],
+        "scale": {"top": 1.0, "root": overview.root},
+        "unit": wording.unit("weights"),
+        "colours": wording.colours(),
+        "words": wording.overview(),
+    }
+    return packing.blob(header, tiles)
+
+
+def head_blob(
+    group: str,
+    head: Head,
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None,
+    options: Options,
+    pins: Pins | None,
+    echo: dict[str, int],
+) -> bytes:
+    """A head with all that it takes to draw it; `echo` says which clicks and pins Python has heard of."""
+    values = np.asarray(head.values)
+    expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
+    if values.shape != expected:
+        raise ValueError(f"values of shape {values.shape} do not fit {expected[0]} queries and {expected[1]} keys")
+    fixed = head.kind in ("weights", "diff")
+    code_top = max(head.largest, 1.0 if fixed else 0.0) or 1.0
+    shown_top = options.top or (1.0 if fixed and options.full_range else head.largest) or 1.0
+    payload = packing.squeeze(packing.planes(packing.encode16(values, head.hidden, code_top, head.signed)), runs=True)
+    header: dict[str, Any] = {
+        "group": group,
+        "doc": document(tokens_q, tokens_k),
+        "data": packing.fingerprint(payload),
+        "shape": list(values.shape),
+        "signed": head.signed,
+        "kind": head.kind,
+        "top": code_top,
+        "scale": {"top": shown_top, "root": options.root},
+        "look": packing.fingerprint(options, head.kind),
+        "title": head.title,
+        "tile": None if head.layer is None else [head.layer, head.head],
+        "q": [str(t) for t in tokens_q],
+        "k": None if tokens_k is None else [str(t) for t in tokens_k],
+        "compact": options.compact,
+        "chips": options.chips and not options.compact,
+        "lines": options.lines and not options.compact,
+        "segments": [
+            list(options.segments_q),
+            list(options.segments_k or (options.segments_q if tokens_k is None else ())),
+        ],
+        "unit": options.unit or wording.unit(head.kind),
+        "pins": None if pins is None else _plain_pins(pins),
+        "start": pins_name(pins),
+        "colours": wording.colours(),
+        "words": wording.head(),
+    } | echo
+    return packing.blob(header, payload)
+
+
+def _plain_pins(pins: Pins) -> dict[str, Any]:
+    return {"tokens": [[p.axis, p.index] for p in pins.tokens], "cell": None if pins.cell is None else list(pins.cell)}
+
+
+def pins_name(pins: Pins | None) -> str:
+    """A short name for what is pinned: the browser takes pins over when their name changes."""
+    return "" if pins is None else packing.fingerprint(_plain_pins(pins))
+
+
+def read_pins(kept: dict[str, Any], document: str, n_q: int, n_k: int) -> Pins | None:
+    """Pins as the browser reported them, None where they belong to other tokens; what does not fit is dropped."""
+    if kept.get("doc") != document:
+        return None
+    size = {"q": n_q, "k": n_k}
+    pins = tuple(Pin(a, i) for a, i in _pairs(kept.get("tokens")) if a in size and _within(i, size[a]))
+    cell = next(((q, k) for q, k in _pairs([kept.get("cell")]) if _within(q, n_q) and _within(k, n_k)), None)
+    return Pins(pins, cell)
+
+
+def _pairs(value: Any) -> list[Any]:
+    return [pair for pair in value if isinstance(pair, list) and len(pair) == 2] if isinstance(value, list) else []
+
+
+def _within(value: Any, n: int) -> bool:
+    return isinstance(value, int) and 0 <= value < n
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """What a component reported, as a dict, empty where it reported nothing."""
+    return dict(value) if hasattr(value, "keys") else {}
+
+
+def count(value: Any) -> int | None:
+    """A number from 0 that a component reported, None where it is not one."""
+    return value if isinstance(value, int) and value >= 0 else None

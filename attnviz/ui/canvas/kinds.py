@@ -1,0 +1,146 @@
+"""What is drawn and what is answered: plain records, without a word of Streamlit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attnviz.ui.canvas import packing
+
+Axis = Literal["q", "k"]
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A token held fast: as a query (its row) or as a key (its column), by position."""
+
+    axis: Axis
+    index: int
+
+
+@dataclass(frozen=True)
+class Pins:
+    """What a visitor holds: pinned tokens in the order they were pinned, and the last cell clicked (query, key)."""
+
+    tokens: tuple[Pin, ...] = ()
+    cell: tuple[int, int] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.tokens) or self.cell is not None
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What `attention_view` answers: the head on show, and what is pinned in it."""
+
+    layer: int
+    head: int
+    pins: Pins = field(default_factory=Pins)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Thumbnails of all heads of one stack, layer by layer, and how to lay them out.
+
+    thumbnails  uint8 (N, q, k) from `packing.thumbnails`, N = sum(heads)
+    heads       query heads of each layer; kv_heads: key/value heads of each layer (equal: no brackets)
+    measure     one number a head, (N,), for order, dimming and hover; `measure_name` in the visitor's language
+    order       "place" = layers x heads; "measure" = largest first
+    dim         True: the smaller its measure, the paler a tile
+    layer_ids   what the layers are called, where not 0, 1, 2... (a stack's own numbers)
+    root        colours on a square-root scale from 0 to 1 (small weights show), else linear
+    """
+
+    thumbnails: NDArray[np.uint8]
+    heads: tuple[int, ...]
+    kv_heads: tuple[int, ...]
+    measure: NDArray[np.floating] | None = None
+    measure_name: str = ""
+    order: Literal["place", "measure"] = "place"
+    dim: bool = False
+    layer_ids: tuple[int, ...] | None = None
+    root: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        layers: Iterable[NDArray[np.floating]],
+        kv_heads: Sequence[int] | None = None,
+        hidden: NDArray[np.bool_] | None = None,
+        side: int = packing.THUMBNAIL_SIDE,
+    ) -> Overview:
+        """From the weights (H, Q, K) of each layer, taken one at a time; `hidden` (Q, K) True = masked, or NaN."""
+        tiles = [packing.thumbnails(layer, hidden, side) for layer in layers]
+        heads = tuple(len(tile) for tile in tiles)
+        return cls(np.concatenate(tiles), heads, tuple(kv_heads) if kv_heads is not None else heads)
+
+    def by(
+        self, measure: NDArray[np.floating] | None, name: str = "", order: bool = False, dim: bool = False
+    ) -> Overview:
+        """The same tiles with a measure (N,) or (L, H): ordered and dimmed by it as asked, shown on hover."""
+        values = None if measure is None else np.asarray(measure, np.float64).ravel()
+        return replace(self, measure=values, measure_name=name, order="measure" if order else "place", dim=dim)
+
+    @cached_property
+    def packed(self) -> tuple[bytes, str]:
+        """The compressed tiles and their fingerprint, made once."""
+        data = packing.squeeze(np.ascontiguousarray(self.thumbnails).tobytes())
+        return data, packing.fingerprint(data)
+
+
+@dataclass(frozen=True)
+class Head:
+    """One matrix (Q, K) to draw large.
+
+    values   NaN = masked, or `hidden` (boolean, True = masked)
+    title    e.g. _("Layer 11, head 2"): drawn above, read aloud
+    kind     "weights" 0 to 1; "values" 0 to the largest (value-weighted); "diff" and "scores": diverging, centred on 0
+    layer, head  which tile of the overview this is, where it is one
+    """
+
+    values: NDArray[np.floating]
+    title: str = ""
+    hidden: NDArray[np.bool_] | None = None
+    kind: Literal["weights", "values", "diff", "scores"] = "weights"
+    layer: int | None = None
+    head: int | None = None
+
+    @property
+    def signed(self) -> bool:
+        """Whether the scale has two sides."""
+        return self.kind in ("diff", "scores")
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest magnitude that can be seen."""
+        seen = np.isfinite(self.values) if self.hidden is None else np.isfinite(self.values) & ~self.hidden
+        return float(np.abs(np.where(seen, self.values, 0)).max(initial=0))
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a head is drawn.
+
+    full_range   True: 0 to 1 for weights (-1 to 1 for differences), the same for every head; False: this matrix's own
+    root         colours on a square-root scale instead of a linear one
+    compact      heatmap only, small: for before, after and difference side by side in one `group`
+    chips, lines show the sentence above; show the token lines beside (not in compact)
+    segments_q, segments_k   first positions of later segments, drawn as separators
+    unit         what a value is called in the colour bar and in sentences, e.g. _("weight")
+    top          the end of the scale for several compact views that must compare; None = as full_range says
+    """
+
+    full_range: bool = True
+    root: bool = False
+    compact: bool = False
+    chips: bool = True
+    lines: bool = True
+    segments_q: tuple[int, ...] = ()
+    segments_k: tuple[int, ...] = ()
+    unit: str = ""
+    top: float | None = None
