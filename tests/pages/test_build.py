@@ -3,7 +3,6 @@
 import contextlib
 import io
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,12 @@ from attnviz.experiments.build_attention import run
 from attnviz.experiments.build_inputs import Config
 from attnviz.ui import links
 from attnviz.ui.canvas.packing import unblob
-
-MAIN = Path(__file__).parents[2] / "attnviz/ui/main.py"
+from tests.pages.conftest import open_page
 
 
 def opened(**link: str) -> AppTest:
     """The page as a link opens it."""
-    app = AppTest.from_file(MAIN, default_timeout=60)
-    app.run()
-    for name, value in link.items():
-        app.query_params[name] = value
-    app.switch_page("../../pages/build.py")
-    return app.run()
+    return open_page("build", **link)
 
 
 def headers(app: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -242,3 +235,15 @@ def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine() -> None:
     app = opened(b_vectors=ready[0].entry.id, b_step="embed")
     assert healthy(app)
     assert any("trained" in m.value for m in app.markdown)
+
+
+def test_edits_outlive_a_visit_to_another_page() -> None:
+    app = opened(b_step="project", b_at=links.pack({"e": [["W_Q", 0, 0, 5.0]]}))
+    app.switch_page("../../pages/masks.py")
+    app.query_params.clear()
+    app.run()
+    app.switch_page("../../pages/build.py")
+    app.run()
+    assert healthy(app)
+    assert links.unpack(app.query_params["b_at"])["e"] == [["W_Q", 0, 0, 5.0]]
+    assert any("typed in by you" in c.value for c in app.caption)

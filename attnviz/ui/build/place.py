@@ -13,6 +13,7 @@ from attnviz.ui import links
 from attnviz.ui.controls import linked, set_linked
 
 LINK, STEP = "b_at", "b_step"
+STRIP = "build_strip"  #: the strip's key: its state dies when the visitor leaves the page
 _KEPT, _SEEN = "_build_place", "_build_seen"
 MOST_EDITS = 400
 
@@ -34,6 +35,9 @@ def read() -> Place:
     """From this session, or from the link when that was changed by another hand."""
     text = st.query_params.get(LINK)
     if _KEPT in st.session_state and st.session_state.get(_SEEN) == text:
+        return cast(Place, st.session_state[_KEPT])
+    if text is None and _KEPT in st.session_state and STRIP not in st.session_state:
+        change(version=st.session_state[_KEPT].version + 1)  # back from another page: nothing typed is lost
         return cast(Place, st.session_state[_KEPT])
     version = st.session_state[_KEPT].version + 1 if _KEPT in st.session_state else 0
     st.session_state[_SEEN] = text

@@ -29,7 +29,7 @@ def show(result: Result, vectors: Rows | None) -> None:
     here = place.read()
     step = next(s for s in stops if s.id == place.step(tuple(s.id for s in stops)))
     head, sentence = min(here.head, result.config.n_heads - 1), min(here.sentence, result.config.batch - 1)
-    canvas.strip("build_strip", _chips(result, stops, sentence, head), step.id, _walk_to)
+    canvas.strip(place.STRIP, _chips(result, stops, sentence, head), step.id, _walk_to)
     seen = wording.Seen(result, head, sentence, vectors)
     shown = boards(result, step.id, sentence, head)
     part = min(here.part, len(shown) - 1)
