@@ -11,6 +11,7 @@ from attnviz.core.measures import effective_keys
 from attnviz.experiments import alternatives, scaling
 
 ROWS = 16
+WIDEST = 256  #: d_k beyond which scaled scores look the same, and 4,096 keys would take long to draw
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,14 @@ class Result:
 
 
 def run(config: Config) -> Result:
-    """The same queries looking at the first 1, 2, 4, ... 4,096 of the same keys."""
+    """The same queries looking at the first 1, 2, 4, ... 4,096 of the same keys, at most WIDEST wide."""
     scaling.check(scaling.Config(d_k=config.d_k, seed=config.seed))
     alternatives.check(config.alternative, config.parameter)
     lengths = [2**i for i in range(scaling.MOST_KEYS.bit_length())]
     generator = torch.Generator().manual_seed(config.seed)
-    q = torch.randn(1, ROWS, config.d_k, generator=generator)
-    k = torch.randn(1, lengths[-1], config.d_k, generator=generator)
+    d_k = min(config.d_k, WIDEST)
+    q = torch.randn(1, ROWS, d_k, generator=generator)
+    k = torch.randn(1, lengths[-1], d_k, generator=generator)
     effective, largest = [], []
     for n in lengths:
         v = torch.zeros(1, n, 1)

@@ -18,7 +18,7 @@ from attnviz.experiments.draws import Moments, moments, pair
 LARGEST_D_K = 4096
 MOST_PAIRS = 1_000_000
 BLOCK = 6_400_000  #: components of q drawn at a time: at d_k 64 that is 100,000 pairs
-SLOW_BLOCK = 3_200_000  #: the same where a component takes twice as long to draw
+SLOW_BLOCK = 2_400_000  #: the same where a component takes longer to draw
 GRID = tuple(2**i for i in range(13))
 GRID_PAIRS = 500
 BINS = 81

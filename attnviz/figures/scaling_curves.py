@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -47,90 +50,115 @@ def over_d_k(
     x_title: str = "d_k",
     height: int = 270,
 ) -> Figure:
-    """Lines with bands over a log axis. `here` marks the chosen x; `share_of` adds a right axis in shares of it."""
-    fig = go.Figure()
-    for line in lines:
-        _add(fig, x, line)
-    for limit in limits:
-        _add_limit(fig, x, limit)
-    if here is not None:
-        fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
-    ticks = [value for value in (1, 4, 16, 64, 256, 1024, 4096) if x[0] <= value <= x[-1]]
-    fig.update_xaxes(type="log", title_text=x_title, tickvals=ticks, range=_log_range(x))
-    fig.update_yaxes(type="log" if log_y else "linear", exponentformat="power")
-    if log_y:
-        fig.update_yaxes(dtick=1)
+    """Lines with bands over a log axis. `here` marks the chosen x; `share_of` adds a right axis in shares of it.
+
+    Made as plain data and checked by Plotly once: eight of these answer one slider.
+    """
+    traces = [trace for line in lines for trace in _traces(x, line)]
+    traces += [_limit_trace(x, limit) for limit in limits]
+    look = _look(title, height)
+    look["xaxis"] |= _x_axis(x, x_title)
+    look["yaxis"] |= {"type": "log", "dtick": 1} if log_y else {"type": "linear"}
+    look["yaxis"]["exponentformat"] = "power"
     if bounds:
-        fig.update_yaxes(range=list(bounds))
+        look["yaxis"]["range"] = list(bounds)
     if share_of and bounds:
-        _right_axis(fig, x, bounds, share_of)
-    fig = layout(fig, title, height)
+        traces.append({"type": "scatter", "x": x[:1], "y": [0.0], "yaxis": "y2", "opacity": 0, "hoverinfo": "skip"})
+        traces[-1]["showlegend"] = False
+        look["yaxis2"] = _right_axis(bounds, share_of)
+    look["annotations"] = [_limit_name(x, limit) for limit in limits if np.ndim(limit.value) == 0]
+    if here is not None:
+        look["shapes"] = [_mark(here)]
+    return go.Figure(traces, look)
+
+
+@cache
+def _shared_look(title: str, height: int) -> dict[str, Any]:
+    fig = layout(go.Figure(), title, height)
+    fig.update_xaxes(type="log").update_yaxes(type="linear")
     fig.update_layout(legend={"y": -0.28, "yanchor": "top", "font": {"size": 11}}, title={"font": {"size": 14}})
-    return fig
+    look: dict[str, Any] = fig.to_plotly_json()["layout"]
+    look.pop("template", None)  # the default one, which costs more to check than all the rest
+    return {"xaxis": {}, "yaxis": {}} | look
 
 
-def _log_range(x: np.ndarray) -> list[float]:
-    low, high = np.log10(x[0]), np.log10(x[-1])
+def _look(title: str, height: int) -> dict[str, Any]:
+    return copy.deepcopy(_shared_look(title, height))
+
+
+def _x_axis(x: np.ndarray, title: str) -> dict[str, Any]:
+    low, high = float(np.log10(x[0])), float(np.log10(x[-1]))
     pad = 0.03 * (high - low) or 0.5
-    return [float(low - pad), float(high + pad)]
+    ticks = [value for value in (1, 4, 16, 64, 256, 1024, 4096) if x[0] <= value <= x[-1]]
+    return {
+        "type": "log",
+        "title": {"text": title},
+        "tickvals": ticks,
+        "range": [low - pad, high + pad],
+        "automargin": True,
+    }
 
 
-def _add(fig: Figure, x: np.ndarray, line: Line) -> None:
+def _right_axis(bounds: tuple[float, float], whole: float) -> dict[str, Any]:
+    """The left axis read as shares of `whole`."""
+    return {
+        "overlaying": "y",
+        "side": "right",
+        "range": [bounds[0] / whole, bounds[1] / whole],
+        "tickformat": ".0%",
+        "showgrid": False,
+        "dtick": 0.25,
+    }
+
+
+def _mark(x: float) -> dict[str, Any]:
+    """A dotted upright at x."""
+    line = {"color": THEORY, "width": 1, "dash": "dot"}
+    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
+
+
+def _traces(x: np.ndarray, line: Line) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
     if line.low is not None and line.high is not None:
-        fig.add_scatter(
-            x=np.concatenate([x, x[::-1]]),
-            y=np.concatenate([line.high, line.low[::-1]]),
-            fill="toself",
-            fillcolor=with_alpha(line.colour, 0.18),
-            line={"width": 0},
-            hoverinfo="skip",
-            showlegend=False,
+        found.append(
+            {
+                "type": "scatter",
+                "x": np.concatenate([x, x[::-1]]),
+                "y": np.concatenate([line.high, line.low[::-1]]),
+                "fill": "toself",
+                "fillcolor": with_alpha(line.colour, 0.18),
+                "line": {"width": 0},
+                "mode": "lines",
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
         )
     if line.mean is not None:
-        dots = {"color": line.colour, "width": 1.5, "dash": "dot"}
         name = _("{line}, mean").format(line=line.name)
-        hover = f"d_k %{{x}}: %{{y:.4g}}<extra>{name}</extra>"
-        fig.add_scatter(x=x, y=line.mean, mode="lines", line=dots, name=name, hovertemplate=hover)
-    fig.add_scatter(
-        x=x,
-        y=line.middle,
-        mode="lines+markers",
-        line={"color": line.colour, "width": 2.5, "dash": line.dash},
-        marker={"size": 4},
-        name=line.name,
-        hovertemplate=f"%{{x}}: %{{y:.4g}}<extra>{line.name}</extra>",
-    )
+        found.append(_curve(x, line.mean, name, {"color": line.colour, "width": 1.5, "dash": "dot"}, "lines"))
+    solid = {"color": line.colour, "width": 2.5, "dash": line.dash}
+    found.append(_curve(x, line.middle, line.name, solid, "lines+markers") | {"marker": {"size": 4}})
+    return found
 
 
-def _add_limit(fig: Figure, x: np.ndarray, limit: Limit) -> None:
+def _curve(x: np.ndarray, y: np.ndarray, name: str, line: dict[str, Any], mode: str) -> dict[str, Any]:
+    hover = f"%{{x}}: %{{y:.4g}}<extra>{name}</extra>"
+    return {"type": "scatter", "x": x, "y": y, "mode": mode, "line": line, "name": name, "hovertemplate": hover}
+
+
+def _limit_trace(x: np.ndarray, limit: Limit) -> dict[str, Any]:
     y = np.broadcast_to(np.asarray(limit.value, dtype=float), x.shape)
     dash = {"color": THEORY, "width": 1.3, "dash": "dash"}
-    hover = f"%{{y:.4g}}<extra>{limit.name}</extra>"
-    is_curve = np.ndim(limit.value) > 0
-    fig.add_scatter(x=x, y=y, mode="lines", line=dash, name=limit.name, hovertemplate=hover, showlegend=is_curve)
-    if is_curve:
-        return
-    fig.add_annotation(
-        x=float(np.log10(x[-1])),
-        y=float(y[-1]),
-        text=limit.name,
-        showarrow=False,
-        xanchor="right",
-        yanchor="top" if limit.below else "bottom",
-        font={"size": 11, "color": THEORY},
-    )
+    return _curve(x, y, limit.name, dash, "lines") | {"showlegend": np.ndim(limit.value) > 0}
 
 
-def _right_axis(fig: Figure, x: np.ndarray, bounds: tuple[float, float], whole: float) -> None:
-    """The same lines, read as shares of `whole`."""
-    fig.add_scatter(x=x[:1], y=[0.0], yaxis="y2", opacity=0, showlegend=False, hoverinfo="skip")
-    fig.update_layout(
-        yaxis2={
-            "overlaying": "y",
-            "side": "right",
-            "range": [bounds[0] / whole, bounds[1] / whole],
-            "tickformat": ".0%",
-            "showgrid": False,
-            "dtick": 0.25,
-        }
-    )
+def _limit_name(x: np.ndarray, limit: Limit) -> dict[str, Any]:
+    return {
+        "x": float(np.log10(x[-1])),
+        "y": float(limit.value),
+        "text": limit.name,
+        "showarrow": False,
+        "xanchor": "right",
+        "yanchor": "top" if limit.below else "bottom",
+        "font": {"size": 11, "color": THEORY},
+    }

@@ -102,6 +102,7 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
 def _lengths(d_k: int, seed: int) -> None:
     """Effective keys over the number of keys: where length-awareness shows."""
     names = alternative_names()
+    d_k = min(d_k, length.WIDEST)
     made = {name: results.lengths(length.Config(d_k, seed, name, controls.parameter(name))) for name in _LENGTH}
     x = made["sqrt"].n_keys
     lines = [
