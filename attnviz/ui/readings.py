@@ -6,12 +6,13 @@ import functools
 import gc
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import streamlit as st
 
-from attnviz.core.message import Message
-from attnviz.experiments.explorer.reading import Reading, Request, read
+from attnviz.core.message import Message, Problem
+from attnviz.experiments.explorer.reading import Reading, Request, read, read_earlier
 from attnviz.models.loading import LoadedModel
 from attnviz.models.sources import load
 from attnviz.ui.memory import Memory
@@ -64,9 +65,20 @@ def reading(request: Request) -> Reading:
 
 
 def _read(request: Request) -> Reading:
+    if request.model not in shared().models:
+        earlier = read_earlier(request, lambda: model(request.model))
+        if earlier is not None:
+            threading.Thread(target=_preload_quietly, args=(request.model,), daemon=True).start()
+            return earlier
     loaded = model(request.model)
     with shared().turns:
         return read(request, loaded)
+
+
+def _preload_quietly(name: str) -> None:
+    """Beside the first look at an example: the next sentence will want the model. A failure is said then."""
+    with suppress(Problem):
+        preload(name)
 
 
 def _loaded(name: str, progress: Callable[..., None]) -> LoadedModel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Literal
 
 import numpy as np
@@ -130,7 +131,8 @@ def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix
 
 def _breaks(side: Axis) -> tuple[int, ...]:
     """Where a later segment begins."""
-    return tuple(i for i in range(1, len(side)) if side.segment[i] > max(side.segment[:i]))
+    highest = accumulate(side.segment, max)
+    return tuple(i for i, (now, before) in enumerate(zip(side.segment[1:], highest, strict=False), 1) if now > before)
 
 
 def _hidden(stack: Stack, layer: int, head: int, mask: MaskChoice = "model") -> Tensor:

@@ -14,12 +14,15 @@ from torch import Tensor
 
 from attnviz.core.message import Message, Problem
 from attnviz.models.capture import capture
+from attnviz.models.catalogue import find
+from attnviz.models.examples import EXAMPLES
 from attnviz.models.forward import Logits
 from attnviz.models.layer import Layer
 from attnviz.models.loading import LoadedModel
-from attnviz.models.tokens import Frame, Tokens, encode, frames
+from attnviz.models.prepared import prepared
+from attnviz.models.sources import Source
+from attnviz.models.tokens import Frame, Tokens, encode, encode_target, frames
 from attnviz.models.trace import Trace
-from attnviz.models.written import written
 
 T = TypeVar("T")
 LATELY = 4  # passes with changes that a reading remembers
@@ -69,7 +72,8 @@ class Reading:
     trace: Trace
     source: Tokens
     target: Tokens | None  #: what the decoder of an encoder-decoder has written
-    loaded: LoadedModel
+    origin: Source | None  #: where the weights came from; None: a trace kept from earlier
+    load: Callable[[], LoadedModel]  #: the model itself, for what the trace cannot answer
     _kept: dict[Hashable, Any] = field(default_factory=dict)
     _lately: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
@@ -89,12 +93,16 @@ class Reading:
         """The most this reading may come to keep in memory: its own pass and the last few with changes."""
         return self.trace.nbytes * (1 + LATELY)
 
+    @cached_property
+    def loaded(self) -> LoadedModel:
+        """The model; loading it may take a while when the trace was kept from earlier."""
+        return self.load()
+
     @property
     def inputs(self) -> dict[str, Tensor]:
-        """For the model's forward."""
-        if self.target is None:
-            return self.source.inputs
-        return self.source.inputs | {"decoder_input_ids": self.target.inputs["input_ids"]}
+        """For the model's forward, on its device."""
+        given = inputs_of(self.source, self.target)
+        return {name: tensor.to(self.loaded.model.device) for name, tensor in given.items()}
 
     def again(self, trace: Trace) -> tuple[Stack, ...]:
         """The stacks of another pass over the same tokens."""
@@ -147,7 +155,26 @@ def read(request: Request, loaded: LoadedModel) -> Reading:
     if second is not None and not is_pair and frame in ("start", "chat"):
         frame = "usual"
     source = encode(loaded, request.text, None if is_pair else second, frame)
-    target = written(loaded, request.second) if is_pair else None
-    inputs = source.inputs | ({} if target is None else {"decoder_input_ids": target.inputs["input_ids"]})
-    trace = capture(loaded.model, logits=logits_wanted(loaded), **inputs)
-    return Reading(request, loaded.entry.name, trace, source, target, loaded)
+    target = encode_target(loaded, request.second) if is_pair else None
+    trace = capture(loaded.model, logits=logits_wanted(loaded), **inputs_of(source, target))
+    return Reading(request, loaded.entry.name, trace, source, target, loaded.source, lambda: loaded)
+
+
+def read_earlier(request: Request, load: Callable[[], LoadedModel]) -> Reading | None:
+    """The same from a trace that was kept when the model was prepared; None where there is none.
+
+    Needs no model in memory: `load` is only called for what the trace cannot answer.
+    """
+    if request.frame != "usual":
+        return None
+    asked = (request.model, request.text, request.second)
+    example = next((e for e in EXAMPLES if (e.model, e.text, e.second) == asked), None)
+    kept = prepared(request.model, example.id) if example else None
+    if kept is None:
+        return None
+    return Reading(request, find(request.model).name, kept.trace, kept.tokens, None, None, load)
+
+
+def inputs_of(source: Tokens, target: Tokens | None) -> dict[str, Tensor]:
+    """What the forward takes."""
+    return source.inputs | ({} if target is None else {"decoder_input_ids": target.inputs["input_ids"]})

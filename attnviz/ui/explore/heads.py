@@ -160,8 +160,9 @@ def _origin(reading: Reading) -> str:
         "hub cache": _("an earlier download"),
         "hub": _("the hub"),
     }
+    place = places[reading.origin] if reading.origin else _("a reading kept from earlier")
     said = _("Trained weights of {model}, from {place}. Queries look from the left, keys are looked at above.")
-    return said.format(model=plain(reading.name), place=places[reading.loaded.source])
+    return said.format(model=plain(reading.name), place=place)
 
 
 def _under(shown: Shown) -> None:

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer.reading import Request, read
+from attnviz.experiments.explorer.reading import Request, read, read_earlier
+from attnviz.models.examples import EXAMPLES
+from attnviz.models.prepared import prepare_examples
+from attnviz.models.settings import current
 
 
 def test_a_decoder_has_one_stack_that_looks_at_itself(decoded):
@@ -49,3 +53,24 @@ def test_what_is_kept_is_computed_once_and_the_last_few_passes_only(decoded):
         decoded.kept_lately(number, lambda n=number: n)
     assert decoded.kept_lately(0, lambda: "made again") == "made again"
     assert decoded.kept_lately(5, lambda: "made again") == 5
+
+
+def test_an_example_kept_from_earlier_is_what_the_model_would_read_now(smollm2):
+    prepare_examples(smollm2, current())
+    example = next(each for each in EXAMPLES if each.model == "smollm2-135m")
+    request = Request(example.model, example.text, example.second)
+    asked = []
+    earlier, now = read_earlier(request, lambda: asked.append(1) or smollm2), read(request, smollm2)
+    layer, head = example.head
+    for kept, fresh in zip(earlier.stacks, now.stacks, strict=True):
+        assert kept.queries.labels == fresh.queries.labels
+        torch.testing.assert_close(
+            kept.layers[layer].weights(head), fresh.layers[layer].weights(head), atol=1e-5, rtol=0
+        )
+    assert not asked, "the picture needs no model"
+    assert earlier.inputs["input_ids"].shape == (1, len(earlier.source))
+    assert asked == [1]
+
+
+def test_a_sentence_that_is_no_example_was_not_kept():
+    assert read_earlier(Request("smollm2-135m", "Something else"), lambda: None) is None
