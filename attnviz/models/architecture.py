@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -28,7 +28,7 @@ class Architecture:
     model_type: str
     layers: tuple[Layer, ...]
     max_context: int | None = None
-    config: PretrainedConfig | None = None
+    config: PretrainedConfig | None = field(default=None, compare=False, repr=False)
     measured: bool = False
     unread: tuple[str, ...] = ()  #: fields of the config that look as if they mattered and are not known
 

@@ -60,6 +60,13 @@ ROWS = [
         UNDERSTAND,
         N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
     ),
+    Row(
+        "sharing",
+        N_("Share heads"),
+        "🔗",
+        DECIDE,
+        N_("What do GQA, MQA and MLA save, what do they cost, and does my model fit?"),
+    ),
 ]
 
 

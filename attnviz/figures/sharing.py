@@ -1,0 +1,162 @@
+"""Who shares whose keys: the wiring of heads, and what sharing moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from attnviz.figures.heatmap import label
+from attnviz.figures.theme import (
+    K_VERMILION,
+    MASKED,
+    Q_BLUE,
+    RAW,
+    SCALED,
+    V_GREEN,
+    WEIGHTS,
+    Figure,
+    layout,
+    with_alpha,
+)
+from attnviz.words import _
+
+
+def wiring(kv_of: Sequence[int], n_kv_heads: int, title: str | None = None, height: int = 190) -> Figure:
+    """Blue boxes, one per query head, each wired to the vermilion key head and green value head it reads."""
+    heads = len(kv_of)
+    at = (np.arange(n_kv_heads) + 0.5) * heads / n_kv_heads - 0.5  # the middle of each group
+    size = float(np.clip(420 / heads, 6, 26))
+    half = min(0.16 * heads / n_kv_heads, 0.3)
+    xs: list[float | None] = []
+    ys: list[float | None] = []
+    for head, kv in enumerate(kv_of):
+        xs += [head, float(at[kv]), None]
+        ys += [1, 0.06, None]
+    fig = go.Figure(go.Scatter(x=xs, y=ys, mode="lines", line={"color": MASKED, "width": 1.2}, hoverinfo="skip"))
+    hover_q = [_("query head {head} reads K/V head {kv}").format(head=h, kv=kv) for h, kv in enumerate(kv_of)]
+    fig.add_trace(_boxes(np.arange(heads), 1, Q_BLUE, "Q", size, hover_q))
+    read = [_("K/V head {kv}, read by {n} query heads").format(kv=g, n=kv_of.count(g)) for g in range(n_kv_heads)]
+    fig.add_trace(_boxes(at - half, 0, K_VERMILION, "K", size, read))
+    fig.add_trace(_boxes(at + half, 0, V_GREEN, "V", size, read))
+    fig.update_xaxes(visible=False, range=[-0.7, heads - 0.3])
+    fig.update_yaxes(visible=False, range=[-0.3, 1.3])
+    layout(fig, title, height)
+    fig.update_layout(showlegend=False, margin={"t": 34 if title else 4, "b": 0})
+    return fig
+
+
+def _boxes(x: np.ndarray, y: float, colour: str, letter: str, size: float, hover: Sequence[str]) -> go.Scatter:
+    return go.Scatter(
+        x=x,
+        y=np.full(len(x), y),
+        mode="markers+text" if size >= 14 else "markers",
+        marker={"symbol": "square", "size": size, "color": colour},
+        text=[letter] * len(x),
+        textfont={"color": "#FFFFFF", "size": size * 0.5},
+        hovertext=list(hover),
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def groups(
+    before: np.ndarray, after: np.ndarray, heads: Sequence[int], tokens: Sequence[str], hidden: np.ndarray
+) -> Figure:
+    """Weights of some heads, (n, Q, K), as trained above and sharing one K/V head below; one scale for all."""
+    n = len(heads)
+    titles = [_("head {head}").format(head=h) for h in heads] + [""] * n
+    fig = make_subplots(
+        rows=2, cols=n, subplot_titles=titles, horizontal_spacing=0.012, vertical_spacing=0.04, shared_yaxes=True
+    )
+    for row, stack in enumerate((before, after), 1):
+        for col, weights in enumerate(stack, 1):
+            shown = np.where(hidden, np.nan, weights).astype(np.float32)
+            fig.add_trace(_small(shown, [label(t) for t in tokens]), row=row, col=col)
+    fig.update_xaxes(visible=False, constrain="domain")
+    fig.update_yaxes(showticklabels=False, autorange="reversed", showgrid=False, zeroline=False, constrain="domain")
+    names = (_("as trained"), _("shared"))
+    for row, name in enumerate(names, 1):
+        fig.update_yaxes(title={"text": name, "font": {"size": 12}}, row=row, col=1)
+    bar = {"title": {"text": _("weight"), "side": "right"}, "thickness": 10, "len": 0.9, "outlinewidth": 0}
+    fig.update_layout(coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar})
+    layout(fig, height=int(np.clip(1500 / max(n, 3), 230, 430)))
+    fig.update_layout(margin={"t": 28})
+    fig.update_annotations(font_size=12)
+    return fig
+
+
+def _small(weights: np.ndarray, tokens: Sequence[str]) -> go.Heatmap:
+    return go.Heatmap(
+        z=weights,
+        coloraxis="coloraxis",
+        customdata=np.broadcast_to(np.array(tokens, dtype=object), weights.shape),
+        text=np.broadcast_to(np.array(tokens, dtype=object)[:, None], weights.shape),
+        hovertemplate="%{text} → %{customdata}<br><b>%{z:.4f}</b><extra></extra>",
+        hoverongaps=False,
+    )
+
+
+def moved(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[int]) -> Figure:
+    """Per query head: the share of attention that went elsewhere, and how far its output moved."""
+    names = [_("head {head}").format(head=h) for h in range(len(weights))]
+    fig = go.Figure()
+    fig.add_trace(go.Bar(x=names, y=weights, name=_("attention that moved"), marker_color=Q_BLUE))
+    fig.add_trace(go.Bar(x=names, y=outputs, name=_("change of output"), marker_color=V_GREEN))
+    for edge in (h for h in range(1, len(kv_of)) if kv_of[h] != kv_of[h - 1]):
+        fig.add_vline(x=edge - 0.5, line={"color": MASKED, "width": 1, "dash": "dot"})
+    fig.update_yaxes(tickformat=".0%", rangemode="tozero")
+    fig.update_traces(hovertemplate="%{x}: %{y:.1%}<extra>%{fullData.name}</extra>")
+    return layout(fig, height=250)
+
+
+def sweep(kv_heads: Sequence[int], change: Sequence[float], cache: Sequence[int], chosen: int) -> Figure:
+    """What sharing costs beside what it saves: the layer's change and its cache, for each number of K/V heads."""
+    names = [str(g) for g in kv_heads]
+    fig = make_subplots(specs=[[{"secondary_y": True}]])
+    saved = go.Bar(
+        x=names,
+        y=cache,
+        name=_("K/V bytes"),
+        marker_color=[with_alpha(K_VERMILION, 0.85 if g == chosen else 0.35) for g in kv_heads],
+        hovertemplate="%{x}: %{y:,} B<extra></extra>",
+    )
+    line = go.Scatter(
+        x=names,
+        y=change,
+        name=_("change of the layer's output"),
+        line={"color": V_GREEN, "width": 3},
+        mode="lines+markers",
+        hovertemplate="%{x}: %{y:.1%}<extra></extra>",
+    )
+    fig.add_trace(saved, secondary_y=False)
+    fig.add_trace(line, secondary_y=True)
+    fig.update_xaxes(type="category", title={"text": _("K/V heads"), "font": {"size": 12}})
+    fig.update_yaxes(title={"text": _("bytes"), "font": {"size": 12}}, secondary_y=False, rangemode="tozero")
+    fig.update_yaxes(tickformat=".0%", secondary_y=True, rangemode="tozero", showgrid=False)
+    return layout(fig, height=270)
+
+
+def guesses(tokens: Sequence[str], before: Sequence[float], after: Sequence[float]) -> Figure:
+    """The next token's probabilities as trained and with shared keys and values."""
+    places = list(range(len(tokens)))
+    fig = go.Figure()
+    for values, name, colour in ((before, _("as trained"), SCALED), (after, _("shared"), RAW)):
+        fig.add_trace(
+            go.Bar(
+                y=places,
+                x=list(values),
+                name=name,
+                orientation="h",
+                marker_color=colour,
+                customdata=[label(t, 30) for t in tokens],
+                hovertemplate="%{customdata}: %{x:.2%}<extra>" + name + "</extra>",
+            )
+        )
+    fig.update_yaxes(
+        tickmode="array", tickvals=places, ticktext=[label(t) for t in tokens], autorange="reversed", zeroline=False
+    )
+    fig.update_xaxes(tickformat=".0%", rangemode="tozero")
+    fig.update_layout(bargap=0.25)
+    return layout(fig, height=max(220, 44 * len(tokens) + 70))

@@ -1,0 +1,185 @@
+"""Parameters, FLOPs and bytes of attention, beside each other and over context."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+
+from attnviz.figures.theme import (
+    ALTERNATIVE,
+    K_VERMILION,
+    MASKED,
+    Q_BLUE,
+    SERIES,
+    THEORY,
+    V_GREEN,
+    Figure,
+    layout,
+)
+from attnviz.words import _
+
+#: W_Q, W_K, W_V keep their letters' colours.
+PARTS = {"w_q": Q_BLUE, "w_k": K_VERMILION, "w_v": V_GREEN, "w_o": ALTERNATIVE, "w_down": SERIES[3], "rest": MASKED}
+KINDS = {
+    "full": K_VERMILION,
+    "window": SERIES[0],
+    "chunk": SERIES[6],
+    "latent": SERIES[3],
+    "hybrid": SERIES[4],
+    "linear": SERIES[2],
+    "shared": MASKED,
+    "none": MASKED,
+}
+
+
+def stacked(names: Sequence[str], parts: Mapping[str, Sequence[int]], titles: Mapping[str, str]) -> Figure:
+    """Parameters by matrix, one bar for each way of sharing."""
+    fig = go.Figure()
+    for part, values in parts.items():
+        if any(values):
+            fig.add_trace(
+                go.Bar(
+                    y=list(names),
+                    x=list(values),
+                    name=titles[part],
+                    orientation="h",
+                    marker_color=PARTS[part],
+                    hovertemplate="%{y}: %{x:,}<extra>" + titles[part] + "</extra>",
+                )
+            )
+    fig.update_layout(barmode="stack", bargap=0.35)
+    fig.update_yaxes(autorange="reversed", type="category")
+    return layout(fig, height=90 + 42 * len(names))
+
+
+def bars(names: Sequence[str], values: Sequence[float], unit: str, chosen: int | None = None) -> Figure:
+    """One quantity for each way of sharing."""
+    colours = [SERIES[0] if i == chosen else MASKED for i in range(len(names))]
+    fig = go.Figure(
+        go.Bar(
+            y=list(names),
+            x=list(values),
+            orientation="h",
+            marker_color=colours,
+            text=[f"{value:,.4g}" for value in values],
+            hovertemplate="%{y}: %{x:,.4g} " + unit + "<extra></extra>",
+        )
+    )
+    fig.update_yaxes(autorange="reversed", type="category")
+    fig.update_xaxes(title={"text": unit, "font": {"size": 12}}, rangemode="tozero")
+    return layout(fig, height=70 + 36 * len(names))
+
+
+def over(
+    x: Sequence[int],
+    lines: Mapping[str, Sequence[float]],
+    x_title: str,
+    y_title: str,
+    *,
+    here: int | None = None,
+    limits: Mapping[str, float] | None = None,
+    dashed: Sequence[str] = (),
+    height: int = 330,
+) -> Figure:
+    """Curves over context, batch or K/V heads, both axes logarithmic; `limits` are horizontal lines with a name."""
+    fig = go.Figure()
+    for number, (name, values) in enumerate(lines.items()):
+        fig.add_trace(
+            go.Scatter(
+                x=list(x),
+                y=list(values),
+                name=name,
+                mode="lines",
+                line={
+                    "color": SERIES[number % len(SERIES)],
+                    "width": 2.5,
+                    "dash": "dash" if name in dashed else "solid",
+                },
+                hovertemplate="%{x:,}: %{y:,.4g}<extra>" + name + "</extra>",
+            )
+        )
+    for name, value in (limits or {}).items():
+        fig.add_hline(
+            y=value,
+            line={"color": THEORY, "width": 1, "dash": "dot"},
+            annotation={"text": name, "font": {"size": 11}},
+            annotation_position="top left",
+        )
+    if here is not None:
+        fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
+    powers = [2**i for i in range(0, 31, 3) if x[0] <= 2**i <= x[-1]]
+    fig.update_xaxes(
+        type="log",
+        title={"text": x_title, "font": {"size": 12}},
+        tickvals=powers,
+        ticktext=[f"{power:,}" for power in powers],
+    )
+    fig.update_yaxes(type="log", title={"text": y_title, "font": {"size": 12}}, exponentformat="power")
+    return layout(fig, height=height)
+
+
+def strip(nbytes: Sequence[int], kinds: Sequence[str], labels: Sequence[str], names: Mapping[str, str]) -> Figure:
+    """Bytes kept by each layer, coloured by what kind of layer it is."""
+    fig = go.Figure()
+    for kind in dict.fromkeys(kinds):
+        picked = [i for i, k in enumerate(kinds) if k == kind]
+        fig.add_trace(
+            go.Bar(
+                x=picked,
+                y=[nbytes[i] for i in picked],
+                name=names[kind],
+                marker_color=KINDS[kind],
+                customdata=[labels[i] for i in picked],
+                hovertemplate="%{customdata}: %{y:,} B<extra>" + names[kind] + "</extra>",
+                width=0.9,
+            )
+        )
+    fig.update_xaxes(title={"text": _("layer"), "font": {"size": 12}}, range=[-0.6, len(kinds) - 0.4])
+    fig.update_yaxes(title={"text": _("bytes"), "font": {"size": 12}}, rangemode="tozero")
+    fig.update_layout(showlegend=True)
+    return layout(fig, height=230)
+
+
+def memory(weights: int, cache: int, room: int) -> Figure:
+    """Weights and cache side by side in a machine's memory, in GiB."""
+    gib = 1 << 30
+    free = max(0, room - weights - cache)
+    fig = go.Figure()
+    for name, value, colour in (
+        (_("weights"), weights, SERIES[3]),
+        (_("keys and values"), cache, K_VERMILION),
+        (_("free"), free, MASKED),
+    ):
+        fig.add_trace(
+            go.Bar(
+                y=[""],
+                x=[value / gib],
+                name=name,
+                orientation="h",
+                marker={"color": colour, "opacity": 0.3 if name == _("free") else 1.0},
+                hovertemplate="%{x:,.2f} GiB<extra>" + name + "</extra>",
+            )
+        )
+    fig.add_vline(x=room / gib, line={"color": THEORY, "width": 2})
+    fig.update_layout(barmode="stack")
+    fig.update_xaxes(title={"text": "GiB", "font": {"size": 12}}, rangemode="tozero")
+    return layout(fig, height=140)
+
+
+def quality(models: Sequence[str], seconds: Sequence[float], scores: Sequence[float]) -> Figure:
+    """Speed against quality: up is better, left is faster."""
+    fig = go.Figure(
+        go.Scatter(
+            x=list(seconds),
+            y=list(scores),
+            mode="markers+text",
+            text=list(models),
+            textposition=["middle right" if s < 1 else "middle left" for s in seconds],
+            marker={"size": 13, "color": [SERIES[i % len(SERIES)] for i in range(len(models))]},
+            hovertemplate="%{text}: %{x} s, %{y}<extra></extra>",
+        )
+    )
+    fig.update_xaxes(title={"text": _("seconds a sample"), "font": {"size": 12}}, rangemode="tozero")
+    fig.update_yaxes(title={"text": _("average score"), "font": {"size": 12}}, range=[45.6, 47.6])
+    return layout(fig, height=270)

@@ -1,0 +1,1 @@
+"""The panels of the sharing page: see it, count it, size it, prove it, MLA, and what others print."""

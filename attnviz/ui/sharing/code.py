@@ -1,0 +1,84 @@
+"""The page's numbers again in a few lines of PyTorch."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from attnviz.experiments.explorer.reading import Reading
+from attnviz.experiments.head_sharing import Result
+from attnviz.models.architecture import Architecture
+from attnviz.ui.snippet import snippet
+
+
+def sharing(reading: Reading, result: Result) -> None:
+    """Pool the recorded keys and values, and attend again."""
+    snippet(sharing_code(reading, result), "h-see")
+
+
+def counting(arch: Architecture, tokens: int) -> None:
+    """Parameters and cache bytes as tensors on the meta device."""
+    snippet(counting_code(arch, tokens), "h-count")
+
+
+def sharing_code(reading: Reading, result: Result) -> str:
+    config = result.config
+    pool = {
+        "mean": "t.unflatten(1, (G, -1)).mean(2)",
+        "first": "t.unflatten(1, (G, -1))[:, :, 0]",
+        "random": "torch.randn(1, G, *t.shape[2:], generator=torch.Generator().manual_seed(seed)) * t.std()",
+    }[config.method]
+    return f"""\
+import torch
+from attnviz.models.capture import capture
+from attnviz.models.sources import load
+from attnviz.models.tokens import encode
+
+loaded = load({reading.request.model!r})
+tokens = encode(loaded, {reading.request.text!r})
+layer = capture(loaded.model, logits=None, **tokens.inputs).layers[{config.layer}]
+G = {config.n_kv_heads}  # K/V heads; the layer was trained with {result.trained_kv_heads}
+
+
+def pooled(t, seed):
+    return t if G == t.shape[1] else {pool}
+
+
+q, k, v = layer.q, pooled(layer.k, {config.seed}), pooled(layer.v, {config.seed + 1})
+scores = (q.unflatten(1, (G, -1)) @ k.unsqueeze(2).mT * layer.scale).flatten(1, 2)  # (B, H, Q, K)
+shared = scores.masked_fill(~layer.mask, -torch.inf).softmax(-1)
+moved = (shared - layer.weights()).abs().sum(-1) / 2  # how much of each row went elsewhere
+chose = (layer.mask.sum(-1) > 1).expand_as(moved)  # rows that had two keys or more
+print([round(m, 4) for m in ((moved * chose).sum(-1) / chose.sum(-1))[0].tolist()])
+print("K/V bytes at 16 bits:", (k.numel() + v.numel()) * 2)
+"""
+
+
+def counting_code(arch: Architecture, tokens: int) -> str:
+    """Layers that are alike are counted once and multiplied."""
+    counts: Counter[tuple[int, int, int, int, int]] = Counter()
+    for layer in arch.layers:
+        kept = 0 if layer.role == "cross" else layer.tokens_kept(tokens)
+        counts[layer.parameters.total, layer.cached, kept, layer.fixed, layer.fixed_float32] += 1
+    rows = "\n".join(f"    ({n}, {', '.join(map(str, row))})," for row, n in counts.items())
+    return f"""\
+import torch
+
+# {arch.name}: how many layers alike, attention parameters of one, numbers a token leaves in its cache,
+# tokens it keeps of {tokens:,}, and numbers it keeps whatever the length (16 bit, 32 bit)
+layers = [
+{rows}
+]
+
+
+def nbytes(numbers, dtype):
+    return torch.empty(numbers, dtype=dtype, device="meta").nbytes
+
+
+parameters = sum(n * count for n, count, *_ in layers)
+cache = sum(
+    n * (nbytes(each * kept, torch.bfloat16) + nbytes(fixed, torch.bfloat16) + nbytes(fixed32, torch.float32))
+    for n, _, each, kept, fixed, fixed32 in layers
+)
+print("attention parameters:", parameters)
+print("cache bytes:", cache)
+"""

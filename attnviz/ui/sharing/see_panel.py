@@ -1,0 +1,256 @@
+"""See it: the visitor's sentence through one trained layer, its keys and values shared by more and more heads."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+
+from attnviz.experiments import head_sharing, sharing_downstream
+from attnviz.experiments.explorer.reading import Reading, Request
+from attnviz.experiments.head_sharing import Config, Method, Result
+from attnviz.figures import sharing as figures
+from attnviz.models import sources
+from attnviz.models.examples import EXAMPLES
+from attnviz.models.layer import Layer
+from attnviz.ui import readings, show
+from attnviz.ui.controls import choice
+from attnviz.ui.sharing import code
+from attnviz.ui.sharing.units import both
+from attnviz.ui.text import plain, spoken
+from attnviz.words import _
+
+TOKENS_SHOWN = 48
+HEADS_SHOWN = 6
+
+
+def panel() -> None:
+    reading = _reading()
+    if reading is None:
+        return
+    _shared(reading)
+
+
+@st.fragment
+def _shared(reading: Reading) -> None:
+    layers = reading.stacks[0].layers
+    config = _ask(layers)
+    result = reading.kept(("sharing", config), lambda: head_sharing.run(layers[config.layer], config))
+    drawn, pictures = st.columns([1, 1.6], gap="large")
+    with drawn:
+        _wiring(reading, result)
+    with pictures:
+        _group(reading, result)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader(_("What it saves, what it breaks"), anchor=False)
+        _sweep(result)
+    with right:
+        st.subheader(_("The next token, before and after"), anchor=False)
+        _downstream(reading, config)
+    with st.expander(_("Head by head")):
+        _heads(result)
+    code.sharing(reading, result)
+
+
+def _reading() -> Reading | None:
+    states = [s for s in sources.states() if s.on_this_machine and s.entry.kind in ("decoder", "encoder")]
+    if not states:
+        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
+        return None
+    words, which = st.columns([3, 1], vertical_alignment="bottom")
+    with which:
+        model = choice(_("Model"), {s.entry.id: plain(s.entry.name) for s in states}, "h_lm", style="select")
+    with words:
+        text = st.text_input(
+            _("Sentence"), EXAMPLES[0].text, key="h_text", bind="query-params", persist_state="session", max_chars=2000
+        )
+    reading = readings.reading(Request(model, text or ""))
+    for notice in reading.notices:
+        st.info(spoken(notice))
+    return reading
+
+
+def _ask(layers: tuple[Layer, ...]) -> Config:
+    where, which, how = st.columns([0.7, 1.6, 1.7], vertical_alignment="bottom")
+    with where:
+        layer = choice(_("Layer"), {str(i): str(i) for i in range(len(layers))}, "h_layer", style="select")
+    options = head_sharing.choices(layers[int(layer)])
+    trained = options[0]
+    names = {str(g): _("{n} (trained)").format(n=g) if g == trained else str(g) for g in options}
+    with which:
+        kept = choice(
+            _("K/V heads"),
+            names,
+            "h_kept",
+            default=str(options[min(1, len(options) - 1)]),
+            help=_("{h} query heads share this many key and value heads.").format(h=layers[int(layer)].n_heads),
+        )
+    methods = {"mean": _("their mean"), "first": _("the first"), "random": _("random (seed 0)")}
+    with how:
+        method = choice(
+            _("One head made of a group’s by"), methods, "h_by",
+            help=_("The GQA paper found the mean to be best, before further training heals it."),
+        )  # fmt: skip
+    return Config(int(layer), int(kept), cast(Method, method))
+
+
+def _wiring(reading: Reading, result: Result) -> None:
+    kind = "MHA" if result.config.n_kv_heads == result.n_heads else "MQA" if result.config.n_kv_heads == 1 else "GQA"
+    show.figure(
+        figures.wiring(result.kv_of, result.config.n_kv_heads),
+        name=f"wiring-{result.n_heads}-{result.config.n_kv_heads}",
+        key="h-wiring",
+        words=_("**{kind}**: {h} query heads on {g} K/V heads; trained with {t}.").format(
+            kind=kind, h=result.n_heads, g=result.config.n_kv_heads, t=result.trained_kv_heads
+        ),
+        caption=_("{model}, layer {layer}").format(model=reading.name, layer=result.config.layer),
+        table={"query head": range(result.n_heads), "K/V head": result.kv_of, "trained": result.trained_kv_of},
+    )
+    trained, point = result.sweep[0], result.point
+    st.markdown(
+        _(
+            "| this layer | trained | shared |\n|:--|--:|--:|\n"
+            "| K shape (G, K, D) | {k0} | {k1} |\n| V shape | {v0} | {v1} |\n"
+            "| $W_K$ and $W_V$ | {p0} | {p1} |\n| K/V, 16 bit | {b0} | {b1} |"
+        ).format(
+            k0=_shape(result.trained_kv_heads, result.k_shape),
+            k1=_shape(result.config.n_kv_heads, result.k_shape),
+            v0=_shape(result.trained_kv_heads, result.v_shape),
+            v1=_shape(result.config.n_kv_heads, result.v_shape),
+            p0=f"{trained.parameters:,}",
+            p1=f"{point.parameters:,}",
+            b0=f"{trained.cache_bytes:,} B",
+            b1=f"{point.cache_bytes:,} B",
+        )
+    )
+
+
+def _shape(kv_heads: int, shape: tuple[int, ...]) -> str:
+    return " × ".join(str(n) for n in (kv_heads, *shape[1:]))
+
+
+def _group(reading: Reading, result: Result) -> None:
+    """The heads that share one K/V head, side by side."""
+    per = result.n_heads // result.config.n_kv_heads
+    names = {
+        str(g): _("heads {first}–{last}").format(first=g * per, last=g * per + per - 1)
+        for g in range(result.config.n_kv_heads)
+    }
+    group = 0
+    if len(names) > 1:
+        group = int(choice(_("Heads that share"), names, "h_group", style="select"))
+    heads = list(range(group * per, (group + 1) * per))[:HEADS_SHOWN]
+    tokens = reading.stacks[0].queries.labels[:TOKENS_SHOWN]
+    n = len(tokens)
+    show.figure(
+        figures.groups(
+            result.before[heads][:, :n, :n], result.after[heads][:, :n, :n], heads, tokens, result.hidden[:n, :n]
+        ),
+        name=f"sharing-layer-{result.config.layer}-group-{group}",
+        key="h-groups",
+        words=_("Of head {head}’s attention {share:.0%} goes elsewhere once its keys are shared.").format(
+            head=heads[0], share=float(result.weights_moved[heads[0]])
+        )
+        + _left_out(per, len(reading.stacks[0].queries.labels)),
+        caption=_("{model}, layer {layer}: {text}").format(
+            model=reading.name, layer=result.config.layer, text=reading.request.text
+        ),
+        table=_cells(result, heads, tokens),
+    )
+
+
+def _left_out(heads: int, tokens: int) -> str:
+    said = ""
+    if heads > HEADS_SHOWN:
+        said += " " + _("The first {n} of the group’s {all} heads are drawn.").format(n=HEADS_SHOWN, all=heads)
+    if tokens > TOKENS_SHOWN:
+        said += " " + _("The first {n} tokens are drawn.").format(n=TOKENS_SHOWN)
+    return said
+
+
+def _cells(result: Result, heads: list[int], tokens: tuple[str, ...]) -> dict[str, list[object]]:
+    cells = [
+        (h, q, k) for h in heads for q in range(len(tokens)) for k in range(len(tokens)) if not result.hidden[q, k]
+    ]
+    return {
+        "head": [h for h, _q, _k in cells],
+        "query": [tokens[q] for _h, q, _k in cells],
+        "key": [tokens[k] for _h, _q, k in cells],
+        "trained": [float(result.before[c]) for c in cells],
+        "shared": [float(result.after[c]) for c in cells],
+    }
+
+
+def _sweep(result: Result) -> None:
+    counts = [point.n_kv_heads for point in result.sweep]
+    point, trained = result.point, result.sweep[0]
+    show.figure(
+        figures.sweep(counts, [p.moved for p in result.sweep], [p.cache_bytes for p in result.sweep], point.n_kv_heads),
+        name=f"sharing-sweep-layer-{result.config.layer}",
+        key="h-sweep",
+        words=_(
+            "With {g} K/V heads the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
+            "changes by {moved:.0%} of its length, before any further training."
+        ).format(
+            g=point.n_kv_heads,
+            kept=point.cache_bytes / trained.cache_bytes,
+            bytes=both(point.cache_bytes),
+            moved=point.moved,
+        ),
+        table={
+            "K/V heads": counts,
+            "change of output": [p.moved for p in result.sweep],
+            "K/V bytes": [p.cache_bytes for p in result.sweep],
+            "parameters of W_K and W_V": [p.parameters for p in result.sweep],
+        },
+    )
+
+
+def _downstream(reading: Reading, config: Config) -> None:
+    scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
+    scope = cast(sharing_downstream.Scope, choice(_("Where"), scopes, "h_scope", label_visibility="collapsed"))
+    with readings.shared().turns:
+        found = reading.kept_lately(("sharing", config, scope), lambda: sharing_downstream.run(reading, config, scope))
+    if not found.guesses:
+        st.markdown(
+            _(
+                "{model} predicts no next token. The attention output of its last layer changes by **{moved:.0%}** "
+                "of its length."
+            ).format(model=plain(reading.name), moved=found.last_moved)
+        )
+        return
+    best = found.guesses[0]
+    show.figure(
+        figures.guesses(
+            [g.label for g in found.guesses], [g.before for g in found.guesses], [g.after for g in found.guesses]
+        ),
+        name=f"next-token-shared-{scope}",
+        key="h-next",
+        words=_("“{token}” goes from {before:.1%} to {after:.1%}; the distributions are {kl:.3g} nats apart.").format(
+            token=plain(best.label), before=best.before, after=best.after, kl=found.divergence
+        ),
+        table={
+            "token": [g.label for g in found.guesses],
+            "trained": [g.before for g in found.guesses],
+            "shared": [g.after for g in found.guesses],
+        },
+    )
+
+
+def _heads(result: Result) -> None:
+    worst = int(result.weights_moved.argmax())
+    show.figure(
+        figures.moved(result.weights_moved, result.outputs_moved, result.kv_of),
+        name=f"sharing-heads-layer-{result.config.layer}",
+        key="h-heads",
+        words=_("Head {head} moves most: {share:.0%} of its attention. Dotted lines part the groups.").format(
+            head=worst, share=float(result.weights_moved[worst])
+        ),
+        table={
+            "head": range(result.n_heads),
+            "K/V head": result.kv_of,
+            "attention that moved": result.weights_moved.tolist(),
+            "change of output": result.outputs_moved.tolist(),
+        },
+    )

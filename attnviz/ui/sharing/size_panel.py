@@ -1,0 +1,203 @@
+"""Size it: does the model fit with its cache, how far does it reach, and how fast can it decode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import streamlit as st
+
+from attnviz.core.costs import DTYPES
+from attnviz.core.roofline import Machine
+from attnviz.figures import sharing_costs as figures
+from attnviz.models.architecture import Architecture
+from attnviz.models.layers import CONVENTIONS, Convention
+from attnviz.models.published import GIB, gpus
+from attnviz.models.sizing import FARTHEST, Deployment, Size, size
+from attnviz.ui import show
+from attnviz.ui.controls import choice
+from attnviz.ui.sharing import code
+from attnviz.ui.sharing.choose import Chosen, choose, number
+from attnviz.ui.sharing.count_panel import MOST_CONTEXT
+from attnviz.ui.sharing.units import binary, both, duration
+from attnviz.words import _
+
+TYPED = "typed"
+BATCHES = [2**i for i in range(13)]
+
+
+@st.fragment
+def panel() -> None:
+    chosen = choose()
+    how, machine = _how(), _machine()
+    found = sized(chosen.arch, chosen.total, chosen.active, how, machine)
+    _verdict(found, how, machine)
+    _memory(found, machine)
+    _three(chosen, how, machine)
+    _roofline(chosen, how, machine, found)
+    code.counting(chosen.arch, how.context)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
+def sized(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
+    return size(arch, total, active, how, machine)
+
+
+def _how() -> Deployment:
+    columns = st.columns(5, vertical_alignment="bottom")
+    with columns[0]:
+        context = number(_("Tokens of context"), "h_context", 8192, MOST_CONTEXT)
+    with columns[1]:
+        batch = number(_("Batch"), "h_batch", 1, 1 << 16)
+    names = {dtype: dtype for dtype in DTYPES}
+    with columns[2]:
+        weights = choice(_("Weights"), names, "h_weights", default="bfloat16", style="select")
+    with columns[3]:
+        cache = choice(_("Cache"), names, "h_cache", default="bfloat16", style="select")
+    with columns[4]:
+        grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
+        group = number(_("Numbers per scale"), "h_scale", 64, 4096) if grouped else 64
+        if not grouped:
+            st.caption(_("int8, int4 and int2 ask here for the size of their groups."))
+    held = {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")}
+    convention = cast(Convention, choice(_("Count the cache as"), held, "h_as"))
+    hybrid = True
+    if convention == "paged":
+        hybrid = st.toggle(
+            _("The server manages windowed layers apart"), True, key="h_hybrid", bind="query-params",
+            help=_("A server that does not charges them for the whole context."),
+        )  # fmt: skip
+    return Deployment(context, batch, weights, cache, group, convention, hybrid, encoder_tokens=context)
+
+
+def _machine() -> Machine:
+    names = {name: gpu.name for name, gpu in gpus().items()} | {TYPED: _("typed by you")}
+    which, rest = st.columns([1.2, 2.4], vertical_alignment="bottom")
+    with which:
+        name = choice(_("Machine"), names, "h_gpu", default="a100-80gb", style="select")
+    with rest:
+        if name != TYPED:
+            gpu = gpus()[name]
+            st.caption(
+                _("{memory} GiB, {bandwidth} GB/s, {peak} TFLOP/s dense at 16 bits. Source: {source}.").format(
+                    memory=f"{gpu.memory_gib:g}",
+                    bandwidth=f"{gpu.gigabytes_per_second:,g}",
+                    peak=f"{gpu.teraflops:,g}",
+                    source=gpu.source,
+                )
+            )
+            return gpu.machine
+        memory, bandwidth, peak = st.columns(3)
+        with memory:
+            gib = number(_("Memory, GiB"), "h_gib", 80, 1 << 20)
+        with bandwidth:
+            gbs = number(_("Bandwidth, GB/s"), "h_gbs", 2039, 1 << 20)
+        with peak:
+            tflops = number(_("Peak, TFLOP/s"), "h_tflops", 312, 1 << 20)
+    return Machine(tflops * 10**12, gbs * 10**9, gib * GIB)
+
+
+def _verdict(found: Size, how: Deployment, machine: Machine) -> None:
+    needed = found.weight_bytes + found.cache_bytes
+    if found.fits:
+        st.success(
+            _("It fits: {needed} of {memory}, weights and cache, nothing else counted.").format(
+                needed=binary(needed), memory=binary(machine.memory)
+            ),
+            icon="✅",
+        )
+    elif found.weight_bytes > machine.memory:
+        st.error(
+            _("The weights alone need {weights}, and the machine has {memory}.").format(
+                weights=binary(found.weight_bytes), memory=binary(machine.memory)
+            ),
+            icon="✋",
+        )
+    else:
+        st.error(
+            _("It does not fit: weights and cache need {needed}, the machine has {memory}.").format(
+                needed=binary(needed), memory=binary(machine.memory)
+            ),
+            icon="✋",
+        )
+    one, two, three, four = st.columns(4)
+    one.metric(_("Longest context"), _number(found.longest_context), help=_("At this batch, in tokens."))
+    two.metric(_("Largest batch"), _number(found.largest_batch), help=_("At this context."))
+    three.metric(
+        _("One decoding step"),
+        duration(found.step.seconds),
+        help=_("At best: computing {compute}, reading weights and cache {memory}.").format(
+            compute=duration(found.step.compute_seconds), memory=duration(found.step.memory_seconds)
+        ),
+    )
+    four.metric(
+        _("No batch helps from"),
+        _("never") if found.bandwidth_limit is None else _("{n} tokens").format(n=f"{found.bandwidth_limit:,}"),
+        help=_(
+            "From this context on, one more sequence takes longer to read than to compute: no batch makes decoding "
+            "compute-bound."
+        ),
+    )
+
+
+def _number(count: int) -> str:
+    return _("no limit") if count >= FARTHEST else f"{count:,}"
+
+
+def _memory(found: Size, machine: Machine) -> None:
+    free = max(0, machine.memory - found.weight_bytes - found.cache_bytes)
+    show.figure(
+        figures.memory(found.weight_bytes, found.cache_bytes, machine.memory),
+        name="memory",
+        key="h-memory",
+        words=_("Weights {weights}, cache {cache}, {free} left.").format(
+            weights=both(found.weight_bytes), cache=both(found.cache_bytes), free=binary(free)
+        ),
+        table={
+            "what": ["weights", "cache", "free", "memory"],
+            "bytes": [found.weight_bytes, found.cache_bytes, free, machine.memory],
+        },
+    )
+
+
+def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
+    """The same deployment counted in each of the three ways."""
+    names = {"ideal": _("ideal"), "transformers": _("what transformers holds"), "paged": _("what a server allocates")}
+    rows = []
+    for convention in CONVENTIONS:
+        found = sized(chosen.arch, chosen.total, chosen.active, replace(how, convention=convention), machine)
+        cells = (
+            names[convention],
+            both(found.cache_bytes),
+            _number(found.longest_context),
+            _number(found.largest_batch),
+        )
+        rows.append("| " + " | ".join(cells) + " |")
+    head = "| " + " | ".join((_("counted as"), _("cache"), _("longest context"), _("largest batch"))) + " |"
+    st.markdown("\n".join((head, "|:--|--:|--:|--:|", *rows)))
+
+
+def _roofline(chosen: Chosen, how: Deployment, machine: Machine, found: Size) -> None:
+    st.subheader(_("One decoding step, over the batch"), anchor=False)
+    steps = [sized(chosen.arch, chosen.total, chosen.active, replace(how, batch=b), machine).step for b in BATCHES]
+    lines = {
+        _("reading weights and cache"): [step.memory_seconds for step in steps],
+        _("computing"): [step.compute_seconds for step in steps],
+    }
+    bound = {"memory": _("reading"), "compute": _("computing")}[found.step.bound]
+    show.figure(
+        figures.over(BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, height=290),
+        name=f"decode-step-{chosen.arch.name}",
+        key="h-roofline",
+        words=_(
+            "At {context} tokens a step takes {step} and is held up by {bound}: {rate} tokens a second for each "
+            "sequence, {all} in all."
+        ).format(
+            context=f"{how.context:,}",
+            step=duration(found.step.seconds),
+            bound=bound,
+            rate=f"{found.tokens_per_second:,.1f}",
+            all=f"{found.tokens_per_second * how.batch:,.0f}",
+        ),
+        table={"batch": BATCHES, **lines},
+    )

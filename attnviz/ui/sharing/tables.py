@@ -1,0 +1,40 @@
+"""Tables that can be taken along as CSV and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from attnviz.ui import show
+from attnviz.words import _
+
+Table = dict[str, list[Any]]
+
+
+def columns(rows: Sequence[dict[str, Any]]) -> Table:
+    """Rows that name the same cells, as columns by name."""
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def tabled(table: Table, name: str, key: str) -> None:
+    """A table, and the same as CSV and Markdown."""
+    st.dataframe(table, hide_index=True, key=key)
+    with st.container(horizontal=True):
+        st.download_button(
+            _("CSV"), lambda: show.to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"
+        )
+        st.download_button(
+            _("Markdown"), lambda: markdown(table), f"{name}.md", "text/markdown", on_click="ignore", key=f"{key}-md"
+        )
+
+
+def markdown(table: Table) -> str:
+    """The table as GitHub writes it."""
+    rows = [list(table), ["---"] * len(table)]
+    rows += [
+        ["" if cell is None else str(cell).replace("|", "\\|") for cell in row]
+        for row in zip(*table.values(), strict=True)
+    ]
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)

@@ -1,0 +1,50 @@
+"""Bytes, FLOPs and seconds as people read them, decimal and binary never mixed up."""
+
+from __future__ import annotations
+
+from attnviz.words import _
+
+_DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+_FLOP = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP")
+
+
+def decimal(nbytes: float) -> str:
+    """1,073,741,824 -> "1.07 GB"."""
+    return _scaled(nbytes, 1000, _DECIMAL)
+
+
+def binary(nbytes: float) -> str:
+    """1,073,741,824 -> "1 GiB"."""
+    return _scaled(nbytes, 1024, _BINARY)
+
+
+def both(nbytes: float) -> str:
+    """Decimal and binary side by side."""
+    return f"{decimal(nbytes)} = {binary(nbytes)}" if nbytes >= 1000 else f"{nbytes:,.0f} B"
+
+
+def flop(count: float) -> str:
+    return _scaled(count, 1000, _FLOP)
+
+
+def many(count: float) -> str:
+    """A count of parameters, short: "8.03 B" would be read as bytes, so "8.03 billion"."""
+    for power, name in ((9, _("{n} billion")), (6, _("{n} million"))):
+        if count >= 10**power:
+            return name.format(n=f"{count / 10**power:.4g}")
+    return f"{count:,}"
+
+
+def duration(seconds: float) -> str:
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:,.3g} {unit}"
+    return f"{seconds * 1e9:,.3g} ns"
+
+
+def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
+    power = 0
+    while abs(value) >= step and power + 1 < len(names):
+        value, power = value / step, power + 1
+    return f"{value:,.4g} {names[power]}" if power else f"{value:,.0f} {names[0]}"

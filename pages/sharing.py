@@ -1,0 +1,25 @@
+"""MHA, GQA, MQA, MLA: what sharing keys and values saves, and what it costs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.ui.controls import choice
+from attnviz.ui.guard import guard
+from attnviz.ui.sharing import count_panel, latent_panel, prove_panel, published_panel, see_panel, size_panel
+from attnviz.words import _
+
+st.title(_("Share keys and values"), anchor=False)
+VIEWS = {
+    "see": (_("See it"), see_panel.panel),
+    "count": (_("Count it"), count_panel.panel),
+    "size": (_("Size it"), size_panel.panel),
+    "prove": (_("Prove it"), prove_panel.panel),
+    "latent": (_("MLA"), latent_panel.panel),
+    "published": (_("What others print"), published_panel.panel),
+}
+view = choice(
+    _("View"), {name: label for name, (label, _panel) in VIEWS.items()}, "h_view", label_visibility="collapsed"
+)
+with guard():
+    VIEWS[view][1]()
