@@ -16,14 +16,15 @@ class Lines {
   }
 
   layout(width, beside) {
-    const { header, theme, labelsQ, labelsK } = this.view;
+    const { header, theme, labelsQ, labelsK, words } = this.view;
     const [nq, nk] = header.shape;
     this.font = 12;
     const context = this.base.getContext("2d");
     context.font = `${this.font}px ${theme.font}`;
     this.room = Math.min(LONGEST_LABEL, width * 0.3);
-    const left = Math.ceil(labelsQ.width(context, this.room)) + 12;
-    const right = Math.ceil(labelsK.width(context, this.room)) + 12;
+    const title = Math.max(...[words.queries, words.keys].map((text) => context.measureText(text).width * 1.05));
+    const left = Math.ceil(Math.max(title, labelsQ.width(context, this.room))) + 12;
+    const right = Math.ceil(Math.max(title, labelsK.width(context, this.room))) + 12;
     const top = beside ? beside.y : 22;
     const high = beside ? beside.h : Math.max(120, Math.min(560, Math.max(nq, nk) * 22));
     const wide = Math.max(60, Math.min(width, 620) - left - right);

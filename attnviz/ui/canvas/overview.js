@@ -18,7 +18,7 @@ class OverviewView extends OverviewPicture {
     this.scroll = el("div", "av-scroll");
     this.stage.append(this.base, this.over);
     this.scroll.append(this.stage);
-    this.preview = el("div", "av-preview", null, { "aria-hidden": "true" });
+    this.preview = el("div", "av-preview", null, { "aria-hidden": "true", popover: "manual" });
     this.previewTitle = el("div", "av-preview-title");
     this.previewNote = el("div", "av-preview-note");
     this.previewCanvas = el("canvas");
@@ -44,7 +44,9 @@ class OverviewView extends OverviewPicture {
     });
     stage.addEventListener("keydown", (e) => this.key(e));
     stage.addEventListener("blur", () => this.point(null));
-    this.scroll.addEventListener("scroll", () => this.preview.classList.remove("av-on"));
+    this.gone = new AbortController();
+    const options = { capture: true, passive: true, signal: this.gone.signal };
+    globalThis.addEventListener("scroll", () => this.hidePreview(), options);
     stage.addEventListener("focus", () => {
       if (stage.matches(":focus-visible") && this.places && this.at === null) this.point(this.chosen(), true);
     });
@@ -108,7 +110,7 @@ class OverviewView extends OverviewPicture {
     this.stage.style.cursor = i === null ? "" : "pointer";
     this.relight();
     if (i === null) {
-      this.preview.classList.remove("av-on");
+      this.hidePreview();
       return;
     }
     if (byKey) {
@@ -132,7 +134,7 @@ class OverviewView extends OverviewPicture {
     const [h, w] = this.header.shape;
     const q = this.header.q;
     const k = this.header.k || q;
-    const small = this.root.clientWidth < 560;
+    const small = globalThis.innerWidth < 560;
     const side = small ? 150 : 208;
     const font = 10;
     const room = small ? 44 : 62;
@@ -167,23 +169,30 @@ class OverviewView extends OverviewPicture {
     this.placePreview(i);
   }
 
+  // Beside the mosaic if the window has room there, else beside the tile, else under or above it. In the browser's
+  // top layer, so that no column cuts it off.
   placePreview(i) {
     const panel = this.preview;
+    panel.showPopover?.();
     panel.classList.add("av-on");
-    const root = this.root.getBoundingClientRect();
-    const stage = this.stage.getBoundingClientRect();
-    const [x, y] = [this.places[i][0] + stage.left - root.left, this.places[i][1] + stage.top - root.top];
-    const [pw, ph] = [panel.offsetWidth, panel.offsetHeight];
-    let left = x + this.tw + 12;
-    if (left + pw > root.width) left = x - pw - 12;
-    if (left < 0) left = Math.max(0, Math.min(root.width - pw, x + this.tw / 2 - pw / 2));
-    const beside = left >= x + this.tw || left + pw <= x;
-    let top = beside ? y + this.th / 2 - ph / 2 : y + this.th + 10;
-    const lowest = globalThis.innerHeight - root.top - ph - 8;
-    const highest = 8 - root.top;
-    if (!beside && top > lowest) top = y - ph - 10;
+    const stage = this.scroll.getBoundingClientRect();
+    const inner = this.stage.getBoundingClientRect();
+    const [x, y] = [inner.left + this.places[i][0], inner.top + this.places[i][1]];
+    const { offsetWidth: w, offsetHeight: h } = panel;
+    const { innerWidth, innerHeight } = globalThis;
+    const edge = Math.min(stage.right, inner.right) + 12;
+    const right = edge + w < innerWidth - 8 ? edge : x + this.tw + 12;
+    const spots = [right, x - w - 12].filter((left) => left >= 8 && left + w <= innerWidth - 8);
+    const clamp = (v, most) => Math.max(8, Math.min(most - 8, v));
+    const under = y + this.th + 10 + h < innerHeight ? y + this.th + 10 : y - h - 10;
+    const left = spots.length ? spots[0] : clamp(x + this.tw / 2 - w / 2, innerWidth - w);
     panel.style.left = `${left}px`;
-    panel.style.top = `${beside ? Math.max(highest, Math.min(lowest, top)) : top}px`;
+    panel.style.top = `${spots.length ? clamp(y + this.th / 2 - h / 2, innerHeight - h) : under}px`;
+  }
+
+  hidePreview() {
+    this.preview.classList.remove("av-on");
+    if (this.preview.matches(":popover-open")) this.preview.hidePopover();
   }
 
   key(event) {
@@ -234,6 +243,7 @@ export default function (component) {
   return () => {
     root.stopWatching();
     root.view.leave();
+    root.view.gone.abort();
     root.view = null;
     root.replaceChildren();
   };

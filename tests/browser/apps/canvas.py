@@ -20,6 +20,8 @@ n = int(st.query_params.get("n", 14))
 n_layers, n_heads, n_kv = (int(st.query_params.get(name, d)) for name, d in [("layers", 6), ("heads", 9), ("kv", 3)])
 cross = "cross" in st.query_params
 words = MARKUP if "html" in st.query_params else WORDS
+if "long" in st.query_params:
+    words = [w * 30 for w in words]
 tokens = [words[i % len(words)] for i in range(n)]
 keys = [WORDS[(i * 3 + 1) % len(WORDS)] for i in range(n // 2 + 1)] if cross else None
 n_k = len(keys) if keys else n
