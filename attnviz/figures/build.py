@@ -14,14 +14,21 @@ from attnviz.words import _
 
 
 def side_by_side(
-    parts: Sequence[tuple[str, np.ndarray]], rows: Sequence[str], cols: Sequence[str], title: str | None = None
+    parts: Sequence[tuple[str, np.ndarray]],
+    rows: Sequence[str],
+    cols: Sequence[str],
+    title: str | None = None,
+    repeat_rows: bool = True,
 ) -> Figure:
-    """Weights beside each other on the one scale from 0 to 1: (title, (Q, K)) each."""
+    """Weights beside each other on the one scale from 0 to 1: (title, (Q, K)) each.
+
+    `repeat_rows=False` names the rows beside the first only: more room for the numbers.
+    """
     fig = make_subplots(
         1,
         len(parts),
         subplot_titles=[name for name, _values in parts] if len(parts) > 1 else None,
-        horizontal_spacing=0.1,
+        horizontal_spacing=0.2 if repeat_rows else 0.04,
     )
     for i, (_name, values) in enumerate(parts, start=1):
         drawn = matrix(values, rows, cols, numbers=len(rows) <= 5)
@@ -36,6 +43,7 @@ def side_by_side(
             autorange="reversed",
             scaleanchor=f"x{i if i > 1 else ''}",
             constrain="domain",
+            showticklabels=repeat_rows or i == 1,
             row=1,
             col=i,
         )
@@ -55,7 +63,7 @@ def _ticks(words: Sequence[str]) -> dict[str, object]:
 def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str], title: str | None = None) -> Figure:
     """One row of bars for each way of making weights (title -> (K,)): the same scores in all."""
     per_row = -(-len(weights) // 2)
-    fig = make_subplots(2, per_row, subplot_titles=list(weights), horizontal_spacing=0.06, vertical_spacing=0.24)
+    fig = make_subplots(2, per_row, subplot_titles=list(weights), horizontal_spacing=0.06, vertical_spacing=0.32)
     for i, (name, values) in enumerate(weights.items(), start=1):
         bars = go.Bar(
             x=list(range(len(keys))),

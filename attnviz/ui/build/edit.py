@@ -112,29 +112,37 @@ def _listed(config: Config, edits: list[Edit]) -> str:
 
 def _consequence(config: Config, result: Result, edits: list[Edit]) -> None:
     before = run(replace(config, edits=()))
-    here = place.read()
-    b, h = min(here.sentence, config.batch - 1), min(here.head, config.n_heads - 1)
+    b = min(place.read().sentence, config.batch - 1)
+    h = _moved_most(before, result, b) if edits else min(place.read().head, config.n_heads - 1)
     was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
     parts = [(_("random weights"), was), (_("yours"), now)] if edits else [(_("weights"), now)]
     rows, cols = result.q_words[b], result.k_words[b]
-    fig = side_by_side(parts, rows, cols, _("Attention of head {h}").format(h=h + 1))
+    fig = side_by_side(parts, rows, cols, _("Attention of head {h}").format(h=h + 1), repeat_rows=False)
     table = {"query": [q for q in rows for _k in cols], "key": [k for _q in rows for k in cols]}
     table |= {"before": was.ravel().tolist(), "after": now.ravel().tolist()}
-    show.figure(
-        fig, name="edited-weights", key="b_edited", table=table, words=_moved(before, result, b, h, bool(edits))
-    )
+    words = _moved(before, result, b, h) if edits else _("Nothing is edited yet: try 9 in a cell of $W_Q$.")
+    show.figure(fig, name="edited-weights", key="b_edited", table=table, words=words)
 
 
-def _moved(before: Result, after: Result, b: int, h: int, edited: bool) -> str:
+def _moved_most(before: Result, after: Result, b: int) -> int:
+    """The head whose weights the edits moved most."""
+    change = np.abs(after.tensors["weights"][b] - before.tensors["weights"][b])
+    return int(change.max((1, 2)).argmax())
+
+
+def _moved(before: Result, after: Result, b: int, h: int) -> str:
     was, now = before.tensors["weights"][b, h], after.tensors["weights"][b, h]
-    if not edited:
-        return _("Nothing is edited yet: type a large number into $W_Q$ and watch a row of weights tip over.")
     i, j = np.unravel_index(int(np.abs(now - was).argmax()), now.shape)
-    output = float(np.abs(after.tensors["output"] - before.tensors["output"]).max())
+    output = f"{float(np.abs(after.tensors['output'] - before.tensors['output']).max()):.2f}"
+    if np.abs(now - was).max() < 1e-6:
+        return _(
+            "Who looks at whom is the same: $W_V$ and $W_O$ change only what is handed over. "
+            "The output moved by at most {output}."
+        ).format(output=output)
     return _("{query} now gives {now} to {key}, before {was}; the output moved by at most {output}.").format(
         query=quoted(after.q_words[b][i]),
         key=quoted(after.k_words[b][j]),
         now=f"{now[i, j]:.0%}",
         was=f"{was[i, j]:.0%}",
-        output=f"{output:.2f}",
+        output=output,
     )

@@ -243,7 +243,7 @@ def why_heads(result: Result) -> None:
             (_("head {h}").format(h=h + 1), w) for h, w in enumerate(found.heads[:2])
         ]
         show.figure(
-            figures.side_by_side(parts, used, used),
+            figures.side_by_side(parts, used, used, repeat_rows=False),
             name="one-head-or-several",
             key="b_heads",
             table={"query": [w for w in used for _k in used], "one head": found.one_head.ravel().tolist()},
