@@ -1,5 +1,9 @@
 """What the browser is sent: packed, unpacked again, and compared with what went in."""
 
+import base64
+import re
+import zlib
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from attnviz.ui.canvas import Head, Overview, Pin, Pins, packing
 from attnviz.ui.canvas.blobs import read_pins
-from attnviz.ui.canvas.mount import PARTS, source
+from attnviz.ui.canvas.mount import PARTS, packed, source
 
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 
@@ -121,3 +125,11 @@ def test_scripts_and_styles_are_given_as_text_not_paths(name: str) -> None:
     assert "\n" in style
     assert "innerHTML" not in script
     assert "import " not in script
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_packed_script_unpacks_to_its_source_and_is_short(name: str) -> None:
+    loader = packed(name)
+    code = zlib.decompress(base64.b64decode(re.search(r'packed = "([^"]+)"', loader)[1])).decode()
+    assert code.startswith(source(name, "js"))
+    assert len(loader) < 0.5 * len(code)
