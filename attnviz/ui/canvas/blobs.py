@@ -62,7 +62,7 @@ def head_blob(
     header: dict[str, Any] = {
         "group": group,
         "doc": document(tokens_q, tokens_k),
-        "data": packing.fingerprint(payload),
+        "data": packing.fingerprint(payload, values.shape),
         "shape": list(values.shape),
         "signed": head.signed,
         "kind": head.kind,

@@ -22,7 +22,7 @@ class Chips {
   // One sentence looking at itself: a chip asks either what it looks at or what looks at it.
   direction() {
     const { words } = this.view;
-    const group = el("div", "av-direction", null, { role: "radiogroup" });
+    const group = el("div", "av-direction", null, { role: "radiogroup", "aria-label": words.sentence });
     for (const [axis, text] of [["q", words.looks], ["k", words.lookedat]]) {
       const button = el("button", "av-toggle", text, { type: "button", role: "radio", "data-axis": axis });
       button.setAttribute("aria-checked", String(this.axis === axis));

@@ -96,7 +96,7 @@ class HeadView {
     this.theme = identity(root, themeOf(root), header.colours);
     root.classList.toggle("av-compact", header.compact);
     this.titleBox.textContent = header.title;
-    this.help.textContent = words.help;
+    this.help.textContent = `${this.summary()} ${words.help}`;
     this.heatmap.stage.setAttribute("aria-label", [header.title, words.label].filter(Boolean).join(". "));
     this.lines.stage.setAttribute("aria-label", words.lines);
     this.lines.stage.hidden = !header.lines;
@@ -273,6 +273,30 @@ class HeadView {
       .join(", ");
     const name = `${this.token(axis, i)} (${i})`;
     return axis === "q" ? fill(words.most, { token: name, keys: list }) : fill(words.mostby, { token: name, queries: list });
+  }
+
+  // The five strongest cells in words, for those who hear the picture.
+  summary() {
+    const { codes, header, words } = this;
+    const name = this.data + this.document;
+    if (this.summaryOf === name) return this.summed;
+    const n = header.shape[1];
+    const best = [];
+    for (let i = 0; i < codes.length; i++) {
+      if (codes[i] === MASKED_16) continue;
+      const size = header.signed ? Math.abs(codes[i] - 32767) : codes[i];
+      if (best.length === 5 && size <= best[4][0]) continue;
+      best.push([size, i]);
+      best.sort((a, b) => b[0] - a[0]);
+      best.length = Math.min(5, best.length);
+    }
+    const pairs = best.map(([, i]) => {
+      const [q, k] = [Math.floor(i / n), i % n];
+      return fill(words.gives, { query: this.token("q", q), key: this.token("k", k), value: inDigits(this.value(q, k)) });
+    });
+    this.summaryOf = name;
+    this.summed = fill(words.summary, { pairs: pairs.join("; ") });
+    return this.summed;
   }
 
   // A press on a token pins it; on a cell, keeps the cell and pins its query.

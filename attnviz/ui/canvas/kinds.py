@@ -90,7 +90,7 @@ class Overview:
     def packed(self) -> tuple[bytes, str]:
         """The compressed tiles and their fingerprint, made once."""
         data = packing.squeeze(np.ascontiguousarray(self.thumbnails).tobytes())
-        return data, packing.fingerprint(data)
+        return data, packing.fingerprint(data, self.thumbnails.shape)
 
 
 @dataclass(frozen=True)

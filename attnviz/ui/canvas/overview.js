@@ -173,7 +173,8 @@ class OverviewView extends OverviewPicture {
   // top layer, so that no column cuts it off.
   placePreview(i) {
     const panel = this.preview;
-    panel.showPopover?.();
+    if (!this.popped) panel.showPopover?.();
+    this.popped = true;
     panel.classList.add("av-on");
     const stage = this.scroll.getBoundingClientRect();
     const inner = this.stage.getBoundingClientRect();
@@ -192,7 +193,8 @@ class OverviewView extends OverviewPicture {
 
   hidePreview() {
     this.preview.classList.remove("av-on");
-    if (this.preview.matches(":popover-open")) this.preview.hidePopover();
+    if (this.popped) this.preview.hidePopover?.();
+    this.popped = false;
   }
 
   key(event) {

@@ -40,6 +40,7 @@ def head() -> dict[str, str]:
             "Arrow keys move from cell to cell, Enter pins, Escape lets go, plus and minus zoom, 0 shows everything."
         ),
         "gives": _("{query} → {key}: {value}"),
+        "summary": _("Strongest: {pairs}."),
         "masked": _("{query} may not look at {key}"),
         "most": _("{token} looks most at {keys}"),
         "mostby": _("{token} is looked at most by {queries}"),
