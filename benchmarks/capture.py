@@ -4,7 +4,8 @@
     python -m benchmarks.capture --shape llama-8b --device cuda --dtype bfloat16 --lengths 8192
     python -m benchmarks.capture --startup                          # import, first load, second load
 
-Logits are left out of all four. Times are taken in turns within one process; memory in a process each.
+Logits are left out of all four. Times are taken in turns within one process, on a CPU as CPU time on one
+thread; peak memory in a process each.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ BERTVIZ_LIMIT = 512  #: at 2,048 tokens and 270 heads its lists of Python floats
 
 def main() -> None:
     given = arguments()
+    torch.set_num_threads(1)
     if given.startup:
         from benchmarks.startup import report
 
