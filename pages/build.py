@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.experiments.build_attention import Result, run
 from attnviz.experiments.build_embeddings import Rows
-from attnviz.ui.build import agree, ask, code, edit, lessons, place, walk
+from attnviz.ui.build import agree, ask, code, edit, lesson_heads, lesson_qkv, lesson_softmax, place, walk
 from attnviz.ui.controls import choice
 from attnviz.ui.guard import guard
 from attnviz.ui.text import spoken
@@ -40,11 +40,11 @@ def further(result: Result) -> None:
             case "sizes":
                 agree.panel()
             case "qkv":
-                lessons.why_qkv(result)
+                lesson_qkv.panel(result)
             case "softmax":
-                lessons.why_softmax(result)
+                lesson_softmax.panel(result)
             case "heads":
-                lessons.why_heads(result)
+                lesson_heads.panel(result)
 
 
 with guard():

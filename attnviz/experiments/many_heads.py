@@ -9,6 +9,7 @@ the signal is lost. Two heads of half the width look at one neighbour each and l
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -47,6 +48,7 @@ class Result:
     parameters: int  #: numbers in W_Q, W_K, W_V and W_O: the same for both
 
 
+@lru_cache(maxsize=64)
 def run(config: Config) -> Result:
     """Blur of one head of width M and of H heads of width M/H, on the same random word vectors."""
     _check(config)

@@ -8,6 +8,7 @@ both are given the sentence in another order and at another length.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -68,6 +69,7 @@ class _Head:
         return stages.weights.squeeze(-3), stages.output.squeeze(-3)
 
 
+@lru_cache(maxsize=64)
 def run(config: Config) -> Result:
     """The three ways to mix, on the sentence, in another order, longer, shorter, and with other words."""
     x = torch.tensor(config.x, dtype=torch.float64)

@@ -112,8 +112,8 @@ def _listed(config: Config, edits: list[Edit]) -> str:
 
 def _consequence(config: Config, result: Result, edits: list[Edit]) -> None:
     before = run(replace(config, edits=()))
-    b = min(place.read().sentence, config.batch - 1)
-    h = _moved_most(before, result, b) if edits else min(place.read().head, config.n_heads - 1)
+    b = place.sentence(result)
+    h = _moved_most(before, result, b) if edits else place.head(result)
     was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
     parts = [(_("random weights"), was), (_("yours"), now)] if edits else [(_("weights"), now)]
     rows, cols = result.q_words[b], result.k_words[b]

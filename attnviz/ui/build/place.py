@@ -8,6 +8,7 @@ from typing import Any, cast
 import streamlit as st
 
 from attnviz.core.message import Problem
+from attnviz.experiments.build_attention import Result
 from attnviz.experiments.build_inputs import MATRICES, Edit
 from attnviz.ui import links
 from attnviz.ui.controls import linked, set_linked
@@ -86,3 +87,13 @@ def step(ids: tuple[str, ...]) -> str:
 def walk_to(wanted: str) -> None:
     """Another step: from callbacks."""
     set_linked(STEP, wanted, None if wanted == "scores" else wanted)
+
+
+def head(result: Result) -> int:
+    """The query head on show."""
+    return min(read().head, result.config.n_heads - 1)
+
+
+def sentence(result: Result) -> int:
+    """The sentence of the batch on show."""
+    return min(read().sentence, result.config.batch - 1)

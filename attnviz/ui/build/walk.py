@@ -28,7 +28,7 @@ def show(result: Result, vectors: Rows | None) -> None:
     stops = steps(result.config)
     here = place.read()
     step = next(s for s in stops if s.id == place.step(tuple(s.id for s in stops)))
-    head, sentence = min(here.head, result.config.n_heads - 1), min(here.sentence, result.config.batch - 1)
+    head, sentence = place.head(result), place.sentence(result)
     canvas.strip(place.STRIP, _chips(result, stops, sentence, head), step.id, _walk_to)
     seen = wording.Seen(result, head, sentence, vectors)
     shown = boards(result, step.id, sentence, head)
