@@ -27,7 +27,10 @@ follow the theme, work with mouse, touch and keyboard, and show tokens as typed.
 
 Two sequences (cross-attention): pass `tokens_k` as well. Value-weighted: Head(kind="values"). Two
 sentences in one: Options(segments_q=(7,)). A view's key is a component key: it must not change from
-run to run, and all views in a group must show the same tokens.
+run to run, and all views in a group must show the same tokens. Pins from a link: head_view(pins=...);
+whatever new is passed there replaces what is pinned (`Pins()` clears), and `on_pins` hears gestures in
+every view of the group. Only the one large head of a group names its `layer` and `head`; others leave
+them None. The JavaScript is in the small files beside this one, listed in mount.PARTS.
 """
 
 from attnviz.ui.canvas.attention_view import attention_view, head_view, overview_grid, pinned_in
