@@ -17,6 +17,8 @@ from attnviz.experiments.explorer.reading import Stack
 from attnviz.models.axes import Axis, axis, project
 from attnviz.models.layer import MaskChoice, ScaleChoice
 
+Part = Literal["all", "first to first", "first to second", "second to first", "second to second"]
+
 
 @dataclass(frozen=True)
 class Look:
@@ -26,6 +28,7 @@ class Look:
     units: Literal["pieces", "words"] = "pieces"
     special: bool = True  #: whether special tokens are shown
     renormalise: bool = False  #: rows sum to 1 again after special tokens are left out
+    part: Part = "all"  #: of a pair: "first to second" keeps the rows of one sentence and the columns of the other
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Matrix:
     row_breaks: tuple[int, ...] = ()  #: rows where a second sentence begins
     col_breaks: tuple[int, ...] = ()
     notes: tuple[Message, ...] = ()  #: what was added up, averaged or left out
+    looks_at_itself: bool = True  #: whether rows and columns are the same tokens
 
     @property
     def plain(self) -> np.ndarray:
@@ -109,10 +113,11 @@ def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5) ->
 
 def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
     """Pieces joined to words and special tokens left out, as the look asks."""
-    rows, cols = (
-        axis(stack.queries, look.units == "words", look.special),
-        axis(stack.keys, look.units == "words", look.special),
-    )
+    words = look.units == "words"
+    rows, cols = axis(stack.queries, words, look.special), axis(stack.keys, words, look.special)
+    if look.part != "all" and max(rows.segment, default=0) > 0:
+        looks, looked_at = look.part.split(" to ")
+        rows, cols = _only(rows, looks), _only(cols, looked_at)
     if not len(rows) or not len(cols):
         raise Problem("With special tokens hidden there is nothing left to show")
     values, allowed = values.cpu(), (~hidden).float().cpu()
@@ -126,6 +131,19 @@ def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix
         _breaks(rows),
         _breaks(cols),
         tuple(dict.fromkeys(rows.notes + cols.notes)),
+        stack.same_tokens and rows.positions == cols.positions,
+    )
+
+
+def _only(side: Axis, which: str) -> Axis:
+    """The places of the first or the second sentence."""
+    wanted = [i for i, segment in enumerate(side.segment) if (segment == 0) == (which == "first")]
+    return replace(
+        side,
+        labels=tuple(side.labels[i] for i in wanted),
+        positions=tuple(side.positions[i] for i in wanted),
+        special=tuple(side.special[i] for i in wanted),
+        segment=tuple(side.segment[i] for i in wanted),
     )
 
 

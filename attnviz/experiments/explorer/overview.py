@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -11,8 +11,9 @@ import torch
 from attnviz.core.measures import HeadMeasures
 from attnviz.core.message import Message
 from attnviz.experiments.explorer.reading import Stack
-from attnviz.models.survey import survey
-from attnviz.models.trace import Trace
+from attnviz.models.layer import Layer
+from attnviz.models.shapes import of_heads
+from attnviz.models.survey import few_heads, measures
 
 #: measure -> (its name, its definition with its range); the ids are fields of HeadMeasures
 MEASURES: dict[str, tuple[Message, Message]] = {
@@ -90,19 +91,38 @@ class Measured:
 def weights_by_layer(stack: Stack) -> Iterator[np.ndarray]:
     """(H, Q, K) of each layer in turn, NaN where the mask hides; never all of them at once."""
     for layer in stack.layers:
-        weights = layer.weights()[0].float()
-        if layer.exact:
-            weights = weights.masked_fill(~layer.mask[0].expand_as(weights), torch.nan)
-        yield weights.cpu().numpy()
+        yield np.concatenate([_seen(layer, heads, torch.nan) for heads in few_heads(layer)])
 
 
-def measured(stack: Stack) -> Measured:
-    """All measures of all heads, one batched pass a layer."""
-    parts = [entry.measures for entry in survey(Trace(stack.layers), n=1, tokens=stack.key_ids)]
-    values = {}
-    for field in fields(HeadMeasures):
-        each = [getattr(part, field.name) for part in parts]
-        if each[0] is not None:
-            values[field.name] = torch.cat([values[0] for values in each]).float().cpu().numpy()
+def few_by_few(layer: Layer) -> Iterator[np.ndarray]:
+    """Weights (h, Q, K) of a few heads of a layer at a time, negative where the mask hides: fastest for pictures."""
+    for heads in few_heads(layer):
+        yield _seen(layer, heads, -1.0)
+
+
+def _seen(layer: Layer, heads: list[int], hidden: float) -> np.ndarray:
+    weights = layer.weights(heads)[0].float()
+    if layer.exact:
+        weights = weights.masked_fill_(~of_heads(layer.mask[0], heads), hidden)
+    return weights.cpu().numpy()
+
+
+def measured_layer(stack: Stack, index: int) -> dict[str, np.ndarray]:
+    """All measures of one layer's heads, (H,) each."""
+    found = measures(stack.layers[index], stack.key_ids)
+    given = {field.name: getattr(found, field.name) for field in fields(HeadMeasures)}
+    return {name: value[0].float().cpu().numpy() for name, value in given.items() if value is not None}
+
+
+def measured(stack: Stack, layers: Sequence[dict[str, np.ndarray]] | None = None) -> Measured:
+    """All measures of all heads: from those of each layer, which are made where they are not given."""
+    parts = layers or [measured_layer(stack, index) for index in range(len(stack.layers))]
+    values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     places = tuple((index, head) for index, layer in enumerate(stack.layers) for head in range(layer.n_heads))
     return Measured(values, places)
+
+
+def answered(stack: Stack) -> tuple[str, ...]:
+    """The measures that this stack has an answer to: copies of tokens only where a sentence looks at itself."""
+    ours = stack.layers[0].kind == "self" and len(stack.keys) == stack.layers[0].shape[3]
+    return tuple(name for name in MEASURES if ours or name not in ("duplicate_token", "induction"))

@@ -6,11 +6,14 @@ from typing import cast
 
 import streamlit as st
 
+from attnviz.core.message import Problem
 from attnviz.experiments.explorer.reading import Request
 from attnviz.models import sources
+from attnviz.models.catalogue import Kind
 from attnviz.models.examples import EXAMPLES, Example
 from attnviz.models.settings import current
 from attnviz.models.tokens import Frame
+from attnviz.ui import readings
 from attnviz.ui.controls import choice, set_linked
 from attnviz.ui.explore import share, state
 from attnviz.ui.text import plain
@@ -24,7 +27,7 @@ def ask() -> Request:
     words, which = st.columns([3, 1.2], vertical_alignment="bottom")
     with which:
         available, name = _model()
-    kind = available.entry.kind if available else None
+    kind, problem = _kind(available, name)
     with words:
         text = st.text_area(
             _("Sentence") if kind != "encoder-decoder" else _("Sentence to read"),
@@ -40,7 +43,21 @@ def ask() -> Request:
         _examples()
         frame = _how(kind)
         share.menu()
+    if problem is not None:
+        raise problem
     return Request(name, text or "", second, frame)
+
+
+def _kind(available: sources.State | None, name: str) -> tuple[Kind | None, Problem | None]:
+    """What the model is for; one that is not in the catalogue must be opened to know."""
+    if available is not None:
+        return available.entry.kind, None
+    if not name:
+        return None, Problem("Name a model: owner/name as on the hub, or a folder of yours")
+    try:
+        return readings.model(name).entry.kind, None
+    except Problem as problem:
+        return None, problem
 
 
 def _model() -> tuple[sources.State | None, str]:

@@ -47,7 +47,7 @@ def panel(shown: Shown) -> None:
         title = _("Mean of {count} heads (not a head)").format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
     options = canvas.Options(full_range=shown.options.full_range, root=shown.options.root)
-    cols = None if shown.stack.same_tokens else matrix.cols
+    cols = None if matrix.looks_at_itself else matrix.cols
     head = canvas.Head(matrix.values, title, matrix.hidden)
     canvas.head_view("average", head, matrix.rows, cols, options=options, group="average")
     show.under(

@@ -84,7 +84,7 @@ def _name(reading: Reading, layer: int, head: int) -> str:
 
 def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: Stack) -> None:
     options = replace(shown.options, compact=True, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
-    cols = None if stack.same_tokens else matrix.cols
+    cols = None if matrix.looks_at_itself else matrix.cols
     head = canvas.Head(matrix.values, name, matrix.hidden, shown.look.values)
     canvas.head_view(key, head, matrix.rows, cols, options=options, group=group)
     show.under(

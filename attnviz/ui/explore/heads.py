@@ -137,12 +137,13 @@ def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_origin(reading), width="stretch")
         with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
-            look, colours = state.look(), state.options()
+            pair = stack.same_tokens and any(piece.segment for piece in stack.queries.pieces)
+            look, colours = state.look(pair), state.options()
     matrix = experiment.head_matrix(stack, layer, head, look)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
     kind: Literal["values", "weights"] = look.values
     drawn = canvas.Head(matrix.values, _head_title(stack, layer, head), matrix.hidden, kind, layer, head)
-    cols = None if stack.same_tokens else matrix.cols
+    cols = None if matrix.looks_at_itself else matrix.cols
     pins = canvas.head_view(
         "head", drawn, matrix.rows, cols, options=options, pins=state.pins(), group="heads", on_pins=state.keep_pins
     )

@@ -31,7 +31,7 @@ BOUND: dict[str, Callable[[str], Any]] = {
 }
 CHOICES = {
     "model", "stack", "by", "frame", "show", "units", "special", "colours", "curve", "mask", "scale", "where",
-    "combine", "beside", "other_model",
+    "combine", "beside", "other_model", "part",
 }  # fmt: skip
 
 

@@ -49,8 +49,8 @@ def go_to(layer: int, head: int) -> None:
     set_linked("at", (layer, head), None if (layer, head) == START else f"{layer}.{head}")
 
 
-def look() -> Look:
-    """The switches of the display, drawn where this is called."""
+def look(pair: bool) -> Look:
+    """The switches of the display, drawn where this is called; `pair`: there are two sentences to keep apart."""
     values = choice(
         _("Show"),
         {"weights": _("weights"), "values": _("weights × values")},
@@ -68,7 +68,17 @@ def look() -> Look:
         {"shown": _("shown"), "hidden": _("hidden"), "rest": _("hidden, rows sum to 1 again")},
         "special",
     )
-    return Look(values, units, special == "shown", special == "rest")  # type: ignore[arg-type]
+    part = "all"
+    if pair:
+        parts = {
+            "all": _("everything"),
+            "first to second": _("first looks at second"),
+            "second to first": _("second looks at first"),
+            "first to first": _("first at itself"),
+            "second to second": _("second at itself"),
+        }
+        part = choice(_("Sentences"), parts, "part", style="select")
+    return Look(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]
 
 
 def options() -> dict[str, Any]:

@@ -186,7 +186,7 @@ def _three(shown: Shown, before: Matrix, after: Matrix) -> None:
         options = replace(options, top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
     for column, (key, name, matrix, kind) in zip(st.columns(3), views, strict=True):
         with column:
-            cols = None if shown.stack.same_tokens else matrix.cols
+            cols = None if matrix.looks_at_itself else matrix.cols
             head = canvas.Head(matrix.values, name, matrix.hidden, cast(Any, kind))
             canvas.head_view(f"what-if-{key}", head, matrix.rows, cols, options=options, group="heads")
     row = min(shown.query, len(before.rows) - 1)

@@ -102,3 +102,14 @@ def test_who_stands_out_really_does(decoded):
     for message, (layer, head) in measured(decoded.stacks[0]).standouts():
         assert message.params["value"] >= 0.5
         assert f"Layer {layer} head {head}" in str(message)
+
+
+def test_one_sentence_looking_at_the_other_is_a_part_of_the_whole(paired):
+    stack = paired.stacks[0]
+    whole, part = head_matrix(stack, 3, 2), head_matrix(stack, 3, 2, Look(part="first to second"))
+    (split,) = whole.row_breaks
+    np.testing.assert_allclose(part.values, whole.values[:split, split:], atol=1e-6)
+    assert part.rows == whole.rows[:split]
+    assert part.cols == whole.cols[split:]
+    assert whole.looks_at_itself
+    assert not part.looks_at_itself

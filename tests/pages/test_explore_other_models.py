@@ -1,0 +1,80 @@
+"""Models that no package brings: tiny random ones in a folder of the visitor's."""
+
+from __future__ import annotations
+
+import pytest
+from transformers import BertConfig, BertForMaskedLM, MarianConfig, MarianMTModel
+
+from tests.models.tiny_tokenizers import marian, word_piece
+from tests.pages.test_explore import said
+
+
+@pytest.fixture
+def translator(tmp_path):
+    tokenizer = marian(tmp_path)
+    size = len(tokenizer)
+    width = {"d_model": 32, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "max_position_embeddings": 64}
+    heads = {"encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_layers": 2, "decoder_layers": 2}
+    start = {"pad_token_id": size - 1, "decoder_start_token_id": size - 1}
+    folder = tmp_path / "translator"
+    MarianMTModel(MarianConfig(vocab_size=size, **width, **heads, **start)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+@pytest.fixture
+def masked(tmp_path):
+    tokenizer = word_piece()
+    tokenizer.add_special_tokens({"mask_token": "[MASK]"})
+    width = {"hidden_size": 32, "num_attention_heads": 4, "num_hidden_layers": 2, "intermediate_size": 32}
+    folder = tmp_path / "masked"
+    BertForMaskedLM(BertConfig(vocab_size=len(tokenizer), **width)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def test_an_encoder_decoder_has_its_three_kinds_of_attention(visit, translator):
+    page = visit("explore", model="other", hub_id=translator, text="the cat sat")
+    assert not page.exception
+    assert not page.error
+    page.text_input(key="second").set_value("one two").run()
+    for stack in ("encoder", "decoder", "cross"):
+        page.segmented_control(key="stack").set_value(stack).run()
+        assert not page.exception
+        assert not page.error
+        assert len(page.get("bidi_component")) == 2
+
+
+def test_an_encoder_decoder_says_what_its_decoder_would_write(visit, translator):
+    page = visit("explore", model="other", hub_id=translator, text="the cat sat", open_next="true")
+    assert not page.error
+    assert "comes next with" in said(page)
+
+
+def test_a_masked_language_model_guesses_what_the_mask_hides(visit, masked):
+    page = visit("explore", model="other", hub_id=masked, text="the [MASK] sat", open_next="true", open_what_if="true")
+    assert not page.exception
+    assert not page.error
+    assert "the model would write" in said(page)
+
+
+def test_without_a_mask_it_says_how_to_ask(visit, masked):
+    page = visit("explore", model="other", hub_id=masked, text="the cat sat", open_next="true")
+    assert any("Write &#91;MASK&#93;" in i.value for i in page.info)
+
+
+@pytest.mark.parametrize(
+    "name, told",
+    [
+        ("", "Name a model"),
+        ("no/such-model-anywhere", "no/such"),
+        ("../../no-such-folder", "There is no folder"),
+        ("a b", "not the name"),
+    ],
+)
+def test_a_model_that_cannot_be_had_is_one_sentence_and_the_text_stays(visit, monkeypatch, name, told):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    page = visit("explore", model="other", hub_id=name, text="Keep me")
+    assert not page.exception
+    assert told in page.error[0].value.replace("&#46;", ".").replace("&#45;", "-")
+    assert page.text_area(key="text").value == "Keep me"
