@@ -34,11 +34,12 @@ def distribution(weights: Tensor) -> Tensor:
 def entropy(weights: Tensor) -> Tensor:
     """Entropy of each row in nats, (..., Q): 0 = all on one key, ln n = even over n keys.
 
-    -sum p ln p, where p is the row's `distribution`.
+    -sum p ln p, where p is the row's `distribution`: for weights w with sum s, ln s - sum w ln w / s.
     """
-    p = distribution(weights)
-    per_key: Tensor = torch.special.xlogy(p, p)
-    return -per_key.sum(-1)
+    wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
+    total = wide.sum(-1)
+    found: Tensor = total.log() - torch.special.xlogy(wide, wide).sum(-1) / total
+    return found.clamp_min(0.0)
 
 
 def entropy_share(weights: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -46,8 +47,11 @@ def entropy_share(weights: Tensor, mask: Tensor | None = None) -> Tensor:
 
     NaN in a row that may see one key or none: it has nothing to choose between.
     """
-    n = _keys_allowed(weights, mask)
-    spread = entropy(weights)
+    return _share_of_most(entropy(weights), _keys_allowed(weights, mask))
+
+
+def _share_of_most(spread: Tensor, n: Tensor) -> Tensor:
+    """Entropy (..., Q) as a share of ln n."""
     most = n.to(spread.dtype).log().masked_fill(n < 2, torch.nan)
     return (spread / most).clamp_max(1.0)
 
@@ -64,8 +68,8 @@ def largest_weight(weights: Tensor) -> Tensor:
 
 def mean_distance(weights: Tensor) -> Tensor:
     """How many positions away a row looks on average, (..., Q): sum p |query - key|, from 0 to K-1."""
-    p = distribution(weights)
-    return (p * _offsets(weights).abs().to(p.dtype)).sum(-1)
+    wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
+    return _dot(wide, _offsets(weights).abs()) / wide.sum(-1)
 
 
 def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
@@ -73,14 +77,19 @@ def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
 
     NaN in a row that has no target or no key it may see.
     """
-    targets = targets.expand_as(weights)
-    mass = weights.masked_fill(~targets, 0.0).sum(-1)
+    mass = _dot(weights, targets)
     return _blank_empty(mass.masked_fill(~targets.any(-1), torch.nan), weights)
 
 
 def offset_mass(weights: Tensor, offset: int) -> Tensor:
     """Weight on the key `offset` positions after the query (before it when negative), (..., Q), 0 to 1."""
-    return mass_on(weights, _offsets(weights) == offset)
+    q_len, k_len = weights.shape[-2:]
+    diagonal = k_len - q_len + offset
+    on = weights.diagonal(diagonal, -2, -1)
+    first = max(0, -diagonal)
+    mass = weights.new_full(weights.shape[:-1], torch.nan)
+    mass[..., first : first + on.shape[-1]] = on
+    return _blank_empty(mass, weights)
 
 
 def previous_token_mass(weights: Tensor) -> Tensor:
@@ -159,10 +168,11 @@ def measure(
     weights: Tensor, mask: Tensor | None = None, tokens: Tensor | None = None, rows: Tensor | None = None
 ) -> HeadMeasures:
     """Every measure of every matrix in weights (..., Q, K), averaged over rows (those in `rows`)."""
+    spread = entropy(weights)
     given = (
-        entropy(weights),
-        entropy_share(weights, mask),
-        effective_keys(weights),
+        spread,
+        _share_of_most(spread, _keys_allowed(weights, mask)),
+        spread.exp(),
         largest_weight(weights),
         mean_distance(weights),
         previous_token_mass(weights),
@@ -174,6 +184,11 @@ def measure(
     return HeadMeasures(*(over_rows(value, rows) for value in given + scores))
 
 
+def _dot(weights: Tensor, table: Tensor) -> Tensor:
+    """Sum over keys of weights (..., Q, K) times a table that broadcasts to them, (..., Q)."""
+    return torch.einsum("...qk,...qk->...q", weights, table.to(weights.dtype))
+
+
 def _blank_empty(values: Tensor, weights: Tensor) -> Tensor:
     """NaN in the rows of (..., Q) that gave no weight at all."""
     return values.masked_fill(weights.sum(-1) == 0, torch.nan)
@@ -183,7 +198,7 @@ def _keys_allowed(weights: Tensor, mask: Tensor | None) -> Tensor:
     """How many keys each row may see, broadcast to (..., Q)."""
     if mask is None:
         return torch.full(weights.shape[:-1], weights.shape[-1], device=weights.device)
-    return mask.expand_as(weights).sum(-1)
+    return mask.sum(-1).expand(weights.shape[:-1]) if mask.shape[-1] > 1 else mask.expand_as(weights).sum(-1)
 
 
 def _offsets(weights: Tensor) -> Tensor:

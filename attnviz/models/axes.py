@@ -70,21 +70,30 @@ def project(weights: Tensor, queries: Axis, keys: Axis, renormalise: bool = Fals
     `renormalise` divides each row by its sum where something of it is left; it is meant for
     hidden special tokens and never for scores.
     """
-    summed = weights @ _membership(keys, weights, mean=False).mT  # (..., Q, places)
-    placed = _membership(queries, weights, mean=True) @ summed
+    placed = _joined(_joined(weights, keys, -1), queries, -2)  # (..., places, places)
+    if queries.merged:
+        sizes = weights.new_tensor([len(group) for group in queries.positions])
+        placed = placed / sizes[:, None]
     if not renormalise:
         return placed
     total = placed.sum(-1, keepdim=True)
     return placed / total.masked_fill(total == 0, 1.0)
 
 
-def _membership(side: Axis, like: Tensor, mean: bool) -> Tensor:
-    """(places, positions): 1 where a place stands for a position, or its share for a mean."""
-    count = like.shape[-2] if mean else like.shape[-1]
-    table = like.new_zeros(len(side), count)
-    for row, group in enumerate(side.positions):
-        table[row, list(group)] = 1.0 / len(group) if mean else 1.0
-    return table
+def _joined(weights: Tensor, side: Axis, dim: int) -> Tensor:
+    """Sums over the positions of each place along `dim`; nothing is computed where places are positions."""
+    import torch
+
+    order = [position for group in side.positions for position in group]
+    if order == list(range(weights.shape[dim])) and len(order) == len(side):
+        return weights
+    picked = weights.index_select(dim, torch.tensor(order, device=weights.device))
+    if len(order) == len(side):
+        return picked
+    place = [place for place, group in enumerate(side.positions) for _ in group]
+    shape = list(picked.shape)
+    shape[dim] = len(side)
+    return weights.new_zeros(shape).index_add_(dim, torch.tensor(place, device=weights.device), picked)
 
 
 def _label(tokens: Tokens, group: tuple[int, ...]) -> str:

@@ -127,7 +127,10 @@ class Layer:
             return self.reported[:, chosen]
         b, _, q_len, k_len = self.shape
         step = max(1, CHUNK // (b * q_len * k_len))
-        parts = [self.stages_of(part, mask, scale, start).weights for start, part in runs(chosen, step, self.scale_of)]
+        parts = [
+            self.stages_of(part, mask, scale, start, values=False).weights
+            for start, part in runs(chosen, step, self.scale_of)
+        ]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
     def stages(self, head: int = 0, mask: MaskChoice = "model", scale: ScaleChoice = "model") -> Stages:
@@ -154,11 +157,17 @@ class Layer:
         return value_lengths(self.v, self.w_o, self.n_heads)
 
     def stages_of(
-        self, heads: list[int], mask: MaskChoice = "model", scale: ScaleChoice = "model", start: int = 0
+        self,
+        heads: list[int],
+        mask: MaskChoice = "model",
+        scale: ScaleChoice = "model",
+        start: int = 0,
+        values: bool = True,
     ) -> Stages:
         """Stages of several heads that share one scale.
 
         `start` is where they stand among all that were asked for: a mask may have a row for each of those.
+        Without `values` the output is left out (Dv = 0): weights alone cost half.
         """
         q, k, v = self._qkv()
         per_kv = self.n_heads // self.n_kv_heads
@@ -166,7 +175,7 @@ class Layer:
             q = q[:, heads]
             kv_heads = [head // per_kv for head in heads]
             k, v = k[:, kv_heads], v[:, kv_heads]
-        q, k, v = wide(q), wide(k), wide(v)
+        q, k, v = wide(q), wide(k), wide(v if values else v[..., :0])
         factor = self.scale_of(heads[0]) if scale == "model" else scale_factor(scale, q.shape[-1])
         bias = None if self.bias is None else wide(of_heads(self.bias, heads))
         sinks = None if self.sinks is None else wide(self.sinks[heads])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -42,8 +42,12 @@ def survey(
     self-attention only: in cross-attention queries and keys are two different sentences.
     """
     for layer in trace.layers:
-        ids = tokens if layer.kind == "self" and tokens is not None and tokens.shape[-1] == layer.shape[3] else None
-        yield _survey(layer, n, pool, ids, mask, scale)
+        yield _survey(layer, n, pool, _ids_for(layer, tokens), mask, scale)
+
+
+def measures(layer: Layer, tokens: Tensor | None = None) -> HeadMeasures:
+    """The measures alone of every head of one layer, each (B, H); `tokens` as in `survey`."""
+    return _measured(layer, _ids_for(layer, tokens), "model", "model", lambda _weights: None)
 
 
 def thumbnails(
@@ -52,7 +56,7 @@ def thumbnails(
     """Every head pooled to at most n x n: for each layer (B, H, n', m')."""
     small = []
     for layer in trace.layers:
-        parts = [pooled(layer.weights(heads, _of(mask, heads), scale), n, pool) for heads in _few_heads(layer)]
+        parts = [pooled(layer.weights(heads, _of(mask, heads), scale), n, pool) for heads in few_heads(layer)]
         small.append(torch.cat(parts, 1))
     return small
 
@@ -74,27 +78,40 @@ def pooled(weights: Tensor, n: int, pool: Pool) -> Tensor:
 def _survey(
     layer: Layer, n: int, pool: Pool, tokens: Tensor | None, mask: MaskChoice, scale: ScaleChoice
 ) -> LayerSurvey:
+    small: list[Tensor] = []
+    measures = _measured(layer, tokens, mask, scale, lambda weights: small.append(pooled(weights, n, pool)))
+    return LayerSurvey(layer, torch.cat(small, 1), measures)
+
+
+def _measured(
+    layer: Layer, tokens: Tensor | None, mask: MaskChoice, scale: ScaleChoice, also: Callable[[Tensor], None]
+) -> HeadMeasures:
+    """The measures of every head; `also` is handed the weights on the way."""
     seen = layer.mask_for(mask)
     rows = _real_rows(layer)
     ids = None if tokens is None else tokens[:, None, :]  # (B, 1, K)
-    small, measures = [], []
-    for heads in _few_heads(layer):
+    measures = []
+    for heads in few_heads(layer):
         weights = layer.weights(heads, _of(mask, heads), scale)
-        small.append(pooled(weights, n, pool))
+        also(weights)
         measures.append(measure(weights, of_heads(seen, heads), ids, rows))
     fields = HeadMeasures.__dataclass_fields__
     joined = {name: _join([getattr(part, name) for part in measures]) for name in fields}
-    return LayerSurvey(layer, torch.cat(small, 1), HeadMeasures(**joined))  # type: ignore[arg-type]
+    return HeadMeasures(**joined)  # type: ignore[arg-type]
+
+
+def _ids_for(layer: Layer, tokens: Tensor | None) -> Tensor | None:
+    return tokens if layer.kind == "self" and tokens is not None and tokens.shape[-1] == layer.shape[3] else None
 
 
 def _of(mask: MaskChoice, heads: list[int]) -> MaskChoice:
     return of_heads(mask, heads) if isinstance(mask, Tensor) else mask
 
 
-def _few_heads(layer: Layer) -> list[list[int]]:
-    """All heads at once when that is small, else a few: at 2,048 tokens one matrix is 16 MB."""
+def few_heads(layer: Layer) -> list[list[int]]:
+    """All heads at once when that is small, else a few: what stays in the processor's cache is faster by half."""
     b, heads, q_len, k_len = layer.shape
-    step = max(1, CHUNK // 4 // (b * q_len * k_len))
+    step = max(1, CHUNK // 16 // (b * q_len * k_len))
     return [list(range(start, min(start + step, heads))) for start in range(0, heads, step)]
 
 
