@@ -141,3 +141,14 @@ def test_words_are_shown_as_typed(open_build: Open) -> None:
     page = open_build("?b_step=embed&b_text=<b>x</b>+**y**+%24z%24")
     headers = [cell.inner_text() for cell in page.locator(".tb-result tbody th").all()]
     assert headers == ["<b>x</b>", "**y**", "$z$"]
+
+
+def test_the_numbers_of_a_step_are_saved_as_a_table(open_build: Open) -> None:
+    page = open_build("?b_step=softmax")
+    page.get_by_role("button", name="Export").first.click()
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="CSV, the numbers").click()
+    lines = saving.value.path().read_text().splitlines()
+    assert lines[0] == "row,column,A"
+    weights = run(Config()).tensors["weights"][0, 0]
+    assert [float(line.split(",")[2]) for line in lines[1:]] == pytest.approx(weights.ravel().tolist())

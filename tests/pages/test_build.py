@@ -247,3 +247,19 @@ def test_edits_outlive_a_visit_to_another_page() -> None:
     assert healthy(app)
     assert links.unpack(app.query_params["b_at"])["e"] == [["W_Q", 0, 0, 5.0]]
     assert any("typed in by you" in c.value for c in app.caption)
+
+
+def test_a_sentence_outlives_the_switch_to_cross_attention() -> None:
+    app = opened()
+    app.text_input(key="b_text").set_value("one two three").run()
+    app.get("button_group")[0].set_value("cross").run()
+    assert healthy(app)
+    assert app.text_input(key="b_text").value == "one two three"
+    assert headers(app)[1]["boards"][0]["sheets"][-1]["rows"] == ["one", "two", "three"]
+    assert headers(app)[1]["boards"][0]["sheets"][-1]["cols"] == ["le", "chat", "noir"]
+
+
+def test_cross_attention_without_a_second_sentence_is_refused_in_words() -> None:
+    app = opened(b_kind="cross", b_other=" ")
+    assert not app.exception
+    assert "needs a second sentence" in app.error[0].value

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
-from attnviz.core.message import Message
+from attnviz.core.message import Message, Problem
 from attnviz.experiments.build_embeddings import Rows, rows
 from attnviz.experiments.build_inputs import MOST_WORDS, Config, Edit, MaskName, Position
 from attnviz.models import sources
@@ -31,22 +31,29 @@ class Asked:
 
 def ask(edits: tuple[Edit, ...]) -> Asked:
     """Draw the controls and answer what was asked for."""
+    chosen: dict[str, Any] = {"edits": edits}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(width=330)
         with st.container(width=132):
             kinds = {"self": _("self"), "cross": _("cross")}
             cross = choice(_("Attention"), kinds, "b_kind") == "cross"
         with st.container(width=104):
-            heads = int(choice(_("Query heads"), _numbers(1, HEADS), "b_h", default="2", style="select"))
+            chosen["n_heads"] = int(choice(_("Query heads"), _numbers(1, HEADS), "b_h", default="2", style="select"))
         with st.container(width=164):
-            mask = _mask(cross)
+            chosen["mask"] = _mask(cross)
         with st.container(width=150):
-            position = _position(cross)
+            chosen["position"] = _position(cross)
         with st.popover(_("More"), icon=":material/tune:"):
-            settings, source, seed = _more(heads, mask)
+            chosen |= _sizes(chosen["n_heads"], chosen["mask"]) | _switches()
+            source = choice(_("Word vectors"), _sources(), "b_vectors", style="select")
+            chosen["seed"] = _slider(_("Random seed"), 0, 20, Config.seed, "b_seed")
     with sentences:
         text, other = _sentences(cross)
-    return _asked(text, other if cross else "", source, seed, edits, settings, heads, mask, position)
+    if cross and not other.strip():
+        raise Problem(
+            "Cross-attention needs a second sentence, of 1 to {most} words, for keys and values", most=MOST_WORDS
+        )
+    return _asked(text, other if cross else "", source, chosen)
 
 
 def _sentences(cross: bool) -> tuple[str, str]:
@@ -86,28 +93,31 @@ def _position(cross: bool) -> Position:
     return cast(Position, choice(_("Position"), places, "b_pos", style="select"))
 
 
-def _more(heads: int, mask: MaskName) -> tuple[dict[str, object], str, int]:
-    """Everything that a first look does not need."""
+def _sizes(heads: int, mask: MaskName) -> dict[str, Any]:
+    """Widths and counts that a first look does not need."""
     divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
-    settings: dict[str, object] = {"n_kv_heads": int(choice(_("Key/value heads"), divisors, "b_g"))}
-    settings["d_model"] = _slider(_("Model width M"), 2, 8, 4, "b_m")
-    settings["d_head"] = width = _slider(_("Head width D"), 1, 6, 2, "b_d")
-    widths = {"same": _("as D")} | _numbers(1, 6)
-    value = choice(_("Value width Dv"), widths, "b_dv", style="select")
-    settings["d_value"] = width if value == "same" else int(value)
-    settings["batch"] = _slider(_("Sentences in the batch"), 1, 3, 1, "b_batch")
+    chosen: dict[str, Any] = {"n_kv_heads": int(choice(_("Key/value heads"), divisors, "b_g"))}
+    chosen["d_model"] = _slider(_("Model width M"), 2, 8, 4, "b_m")
+    chosen["d_head"] = width = _slider(_("Head width D"), 1, 6, 2, "b_d")
+    value = choice(_("Value width Dv"), {"same": _("as D")} | _numbers(1, 6), "b_dv", style="select")
+    chosen["d_value"] = width if value == "same" else int(value)
+    chosen["batch"] = _slider(_("Sentences in the batch"), 1, 3, 1, "b_batch")
     if mask == "window":
-        settings["window"] = _slider(_("Window, in keys"), 1, 5, 2, "b_window")
-    settings["packed"] = _toggle(_("One packed projection"), False, "b_packed")
-    settings["bias"] = _toggle(_("Bias in the projections"), False, "b_bias")
-    settings["qk_norm"] = _toggle(_("Normalise Q and K"), False, "b_qknorm")
-    settings["scaled"] = _toggle(_("Divide scores by √D"), True, "b_scale")
+        chosen["window"] = _slider(_("Window, in keys"), 1, 5, 2, "b_window")
+    return chosen
+
+
+def _switches() -> dict[str, Any]:
+    """What is done besides, and whether dropout acts."""
+    chosen: dict[str, Any] = {
+        "packed": _toggle(_("One packed projection"), False, "b_packed"),
+        "bias": _toggle(_("Bias in the projections"), False, "b_bias"),
+        "qk_norm": _toggle(_("Normalise Q and K"), False, "b_qknorm"),
+        "scaled": _toggle(_("Divide scores by √D"), True, "b_scale"),
+    }
     dropout = st.slider(_("Dropout"), 0.0, 0.9, 0.0, 0.1, key="b_dropout", bind="query-params", persist_state="session")
-    settings["dropout"] = round(dropout, 2)
-    settings["training"] = _toggle(_("Training mode"), False, "b_train", help=_("Dropout acts in training alone."))
-    source = choice(_("Word vectors"), _sources(), "b_vectors", style="select")
-    seed = _slider(_("Random seed"), 0, 20, Config.seed, "b_seed")
-    return settings, source, seed
+    training = _toggle(_("Training mode"), False, "b_train", help=_("Dropout acts in training alone."))
+    return chosen | {"dropout": round(dropout, 2), "training": training}
 
 
 def _numbers(first: int, last: int) -> dict[str, str]:
@@ -131,35 +141,18 @@ def _toggle(label: str, value: bool, key: str, help: str | None = None) -> bool:
     return bool(st.toggle(label, value, key=key, bind="query-params", persist_state="session", help=help))
 
 
-def _asked(
-    text: str,
-    other: str,
-    source: str,
-    seed: int,
-    edits: tuple[Edit, ...],
-    settings: dict[str, object],
-    heads: int,
-    mask: MaskName,
-    position: Position,
-) -> Asked:
-    vectors, notices = None, []
-    words, others = (tuple(side[:LONGEST].split()) for side in (text, other))
-    for side in (words, others):
-        if len(side) > MOST_WORDS:
-            notices.append(Message("Of {n} words the first {most} are used.", {"n": len(side), "most": MOST_WORDS}))
-    words, others = words[:MOST_WORDS], others[:MOST_WORDS]
+def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
+    """The words cut to what fits, their vectors, and the configuration."""
+    sides = [tuple(side[:LONGEST].split()) for side in (text, other)]
+    notices = [
+        Message("Of {n} words the first {most} are used.", {"n": len(side), "most": MOST_WORDS})
+        for side in sides
+        if len(side) > MOST_WORDS
+    ]
+    words, others = (side[:MOST_WORDS] for side in sides)
+    vectors = None
     if source != "random" and words:
-        vectors = rows(readings.model(source), text[:LONGEST], other[:LONGEST], int(str(settings["d_model"])))
+        vectors = rows(readings.model(source), text[:LONGEST], other[:LONGEST], chosen["d_model"])
         words, others = vectors.words, vectors.other
-    config = Config(
-        words=words,
-        other=others,
-        n_heads=heads,
-        mask=mask,
-        position=position,
-        seed=seed,
-        rows=vectors.rows if vectors else (),
-        edits=edits,
-        **settings,  # type: ignore[arg-type]
-    )
-    return Asked(config, vectors, tuple(notices))
+    given = vectors.rows if vectors else ()
+    return Asked(Config(words=words, other=others, rows=given, **chosen), vectors, tuple(notices))

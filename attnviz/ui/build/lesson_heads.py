@@ -46,8 +46,8 @@ def _said(found: many_heads.Result) -> None:
     st.markdown(
         _(
             "Every word must carry {things}, each in its own columns. One head of width {m} can only hand over a "
-            "mixture, and no matrix after it can tell the parts: it loses **{one}** of the signal. {n} heads of width {d} lose "
-            "**{many}**, with the same {p} weights."
+            "mixture, and no matrix after it can tell the parts: it loses **{one}** of the signal. "
+            "{n} heads of width {d} lose **{many}**, with the same {p} weights."
         ).format(
             things=", ".join(_place_name(o) for o in found.offsets),
             m=WIDTH,
