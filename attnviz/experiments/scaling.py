@@ -116,7 +116,7 @@ def film(n_keys: int, seed: int, also: int = 1, vectors: Vectors | None = None) 
     q, k = _one_query(vectors, LARGEST_D_K)
     cuts = zip([0, *grid], grid, strict=False)  # a dot product grows by its new coordinates
     added = [attend(q[..., a:b], k[..., a:b], v, scale=None).scores[0, 0] for a, b in cuts]
-    scores = torch.stack(added).cumsum(0)  # (grid, n)
+    scores = torch.stack(added).double().cumsum(0).float()  # (grid, n)
     lengths = _lengths(q[0], grid) * _lengths(k[0], grid)  # (grid, n)
     return Film(np.array(grid), scores.numpy(), (scores / lengths).numpy())
 

@@ -14,6 +14,8 @@ import plotly.graph_objects as go
 from attnviz.figures.theme import THEORY, Figure, layout, with_alpha
 from attnviz.words import _
 
+FLOOR = 1e-9  #: what a log axis takes for 0
+
 
 @dataclass(frozen=True)
 class Line:
@@ -54,7 +56,7 @@ def over_d_k(
 
     Made as plain data and checked by Plotly once: eight of these answer one slider.
     """
-    traces = [trace for line in lines for trace in _traces(x, line)]
+    traces = [trace for line in lines for trace in _traces(x, line, log_y)]
     traces += [_limit_trace(x, limit) for limit in limits]
     look = _look(title, height)
     look["xaxis"] |= _x_axis(x, x_title)
@@ -62,6 +64,9 @@ def over_d_k(
     look["yaxis"]["exponentformat"] = "power"
     if bounds:
         look["yaxis"]["range"] = list(bounds)
+    elif log_y:  # a band that reaches 0 must not stretch the axis without end
+        seen = np.concatenate([line.middle for line in lines]).clip(FLOOR)
+        look["yaxis"]["range"] = list(np.log10([max(FLOOR, seen.min() / 3), seen.max() * 2]))
     if share_of and bounds:
         traces.append({"type": "scatter", "x": x[:1], "y": [0.0], "yaxis": "y2", "opacity": 0, "hoverinfo": "skip"})
         traces[-1]["showlegend"] = False
@@ -117,14 +122,14 @@ def _mark(x: float) -> dict[str, Any]:
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 
 
-def _traces(x: np.ndarray, line: Line) -> list[dict[str, Any]]:
+def _traces(x: np.ndarray, line: Line, log_y: bool) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     if line.low is not None and line.high is not None:
         found.append(
             {
                 "type": "scatter",
                 "x": np.concatenate([x, x[::-1]]),
-                "y": np.concatenate([line.high, line.low[::-1]]),
+                "y": np.concatenate([line.high, line.low[::-1]]).clip(FLOOR if log_y else -np.inf),
                 "fill": "toself",
                 "fillcolor": with_alpha(line.colour, 0.18),
                 "line": {"width": 0},

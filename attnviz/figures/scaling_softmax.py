@@ -88,6 +88,4 @@ def mixes(
             name=name,
             hovertemplate="(%{x:.3g}, %{y:.3g})" + f"<extra>{name}</extra>",
         )
-    fig.update_yaxes(scaleanchor="x", constrain="domain")
-    fig.update_xaxes(constrain="domain")
     return layout(fig, height=height)

@@ -23,14 +23,10 @@ DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash
 
 
 def panel() -> None:
-    picked, width, keys, seed = st.columns([2.2, 1, 1, 1], vertical_alignment="bottom")
-    with picked:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         alternative, parameter = controls.alternative()
-    with width:
         d_k = int(controls.number("d_k", "s_dk", 1))
-    with keys:
         n_keys = int(controls.number(_("Keys, n"), "s_keys", 1))
-    with seed:
         seed_number = int(controls.number(_("Seed"), "s_seed", 1))
     hero.bars("s_bars_alternatives", alternative)
     says, formula_column = st.columns([1.6, 1], vertical_alignment="center")
@@ -125,12 +121,13 @@ _LENGTH = ("raw", "sqrt", "log-n", "qk-norm")
 
 
 def _families() -> None:
+    """Who goes which way: a list that reads on a phone too, in the order of the families' table."""
     st.subheader(_("Who does what"), anchor=False)
     names = alternative_names()
-    head = "| {} | {} | {} | {} |\n|---|---|---|---|".format(_("models"), _("way"), _("formula"), _("source"))
-    rows = [
-        f"| {one.models} | {names[one.alternative]} | `{one.how}` "
-        f"| {f'[{one.paper}]({one.paper_link}) · ' if one.paper else ''}[{one.code}]({one.code_link}) `{one.setting}` |"
-        for one in FAMILIES
-    ]
-    st.markdown("\n".join([head, *rows]))
+    for start in range(0, len(FAMILIES), 2):
+        for column, one in zip(st.columns(2, gap="medium"), FAMILIES[start : start + 2], strict=False):
+            paper = f"[{one.paper}]({one.paper_link}) · " if one.paper else ""
+            with column, st.container(border=True, gap="xxsmall", height="stretch"):
+                st.markdown(f"**{one.models}** · {names[one.alternative]}")
+                st.markdown(f"`{one.how}`")
+                st.caption(f"{paper}[{one.code}]({one.code_link}): `{one.setting}`")

@@ -49,6 +49,9 @@ STRENGTHS = {"correlated": "s_correlation", "shifted": "s_mean"}
 STOPS = sorted({round(2 ** (i / 4)) for i in range(49)})
 
 
+BOX = 150  #: pixels: two boxes stand beside each other on a phone
+
+
 def value(key: str) -> Value:
     """The number under `key`, whether or not its control is on the page now."""
     _follow_link(key)
@@ -82,6 +85,7 @@ def number(label: str, key: str, step: Value | None = None, help: str | None = N
         on_change=_write_link,
         args=(key,),
         persist_state="session",
+        width=BOX,
     )
     return spec.default if picked is None else picked
 
@@ -90,24 +94,22 @@ def width() -> int:
     """d_k: a slider with even steps on a log scale, and a box for any whole number."""
     _follow_link("s_dk")
     now = int(st.session_state["s_dk"])
-    slider, box = st.columns([4, 1.3], vertical_alignment="bottom", gap="medium")
     stops = sorted({*STOPS, now})
     st.session_state["s_dk_slider"] = now
-    with slider:
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.select_slider(
             _("d_k, the width of a query"),
             stops,
             key="s_dk_slider",
             on_change=lambda: put("s_dk", st.session_state["s_dk_slider"]),
         )
-    with box:
         return int(number("d_k", "s_dk", 1))
 
 
 def alternative() -> tuple[str, float]:
     """The alternative beside raw and scaled, and its parameter (1 where it has none)."""
     picked = choice(
-        _("Beside them"),
+        _("Alternative"),
         {name: alternative_names()[name] for name in CHOICES},
         "s_alternative",
         style="select",

@@ -14,12 +14,9 @@ from attnviz.words import _
 
 def panel() -> None:
     controls.width()
-    keys, seed, colours = st.columns([1, 1, 2], vertical_alignment="bottom")
-    with keys:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         controls.number(_("Keys, n"), "s_keys", 1)
-    with seed:
         controls.number(_("Seed"), "s_seed", 1)
-    with colours:
         own = st.toggle(_("Colours up to each picture's own largest value"), key="s_own", bind="query-params")
     config = saturation_panel.chosen()
     raw, scaled = results.jacobians(config)

@@ -16,14 +16,10 @@ from attnviz.words import _
 
 
 def panel() -> None:
-    picked, width, keys, seed = st.columns([2.2, 1, 1, 1], vertical_alignment="bottom")
-    with picked:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         alternative, _parameter = controls.alternative()
-    with width:
         controls.number("d_k", "s_dk", 1)
-    with keys:
         controls.number(_("Keys, n"), "s_keys", 1)
-    with seed:
         controls.number(_("Seed"), "s_seed", 1)
     hero.bars("s_bars", alternative)
     row = results.one_query(chosen())
@@ -187,14 +183,18 @@ def _measures(config: scaling.Config, made: dict[str, saturation.Result], known:
     )
     yield draw("to_q", _("Gradient that reaches q"), gradient, mean=True, bounds=_room(raw, scaled, "to_q"))
     yield draw("to_k", _("Gradient that reaches the keys"), gradient, mean=True, bounds=_room(raw, scaled, "to_k"))
+    growth = np.full(len(x), math.sqrt(2 * math.log(n))) * root
     yield draw(
         "score",
         _("Largest logit"),
         _("At d_k = {d_k} the largest of {n} logits is {raw:.3g} raw and {scaled:.3g} scaled."),
         limits=[
             Limit(_("√d_k × mean largest of n normals"), known.largest_score * root),
-            Limit(_("√(2 ln n)"), math.sqrt(2 * math.log(n)) if n > 1 else 0.0),
-        ],
+            Limit(_("√(2 d_k ln n)"), growth),
+        ]
+        if n > 1
+        else [],
+        log_y=n >= 8,
     )
 
 

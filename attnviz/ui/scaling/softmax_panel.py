@@ -20,8 +20,7 @@ SHOWN = 12
 
 
 def panel() -> None:
-    typed, hot = st.columns([3, 1], vertical_alignment="bottom")
-    with typed:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             _("Scores"),
             FIRST,
@@ -31,7 +30,6 @@ def panel() -> None:
             max_chars=40_000,
             help=_("Numbers between commas or spaces, 1 to 4,096 of them"),
         )
-    with hot:
         temperature = float(controls.number(_("Temperature, T"), "s_T", 0.1))
     scores = experiment.parse(text)
     _weights(scores, temperature)

@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from attnviz.experiments import variance
-from attnviz.experiments.draws import BROKEN, DISTRIBUTIONS
+from attnviz.experiments.draws import BROKEN
 from attnviz.figures import scaling_variance as figures
 from attnviz.ui import show
 from attnviz.ui.scaling import controls, results
@@ -37,26 +37,15 @@ def chosen() -> variance.Config:
 
 def _controls() -> variance.Config:
     controls.width()
-    components, how_far, pairs, seed = st.columns([2, 1.3, 1.3, 1], vertical_alignment="bottom")
-    with components:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         distribution, _far = controls.distribution()
-    with how_far:
-        _strength(distribution)
-    with pairs:
+        if distribution == "correlated":
+            controls.number(_("Correlation"), "s_correlation", 0.1, help=_("of each q_i with its k_i"))
+        if distribution == "shifted":
+            controls.number(_("Mean"), "s_mean", 0.1, help=_("of every component of q and of k"))
         controls.number(_("Pairs of q and k"), "s_pairs", 10_000)
-    with seed:
         controls.number(_("Seed"), "s_seed", 1)
-    assert distribution in DISTRIBUTIONS
     return chosen()
-
-
-def _strength(distribution: str) -> None:
-    if distribution == "correlated":
-        controls.number(_("Correlation of q and k"), "s_correlation", 0.1)
-    elif distribution == "shifted":
-        controls.number(_("Mean of every component"), "s_mean", 0.1)
-    else:
-        st.caption(_("mean 0, variance 1, all independent"))
 
 
 def _result(config: variance.Config) -> variance.Result:

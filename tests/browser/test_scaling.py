@@ -1,0 +1,130 @@
+"""The page on scaling in a real Chromium: bars that follow their slider by themselves, training that can be stopped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from attnviz.experiments import scaling
+from attnviz.experiments.alternatives import ALTERNATIVES, CHOICES
+from attnviz.ui.scaling.names import alternative_names
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def open_scaling(server_url: str, new_page: Open) -> Open:
+    """`open_scaling("?s_section=saturation")`: the page, up to its snippet."""
+
+    def opened(query: str = "", **options: Any) -> Any:
+        page = new_page(**options)
+        page.goto(f"{server_url}/scaling{query}")
+        page.get_by_text("Sections 1 and 2 in PyTorch").wait_for(timeout=60_000)
+        return page
+
+    return opened
+
+
+def facts(page: Any) -> list[str]:
+    """Largest weight, entropy and effective keys, of each row of bars in turn."""
+    return [text for text in page.locator(".ss-fact b").all_inner_texts() if text]
+
+
+def move(page: Any, what: str, stop: int, let_go: bool) -> None:
+    """Drag a slider of the bars to a stop; `let_go` ends the gesture."""
+    page.locator(f'.ss-range[data-what="{what}"]').evaluate(
+        """(input, [stop, letGo]) => {
+            input.value = stop;
+            input.dispatchEvent(new Event("input", {bubbles: true}));
+            if (letGo) input.dispatchEvent(new Event("change", {bubbles: true}));
+        }""",
+        [stop, let_go],
+    )
+
+
+def test_the_bars_show_pythons_numbers_and_move_without_asking_it(new_page: Open, server_url: str) -> None:
+    page = new_page()
+    sent: list[str] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda _frame: sent.append("frame")))
+    page.goto(f"{server_url}/scaling?s_section=saturation")
+    page.get_by_text("Sections 1 and 2 in PyTorch").wait_for(timeout=60_000)
+    row = scaling.run(scaling.Config())
+    assert facts(page)[0] == f"{row.raw.largest:.1%}"
+    assert facts(page)[3] == f"{row.scaled.largest:.1%}"
+    page.wait_for_timeout(500)
+    before = len(sent)
+    assert before, "the page spoke to Python when it opened"
+    grid = scaling.film_grid(16)
+    for d_k in (1, 2, 1024, 4096):
+        move(page, "d_k", grid.index(d_k), let_go=False)
+        there = scaling.run(scaling.Config(d_k))
+        assert facts(page)[3] == f"{there.scaled.largest:.1%}"
+    page.wait_for_timeout(300)
+    assert len(sent) == before
+    assert page.get_by_text(re.compile("At d_k = 64 the raw row")).is_visible(), "Python has not heard of it yet"
+
+
+def test_letting_go_tells_python_and_the_link(open_scaling: Open) -> None:
+    page = open_scaling("?s_section=saturation")
+    page.locator(".ss-canvas").first.wait_for()
+    move(page, "d_k", scaling.film_grid(16).index(1024), let_go=True)
+    page.get_by_text(re.compile("At d_k = 1024 the raw row")).wait_for()
+    page.wait_for_url("**s_dk=1024*")
+    move(page, "parameter", 1000, let_go=True)
+    page.wait_for_url("**s_temperature=100*")
+    page.reload()
+    page.get_by_text(re.compile("At d_k = 1024 the raw row")).wait_for()
+    assert page.locator(".ss-value").all_inner_texts() == ["1024", "100"]
+
+
+def test_every_alternative_is_computed_alike_in_the_browser_and_in_python(open_scaling: Open) -> None:
+    page = open_scaling("?s_section=alternatives&s_dk=64")
+    page.locator(".ss-canvas").nth(2).wait_for()
+    for name, words in alternative_names().items():
+        if name not in CHOICES:
+            continue
+        if name != CHOICES[0]:
+            page.get_by_label("Alternative", exact=True).click()
+            page.get_by_role("option", name=words, exact=True).click()
+            page.locator(".ss-name").nth(2).filter(has_text=words).wait_for()
+        row = scaling.run(scaling.Config(64, 16, 0, name, ALTERNATIVES[name].default)).alternative
+        assert facts(page)[6] == f"{row.largest:.1%}"
+        assert float(facts(page)[7]) == pytest.approx(row.entropy, rel=5e-3)
+
+
+def test_playing_sweeps_to_the_end_and_then_tells_python(open_scaling: Open) -> None:
+    page = open_scaling("?s_section=saturation&s_dk=2896")
+    page.locator(".ss-canvas").first.wait_for()
+    page.locator(".ss-play").click()
+    page.get_by_text(re.compile("At d_k = 4096 the raw row")).wait_for()
+
+
+def test_temperature_0_in_the_browser_is_one_hot(open_scaling: Open) -> None:
+    page = open_scaling("?s_section=softmax")
+    page.locator(".ss-canvas").first.wait_for()
+    assert facts(page)[0] == ">99.9%" or facts(page)[0] == "99.9%"
+    move(page, "parameter", 0, let_go=True)
+    page.get_by_text("At T = 0 all weight is on the largest score").wait_for()
+    assert facts(page)[0] == "100.0%"
+
+
+def test_a_training_can_be_stopped_and_what_it_had_stays(new_page: Open, server_url: str) -> None:
+    page = new_page()
+    page.goto(f"{server_url}/scaling?s_section=training&s_steps=2000&s_seeds=8&s_dk=512")
+    page.get_by_text(re.compile(r"step \d+ of 2000")).wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text(re.compile(r"Stopped at step \d+ of 2000")).wait_for()
+    page.get_by_role("button", name="Start again").wait_for()
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(open_scaling: Open) -> None:
+    page = open_scaling(width=390, height=844, dark=True)
+    for section in ("2 Softmax saturates", "3 Gradients vanish", "5 Alternatives", "7 Softmax itself"):
+        page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
+        page.wait_for_timeout(1500)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        wide = page.locator('[data-testid="stMain"]').evaluate("node => node.scrollWidth - node.clientWidth")
+        assert wide <= 0, section
