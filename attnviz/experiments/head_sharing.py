@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attnviz.core.attention import Stages
 from attnviz.core.costs import kv_bytes, parameters
@@ -19,6 +19,7 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.message import Problem
 from attnviz.models.intervene import Change
 from attnviz.models.layer import Layer
+from attnviz.models.projection import output_projection
 
 Method = Literal["mean", "first", "random"]
 
@@ -99,6 +100,17 @@ def change(config: Config) -> Change:
         return q, pooled(k, wanted, config.method, config.seed), pooled(v, wanted, config.method, config.seed + 1)
 
     return share
+
+
+def complete(layer: Layer, model: nn.Module) -> Layer:
+    """The layer with its output projection, which a trace kept in a file leaves out."""
+    if layer.w_o is not None or layer.v is None or not layer.name:
+        return layer
+    modules = dict(model.named_modules())
+    module, parent = modules.get(layer.name), modules.get(layer.name.rpartition(".")[0])
+    if module is None:
+        return layer
+    return replace(layer, w_o=output_projection(module, parent, layer.n_heads * layer.v.shape[-1]))
 
 
 def run(layer: Layer, config: Config) -> Result:

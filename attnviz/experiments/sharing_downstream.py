@@ -12,6 +12,8 @@ from attnviz.experiments import head_sharing
 from attnviz.experiments.explorer.reading import Reading
 from attnviz.models.forward import Logits
 from attnviz.models.intervene import Edit, intervene
+from attnviz.models.layer import Layer
+from attnviz.models.spelling import label
 from attnviz.models.trace import Trace
 
 Scope = Literal["layer", "all"]
@@ -29,7 +31,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Result:
-    """`guesses` is empty for a model that predicts nothing."""
+    """`guesses`, likeliest as trained first, is empty for a model that predicts nothing."""
 
     scope: Scope
     guesses: tuple[Guess, ...]
@@ -42,7 +44,7 @@ def run(reading: Reading, config: head_sharing.Config, scope: Scope = "layer") -
     edit = Edit(layers=config.layer if scope == "layer" else "all", change=head_sharing.change(config))
     logits: Logits = "last" if reading.trace.logits is not None else None
     after = intervene(reading.loaded.model, edit, logits=logits, **reading.inputs)
-    moved = _last_moved(reading.trace, after)
+    moved = _last_moved(*(_last_layer(trace, reading) for trace in (reading.trace, after)))
     if reading.trace.logits is None or after.logits is None or reading.loaded.entry.kind == "encoder":
         return Result(scope, (), None, moved)
     old, new = (_distribution(trace.logits) for trace in (reading.trace, after))
@@ -50,7 +52,7 @@ def run(reading: Reading, config: head_sharing.Config, scope: Scope = "layer") -
     best = best[old[best].argsort(descending=True)]
     tokenizer = reading.loaded.tokenizer
     assert tokenizer is not None
-    guesses = tuple(Guess(str(tokenizer.decode([int(i)])), float(old[i]), float(new[i])) for i in best)
+    guesses = tuple(Guess(label(str(tokenizer.decode([int(i)]))), float(old[i]), float(new[i])) for i in best)
     divergence = float((old * (old.clamp_min(1e-30).log() - new.clamp_min(1e-30).log())).sum())
     return Result(scope, guesses, divergence, moved)
 
@@ -60,13 +62,17 @@ def _distribution(logits: Tensor | None) -> Tensor:
     return logits[0].double().softmax(-1)
 
 
-def _last_moved(before: Trace, after: Trace) -> float:
-    old, new = (_output(trace) for trace in (before, after))
+def _last_layer(trace: Trace, reading: Reading) -> Layer:
+    layer = [found for found in trace.layers if found.kind == "self"][-1]
+    return head_sharing.complete(layer, reading.loaded.model)
+
+
+def _last_moved(before: Layer, after: Layer) -> float:
+    old, new = _output(before), _output(after)
     return float((new - old).norm() / old.norm().clamp_min(1e-30))
 
 
-def _output(trace: Trace) -> Tensor:
-    layer = [found for found in trace.layers if found.kind == "self"][-1]
+def _output(layer: Layer) -> Tensor:
     output = layer.stages_of(list(range(layer.n_heads))).output
     whole = output[0].transpose(0, 1).flatten(1).float()
     return whole @ layer.w_o.float().T if layer.w_o is not None else whole

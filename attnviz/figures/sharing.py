@@ -29,7 +29,7 @@ def wiring(kv_of: Sequence[int], n_kv_heads: int, title: str | None = None, heig
     heads = len(kv_of)
     at = (np.arange(n_kv_heads) + 0.5) * heads / n_kv_heads - 0.5  # the middle of each group
     size = float(np.clip(420 / heads, 6, 26))
-    half = min(0.16 * heads / n_kv_heads, 0.3)
+    half = min(0.16 * heads / n_kv_heads, 0.42)
     xs: list[float | None] = []
     ys: list[float | None] = []
     for head, kv in enumerate(kv_of):
@@ -66,24 +66,47 @@ def groups(
 ) -> Figure:
     """Weights of some heads, (n, Q, K), as trained above and sharing one K/V head below; one scale for all."""
     n = len(heads)
-    titles = [_("head {head}").format(head=h) for h in heads] + [""] * n
+    across = n if n <= 9 else -(-n // 2)
+    bands = -(-n // across)
+    titles = [""] * (2 * bands * across)
+    for i, head in enumerate(heads):
+        titles[2 * (i // across) * across + i % across] = _("head {head}").format(head=head)
     fig = make_subplots(
-        rows=2, cols=n, subplot_titles=titles, horizontal_spacing=0.012, vertical_spacing=0.04, shared_yaxes=True
+        rows=2 * bands, cols=across, subplot_titles=titles, horizontal_spacing=0.01, vertical_spacing=0.05 / bands
     )
     for row, stack in enumerate((before, after), 1):
-        for col, weights in enumerate(stack, 1):
+        for i, weights in enumerate(stack):
             shown = np.where(hidden, np.nan, weights).astype(np.float32)
-            fig.add_trace(_small(shown, [label(t) for t in tokens]), row=row, col=col)
+            fig.add_trace(_small(shown, [label(t) for t in tokens]), row=row + 2 * (i // across), col=1 + i % across)
     fig.update_xaxes(visible=False, constrain="domain")
     fig.update_yaxes(showticklabels=False, autorange="reversed", showgrid=False, zeroline=False, constrain="domain")
-    names = (_("as trained"), _("shared"))
-    for row, name in enumerate(names, 1):
-        fig.update_yaxes(title={"text": name, "font": {"size": 12}}, row=row, col=1)
+    for row in range(2 * bands):
+        name = _("shared") if row % 2 else _("as trained")
+        fig.update_yaxes(title={"text": name, "font": {"size": 12}}, row=row + 1, col=1)
     bar = {"title": {"text": _("weight"), "side": "right"}, "thickness": 10, "len": 0.9, "outlinewidth": 0}
     fig.update_layout(coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar})
-    layout(fig, height=int(np.clip(1500 / max(n, 3), 230, 430)))
-    fig.update_layout(margin={"t": 28})
+    layout(fig, height=bands * int(np.clip(2300 / max(across, 4), 270, 460)))
+    for i in range(2 * bands * across):  # square cells, the mask's grey only behind them
+        fig.update_yaxes(scaleanchor=f"x{i + 1}" if i else "x", row=1 + i // across, col=1 + i % across)
+    fig.update_layout(margin={"t": 28}, plot_bgcolor=with_alpha(MASKED, 0.3))
     fig.update_annotations(font_size=12)
+    return fig
+
+
+def pair(
+    before: np.ndarray, after: np.ndarray, head: int, tokens: Sequence[str], hidden: np.ndarray, side: int
+) -> Figure:
+    """One head's weights, (Q, K), as trained above and sharing its keys below, `side` pixels wide."""
+    fig = make_subplots(rows=2, cols=1, vertical_spacing=0.03)
+    names = [label(t) for t in tokens]
+    for row, weights in enumerate((before, after), 1):
+        fig.add_trace(_small(np.where(hidden, np.nan, weights).astype(np.float32), names), row=row, col=1)
+    fig.update_xaxes(visible=False)
+    fig.update_yaxes(visible=False, autorange="reversed")
+    fig.update_layout(coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "showscale": False})
+    layout(fig, height=2 * side + 18)
+    title = {"text": _("head {head}").format(head=head), "font": {"size": 12}, "x": 0.5, "xanchor": "center", "y": 1}
+    fig.update_layout(margin={"l": 0, "r": 0, "t": 20, "b": 0}, plot_bgcolor=with_alpha(MASKED, 0.3), title=title)
     return fig
 
 
@@ -133,8 +156,17 @@ def sweep(kv_heads: Sequence[int], change: Sequence[float], cache: Sequence[int]
     fig.add_trace(saved, secondary_y=False)
     fig.add_trace(line, secondary_y=True)
     fig.update_xaxes(type="category", title={"text": _("K/V heads"), "font": {"size": 12}})
-    fig.update_yaxes(title={"text": _("bytes"), "font": {"size": 12}}, secondary_y=False, rangemode="tozero")
-    fig.update_yaxes(tickformat=".0%", secondary_y=True, rangemode="tozero", showgrid=False)
+    most = max(max(change), 0.01) * 1.15
+    small = {"font": {"size": 12}}
+    fig.update_yaxes(title={"text": _("bytes"), **small}, secondary_y=False, range=[0, max(cache) * 1.15])
+    fig.update_yaxes(
+        title={"text": _("change"), **small},
+        tickformat=".0%",
+        dtick=0.25 if most < 1.3 else 0.5,
+        secondary_y=True,
+        range=[0, most],
+        showgrid=False,
+    )
     return layout(fig, height=270)
 
 

@@ -48,7 +48,7 @@ def stacked(names: Sequence[str], parts: Mapping[str, Sequence[int]], titles: Ma
                     hovertemplate="%{y}: %{x:,}<extra>" + titles[part] + "</extra>",
                 )
             )
-    fig.update_layout(barmode="stack", bargap=0.35)
+    fig.update_layout(barmode="stack", bargap=0.35, legend_traceorder="normal")
     fig.update_yaxes(autorange="reversed", type="category")
     return layout(fig, height=90 + 42 * len(names))
 
@@ -80,9 +80,13 @@ def over(
     here: int | None = None,
     limits: Mapping[str, float] | None = None,
     dashed: Sequence[str] = (),
+    binary: bool = False,
     height: int = 330,
 ) -> Figure:
-    """Curves over context, batch or K/V heads, both axes logarithmic; `limits` are horizontal lines with a name."""
+    """Curves over context, batch or K/V heads, both axes logarithmic; `limits` are horizontal lines with a name.
+
+    `binary` writes the y axis in KiB, MiB, GiB.
+    """
     fig = go.Figure()
     for number, (name, values) in enumerate(lines.items()):
         fig.add_trace(
@@ -100,11 +104,18 @@ def over(
             )
         )
     for name, value in (limits or {}).items():
-        fig.add_hline(
-            y=value,
-            line={"color": THEORY, "width": 1, "dash": "dot"},
-            annotation={"text": name, "font": {"size": 11}},
-            annotation_position="top left",
+        fig.add_trace(
+            go.Scatter(
+                x=[x[0], x[-1]],
+                y=[value, value],
+                mode="lines+text",
+                text=[name, ""],
+                textposition="top right",
+                textfont={"size": 11, "color": THEORY},
+                line={"color": THEORY, "width": 1, "dash": "dot"},
+                showlegend=False,
+                hoverinfo="skip",
+            )
         )
     if here is not None:
         fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
@@ -116,6 +127,9 @@ def over(
         ticktext=[f"{power:,}" for power in powers],
     )
     fig.update_yaxes(type="log", title={"text": y_title, "font": {"size": 12}}, exponentformat="power")
+    if binary:
+        names = ["1 B", "1 KiB", "1 MiB", "1 GiB", "1 TiB", "1 PiB"]
+        fig.update_yaxes(tickvals=[1024**i for i in range(6)], ticktext=names)
     return layout(fig, height=height)
 
 
@@ -162,7 +176,7 @@ def memory(weights: int, cache: int, room: int) -> Figure:
             )
         )
     fig.add_vline(x=room / gib, line={"color": THEORY, "width": 2})
-    fig.update_layout(barmode="stack")
+    fig.update_layout(barmode="stack", legend_traceorder="normal")
     fig.update_xaxes(title={"text": "GiB", "font": {"size": 12}}, rangemode="tozero")
     return layout(fig, height=140)
 

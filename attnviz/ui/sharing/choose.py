@@ -33,7 +33,7 @@ class Chosen:
 def choose() -> Chosen:
     """Draw the chooser and answer what was chosen."""
     ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
-    which, what = st.columns([1.3, 2.2], vertical_alignment="bottom")
+    which, what = st.columns([1.3, 2.2])
     with which:
         way = choice(_("Count"), ways, "h_from")
     if way == "preset":

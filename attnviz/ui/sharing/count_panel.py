@@ -13,10 +13,11 @@ from attnviz.models.own_shape import has_heads
 from attnviz.models.published import presets
 from attnviz.ui import show
 from attnviz.ui.controls import choice
+from attnviz.ui.guard import guard
 from attnviz.ui.sharing import code
 from attnviz.ui.sharing.choose import Chosen, choose, number
 from attnviz.ui.sharing.tables import Table, columns, tabled
-from attnviz.ui.sharing.units import binary, both, flop, many
+from attnviz.ui.sharing.units import binary, both, decimal, flop, many
 from attnviz.ui.sharing.variants import Bill, bills, part_titles, ways
 from attnviz.ui.text import plain
 from attnviz.words import _
@@ -27,6 +28,11 @@ MOST_CONTEXT = 1 << 27
 
 @st.fragment
 def panel() -> None:
+    with guard():
+        _panel()
+
+
+def _panel() -> None:
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
     with left:
@@ -81,8 +87,8 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
     for column, convention in zip((two, three, four), CONVENTIONS, strict=True):
         title, help_ = words[convention]
         held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=context)
-        column.metric(title, binary(held), help=f"{help_} {both(held)}")
-        column.caption(f"{held:,} B")
+        column.metric(title, binary(held), help=help_)
+        column.caption(f"{decimal(held)} = {held:,} B" if held >= 1000 else f"{held} B")
 
 
 def _parameters(found: list[Bill]) -> None:
@@ -129,7 +135,7 @@ def _bytes_over(arch: Architecture, context: int, batch: int) -> None:
     name, values = next(iter(lines.items()))
     budgets = {f"{gib} GiB": gib * 2**30 for gib in (24, 80)}
     show.figure(
-        figures.over(x, lines, title, _("bytes"), here=here, limits=budgets),
+        figures.over(x, lines, title, _("bytes"), here=here, limits=budgets, binary=True),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",
         words=_("Ideal, at 16 bits: {name} keeps {bytes} here. Its cache reaches {top} at the right end.").format(
@@ -179,14 +185,15 @@ def _layers(arch: Architecture, context: int, batch: int) -> None:
     if len(set(kinds)) < 2 and len({held for _layer, held in rows}) < 2:
         return
     st.subheader(_("Layer by layer"), anchor=False)
-    labels = [f"{layer.stack} {layer.role} {layer.index}" for layer, _held in rows]
+    one_stack = len({(layer.stack, layer.role) for layer, _held in rows}) == 1
+    labels = [str(la.index) if one_stack else f"{la.stack} {la.role} {la.index}" for la, _held in rows]
     held = [held for _layer, held in rows]
     most = max(range(len(held)), key=held.__getitem__)
     show.figure(
         figures.strip(held, kinds, labels, kind_names()),
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
-        words=_("{n} of {all} layers keep something that grows; layer {layer} keeps most, {bytes}.").format(
+        words=_("{n} of {all} layers keep keys and values of their own; layer {layer} keeps most, {bytes}.").format(
             n=sum(1 for layer, _held in rows if layer.cached), all=len(rows), layer=labels[most], bytes=both(held[most])
         ),
         table={

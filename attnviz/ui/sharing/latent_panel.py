@@ -11,6 +11,7 @@ from attnviz.models.architecture import Architecture
 from attnviz.models.published import presets
 from attnviz.ui import show
 from attnviz.ui.controls import choice
+from attnviz.ui.guard import guard
 from attnviz.ui.sharing import code
 from attnviz.ui.sharing.choose import number
 from attnviz.ui.sharing.count_panel import MOST_CONTEXT
@@ -24,6 +25,11 @@ CONTEXTS = [2**i for i in range(4, 18)]
 
 @st.fragment
 def panel() -> None:
+    with guard():
+        _panel()
+
+
+def _panel() -> None:
     names = {name: name for name, preset in presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:

@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.experiments import sharing_live
 from attnviz.models.architecture import Architecture
 from attnviz.models.meta import Measurement, measure
+from attnviz.ui.guard import guard
 from attnviz.ui.sharing import code
 from attnviz.ui.sharing.choose import Chosen, choose, number
 from attnviz.ui.sharing.tables import columns, tabled
@@ -19,6 +20,11 @@ MOST_TOKENS = 1 << 17
 
 @st.fragment
 def panel() -> None:
+    with guard():
+        _panel()
+
+
+def _panel() -> None:
     chosen = choose()
     one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
     with one:

@@ -11,6 +11,7 @@ from attnviz.models.architecture import Architecture
 from attnviz.models.claims import Claim, claims
 from attnviz.models.published import quality
 from attnviz.ui import show
+from attnviz.ui.guard import guard
 from attnviz.ui.sharing import code
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.text import plain, spoken
@@ -19,6 +20,11 @@ from attnviz.words import _, say
 
 @st.fragment
 def panel() -> None:
+    with guard():
+        _panel()
+
+
+def _panel() -> None:
     _claims()
     _quality()
     code.counting(Architecture.preset("deepseek-v3"), 1)

@@ -15,32 +15,35 @@ from attnviz.models.examples import EXAMPLES
 from attnviz.models.layer import Layer
 from attnviz.ui import readings, show
 from attnviz.ui.controls import choice
+from attnviz.ui.guard import guard
 from attnviz.ui.sharing import code
 from attnviz.ui.sharing.units import both
 from attnviz.ui.text import plain, spoken
-from attnviz.words import _
+from attnviz.words import _, ngettext
 
 TOKENS_SHOWN = 48
-HEADS_SHOWN = 6
+HEADS_SHOWN = 12
 
 
 def panel() -> None:
     reading = _reading()
     if reading is None:
         return
-    _shared(reading)
+    _fragment(reading)
 
 
 @st.fragment
+def _fragment(reading: Reading) -> None:
+    with guard():
+        _shared(reading)
+
+
 def _shared(reading: Reading) -> None:
     layers = reading.stacks[0].layers
     config = _ask(layers)
-    result = reading.kept(("sharing", config), lambda: head_sharing.run(layers[config.layer], config))
-    drawn, pictures = st.columns([1, 1.6], gap="large")
-    with drawn:
-        _wiring(reading, result)
-    with pictures:
-        _group(reading, result)
+    result = reading.kept(("sharing", config), lambda: _run(reading, config))
+    _wiring(reading, result)
+    _group(reading, result)
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(_("What it saves, what it breaks"), anchor=False)
@@ -51,6 +54,10 @@ def _shared(reading: Reading) -> None:
     with st.expander(_("Head by head")):
         _heads(result)
     code.sharing(reading, result)
+
+
+def _run(reading: Reading, config: Config) -> Result:
+    return head_sharing.run(head_sharing.complete(reading.stacks[0].layers[config.layer], reading.loaded.model), config)
 
 
 def _reading() -> Reading | None:
@@ -97,18 +104,22 @@ def _ask(layers: tuple[Layer, ...]) -> Config:
 
 def _wiring(reading: Reading, result: Result) -> None:
     kind = "MHA" if result.config.n_kv_heads == result.n_heads else "MQA" if result.config.n_kv_heads == 1 else "GQA"
-    show.figure(
-        figures.wiring(result.kv_of, result.config.n_kv_heads),
-        name=f"wiring-{result.n_heads}-{result.config.n_kv_heads}",
-        key="h-wiring",
-        words=_("**{kind}**: {h} query heads on {g} K/V heads; trained with {t}.").format(
-            kind=kind, h=result.n_heads, g=result.config.n_kv_heads, t=result.trained_kv_heads
-        ),
-        caption=_("{model}, layer {layer}").format(model=reading.name, layer=result.config.layer),
-        table={"query head": range(result.n_heads), "K/V head": result.kv_of, "trained": result.trained_kv_of},
-    )
+    drawn, numbers = st.columns([2, 1], gap="medium", vertical_alignment="center")
+    with drawn:
+        show.figure(
+            figures.wiring(result.kv_of, result.config.n_kv_heads),
+            name=f"wiring-{result.n_heads}-{result.config.n_kv_heads}",
+            key="h-wiring",
+            words=ngettext(
+                "**{kind}**: {h} query heads on {g} K/V head; trained with {t}.",
+                "**{kind}**: {h} query heads on {g} K/V heads; trained with {t}.",
+                result.config.n_kv_heads,
+            ).format(kind=kind, h=result.n_heads, g=result.config.n_kv_heads, t=result.trained_kv_heads),
+            caption=_("{model}, layer {layer}").format(model=reading.name, layer=result.config.layer),
+            table={"query head": range(result.n_heads), "K/V head": result.kv_of, "trained": result.trained_kv_of},
+        )
     trained, point = result.sweep[0], result.point
-    st.markdown(
+    numbers.markdown(
         _(
             "| this layer | trained | shared |\n|:--|--:|--:|\n"
             "| K shape (G, K, D) | {k0} | {k1} |\n| V shape | {v0} | {v1} |\n"
@@ -143,10 +154,15 @@ def _group(reading: Reading, result: Result) -> None:
     heads = list(range(group * per, (group + 1) * per))[:HEADS_SHOWN]
     tokens = reading.stacks[0].queries.labels[:TOKENS_SHOWN]
     n = len(tokens)
-    show.figure(
-        figures.groups(
-            result.before[heads][:, :n, :n], result.after[heads][:, :n, :n], heads, tokens, result.hidden[:n, :n]
-        ),
+    before, after, hidden = result.before[heads][:, :n, :n], result.after[heads][:, :n, :n], result.hidden[:n, :n]
+    st.caption(_("Weights of each head, as trained above and sharing below; dark is 0, bright is 1."))
+    side = 105 if len(heads) > 6 else 170  # nine in a row on a laptop, three on a phone
+    with st.container(horizontal=True, gap="small"):
+        for i, head in enumerate(heads):
+            fig = figures.pair(before[i], after[i], head, tokens, hidden, side)
+            st.plotly_chart(fig, width=side, key=f"h-pair-{i}", config={"displayModeBar": False})
+    show.under(
+        lambda: figures.groups(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
         words=_("Of head {head}’s attention {share:.0%} goes elsewhere once its keys are shared.").format(
@@ -156,7 +172,7 @@ def _group(reading: Reading, result: Result) -> None:
         caption=_("{model}, layer {layer}: {text}").format(
             model=reading.name, layer=result.config.layer, text=reading.request.text
         ),
-        table=_cells(result, heads, tokens),
+        table=lambda: _cells(result, heads, tokens),
     )
 
 
@@ -189,9 +205,12 @@ def _sweep(result: Result) -> None:
         figures.sweep(counts, [p.moved for p in result.sweep], [p.cache_bytes for p in result.sweep], point.n_kv_heads),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
-        words=_(
+        words=ngettext(
+            "With {g} K/V head the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
+            "changes by {moved:.0%} of its length, before any further training.",
             "With {g} K/V heads the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
-            "changes by {moved:.0%} of its length, before any further training."
+            "changes by {moved:.0%} of its length, before any further training.",
+            point.n_kv_heads,
         ).format(
             g=point.n_kv_heads,
             kept=point.cache_bytes / trained.cache_bytes,
@@ -220,15 +239,22 @@ def _downstream(reading: Reading, config: Config) -> None:
             ).format(model=plain(reading.name), moved=found.last_moved)
         )
         return
-    best = found.guesses[0]
+    best, now = found.guesses[0], max(found.guesses, key=lambda guess: guess.after)
     show.figure(
         figures.guesses(
             [g.label for g in found.guesses], [g.before for g in found.guesses], [g.after for g in found.guesses]
         ),
         name=f"next-token-shared-{scope}",
         key="h-next",
-        words=_("“{token}” goes from {before:.1%} to {after:.1%}; the distributions are {kl:.3g} nats apart.").format(
-            token=plain(best.label), before=best.before, after=best.after, kl=found.divergence
+        words=_(
+            "As trained “{token}” comes next with {before:.1%}; shared, “{other}” with {after:.1%}. The two "
+            "distributions are {kl:.3g} nats apart."
+        ).format(
+            token=plain(best.label),
+            before=best.before,
+            other=plain(now.label),
+            after=now.after,
+            kl=found.divergence,
         ),
         table={
             "token": [g.label for g in found.guesses],

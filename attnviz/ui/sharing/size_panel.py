@@ -16,6 +16,7 @@ from attnviz.models.published import GIB, gpus
 from attnviz.models.sizing import FARTHEST, Deployment, Size, size
 from attnviz.ui import show
 from attnviz.ui.controls import choice
+from attnviz.ui.guard import guard
 from attnviz.ui.sharing import code
 from attnviz.ui.sharing.choose import Chosen, choose, number
 from attnviz.ui.sharing.count_panel import MOST_CONTEXT
@@ -28,10 +29,15 @@ BATCHES = [2**i for i in range(13)]
 
 @st.fragment
 def panel() -> None:
+    with guard():
+        _panel()
+
+
+def _panel() -> None:
     chosen = choose()
     how, machine = _how(), _machine()
     found = sized(chosen.arch, chosen.total, chosen.active, how, machine)
-    _verdict(found, how, machine)
+    _verdict(found, machine, chosen.arch.max_context)
     _memory(found, machine)
     _three(chosen, how, machine)
     _roofline(chosen, how, machine, found)
@@ -44,7 +50,7 @@ def sized(arch: Architecture, total: int, active: int, how: Deployment, machine:
 
 
 def _how() -> Deployment:
-    columns = st.columns(5, vertical_alignment="bottom")
+    columns = st.columns(5)
     with columns[0]:
         context = number(_("Tokens of context"), "h_context", 8192, MOST_CONTEXT)
     with columns[1]:
@@ -57,8 +63,6 @@ def _how() -> Deployment:
     with columns[4]:
         grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
         group = number(_("Numbers per scale"), "h_scale", 64, 4096) if grouped else 64
-        if not grouped:
-            st.caption(_("int8, int4 and int2 ask here for the size of their groups."))
     held = {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")}
     convention = cast(Convention, choice(_("Count the cache as"), held, "h_as"))
     hybrid = True
@@ -97,7 +101,14 @@ def _machine() -> Machine:
     return Machine(tflops * 10**12, gbs * 10**9, gib * GIB)
 
 
-def _verdict(found: Size, how: Deployment, machine: Machine) -> None:
+def _made_for(tokens: int | None) -> str:
+    said = _("At this batch, in tokens.")
+    if tokens:
+        said += " " + _("The model was made for {n}.").format(n=f"{tokens:,}")
+    return said
+
+
+def _verdict(found: Size, machine: Machine, made_for: int | None) -> None:
     needed = found.weight_bytes + found.cache_bytes
     if found.fits:
         st.success(
@@ -121,7 +132,7 @@ def _verdict(found: Size, how: Deployment, machine: Machine) -> None:
             icon="✋",
         )
     one, two, three, four = st.columns(4)
-    one.metric(_("Longest context"), _number(found.longest_context), help=_("At this batch, in tokens."))
+    one.metric(_("Longest context"), _number(found.longest_context), help=_made_for(made_for))
     two.metric(_("Largest batch"), _number(found.largest_batch), help=_("At this context."))
     three.metric(
         _("One decoding step"),

@@ -20,7 +20,9 @@ def columns(rows: Sequence[dict[str, Any]]) -> Table:
 
 def tabled(table: Table, name: str, key: str) -> None:
     """A table, and the same as CSV and Markdown."""
-    st.dataframe(table, hide_index=True, key=key)
+    whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
+    localized = {name: st.column_config.NumberColumn(format="localized") for name in whole}
+    st.dataframe(table, hide_index=True, key=key, column_config=localized)
     with st.container(horizontal=True):
         st.download_button(
             _("CSV"), lambda: show.to_csv(table), f"{name}.csv", "text/csv", on_click="ignore", key=f"{key}-csv"
