@@ -34,10 +34,10 @@ def ask(edits: tuple[Edit, ...]) -> Asked:
     chosen: dict[str, Any] = {"edits": edits}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(width=330)
-        with st.container(width=132):
+        with st.container(width=126):
             kinds = {"self": _("self"), "cross": _("cross")}
             cross = choice(_("Attention"), kinds, "b_kind") == "cross"
-        with st.container(width=104):
+        with st.container(width=96):
             chosen["n_heads"] = int(choice(_("Query heads"), _numbers(1, HEADS), "b_h", default="2", style="select"))
         with st.container(width=164):
             chosen["mask"] = _mask(cross)

@@ -99,8 +99,8 @@ def _tokens(tokens: Sequence[cells.Token]) -> list[str]:
                 out[-3:] = ["^" + out[-2]]
             continue
         text = exact(float(what))
-        inside = bool(out) and out[-1] in ("oexp(", "ocos(", "osin(", "o√(")
-        out.append(kind + (f"({text})" if text.startswith("−") and not inside else text))
+        alone = len(tokens) == 1 or (bool(out) and out[-1] in ("oexp(", "ocos(", "osin(", "o√("))
+        out.append(kind + (f"({text})" if text.startswith("−") and not alone else text))
     return out
 
 

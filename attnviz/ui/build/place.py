@@ -16,7 +16,7 @@ from attnviz.ui.controls import linked, set_linked
 LINK, STEP = "b_at", "b_step"
 STRIP = "build_strip"  #: the strip's key: its state dies when the visitor leaves the page
 _KEPT, _SEEN = "_build_place", "_build_seen"
-MOST_EDITS = 400
+MOST_EDITS = 800  # every cell of the largest matrices
 
 
 @dataclass(frozen=True)
