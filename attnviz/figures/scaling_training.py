@@ -21,8 +21,8 @@ def measures(
     titles = {
         "loss": _("loss, nats"),
         "accuracy": _("labels right"),
-        "entropy": _("entropy of the weights, nats"),
-        "gradient": _("gradient at queries and keys"),
+        "entropy": _("entropy, nats"),
+        "gradient": _("gradient norm"),
     }
     fig = make_subplots(
         2, 2, subplot_titles=list(titles.values()), horizontal_spacing=0.1, vertical_spacing=0.16, shared_xaxes=False

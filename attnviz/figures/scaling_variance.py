@@ -25,7 +25,7 @@ def histograms(
         bars = go.Bar(
             x=centres,
             y=density,
-            width=np.diff(edges) * 0.94,
+            width=np.diff(edges),
             marker={"color": with_alpha(colour, 0.6), "line_width": 0},
             showlegend=False,
             hovertemplate=_("around %{x:.3g}: density %{y:.4g}") + "<extra></extra>",

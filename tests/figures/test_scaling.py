@@ -6,7 +6,14 @@ import warnings
 import numpy as np
 import pytest
 
-from attnviz.figures import scaling_gradient, scaling_head, scaling_softmax, scaling_training, scaling_variance
+from attnviz.figures import (
+    scaling_bars,
+    scaling_gradient,
+    scaling_head,
+    scaling_softmax,
+    scaling_training,
+    scaling_variance,
+)
 from attnviz.figures.scaling_curves import Limit, Line, over_d_k
 from attnviz.figures.theme import SCORES
 
@@ -117,3 +124,9 @@ def test_entropy_over_the_scale_marks_what_it_is_told():
         np.array([0.5, 1, 2]), np.array([0.9, 0.6, 0.2]), {"raw": (2, 0.2, "#000000")}
     )
     assert by_name(fig, "raw").x == (2,)
+
+
+def test_bars_for_saving_share_one_scale_from_0_to_1():
+    fig = scaling_bars.rows_of_bars([("raw", "#C44E9B", np.array([0.9, 0.1])), ("scaled", "#3B8EA5", np.full(2, 0.5))])
+    assert [trace.y.tolist() for trace in fig.data] == [[0.9, 0.1], [0.5, 0.5]]
+    assert fig.layout.yaxis.range == (0, 1.02)

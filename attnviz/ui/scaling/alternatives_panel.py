@@ -7,7 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments import length, saturation
+from attnviz.experiments import length, saturation, scaling
 from attnviz.experiments.alternatives import ALTERNATIVES
 from attnviz.experiments.families import FAMILIES
 from attnviz.figures.scaling_curves import Line, over_d_k
@@ -29,9 +29,15 @@ def panel() -> None:
         n_keys = int(controls.number(_("Keys, n"), "s_keys", 1))
         seed_number = int(controls.number(_("Seed"), "s_seed", 1))
     hero.bars("s_bars_alternatives", alternative)
+    row = results.one_query(scaling.Config(d_k, n_keys, seed_number, alternative, parameter))
+    words = _("**Random, seed {seed}.** At d_k = {d_k}: {name} gives its favourite of {n} keys {largest:.1%}.").format(
+        seed=seed_number, d_k=d_k, name=alternative_names()[alternative], n=n_keys, largest=row.alternative.largest
+    )
+    hero.under("s_bars_alternatives", row, words)
     says, formula_column = st.columns([1.6, 1], vertical_alignment="center")
     says.markdown(about(alternative))
     formula_column.latex(formula(alternative, d_k, n_keys, parameter))
+    st.subheader(_("Every way on the same axes, each with its number as you left it"), anchor=False)
     _all(d_k, n_keys, seed_number)
     _lengths(d_k, seed_number)
     _families()
@@ -76,10 +82,13 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
     x = made["raw"].d_k
     at = int(np.argmin(np.abs(np.log(x / d_k))))
     titles = {
-        "largest": _("Median largest weight, every way"),
-        "to_q": _("Median gradient that reaches q, every way"),
+        "largest": _("Median largest weight"),
+        "entropy": _("Median entropy, nats"),
+        "jacobian": _("Median norm of the Jacobian"),
+        "to_q": _("Median gradient that reaches q"),
     }
-    for column, (measure, title) in zip(st.columns(2, gap="medium"), titles.items(), strict=True):
+    columns = [*st.columns(2, gap="medium"), *st.columns(2, gap="medium")]
+    for column, (measure, title) in zip(columns, titles.items(), strict=True):
         lines = [
             Line(names[name], COLOURS[name], made[name].bands[measure].middle, dash=DASHES.get(name, "solid"))
             for name in made
@@ -91,7 +100,7 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
         )
         table = {"d_k": x, **{name: made[name].bands[measure].middle for name in made}}
         with column:
-            fig = over_d_k(x, lines, title, here=d_k, height=380)
+            fig = over_d_k(x, lines, title, here=d_k, height=360)
             show.figure(fig, name=f"alternatives-{measure}", key=f"s_all_{measure}", table=table, words=words)
 
 

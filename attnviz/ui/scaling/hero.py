@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from attnviz.experiments import scaling
 from attnviz.experiments.alternatives import ALTERNATIVES
+from attnviz.figures.scaling_bars import rows_of_bars
+from attnviz.ui import show
 from attnviz.ui.canvas.softmax_slider import Panel, Parameter, Picked, softmax_slider
 from attnviz.ui.scaling import controls, results
 from attnviz.ui.scaling.names import alternative_names, colour, letter, plain_formula
@@ -31,6 +36,18 @@ def bars(key: str, alternative: str) -> None:
         about=alternative,
         on_pick=picked,
     )
+
+
+def under(key: str, row: scaling.Result, words: str) -> None:
+    """The sentence below the bars, and their export: as they stand where the slider was let go."""
+    names = alternative_names()
+    config = row.config
+    drawn = {"raw": row.raw, "sqrt": row.scaled, config.alternative: row.alternative}
+    fig = rows_of_bars([(names[name], colour(name), one.weights) for name, one in drawn.items()])
+    table: dict[str, Any] = {"key": range(1, config.n_keys + 1)}
+    for name, one in drawn.items():
+        table |= {f"{name}_logit": one.logits, f"{name}_weight": one.weights}
+    show.under(fig, name=f"weights-dk{config.d_k}", key=key + "_picture", table=table, caption=words, words=words)
 
 
 def slider(alternative: str) -> Parameter | None:

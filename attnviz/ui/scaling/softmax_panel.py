@@ -9,6 +9,7 @@ import streamlit as st
 
 from attnviz.experiments import softmax_numerics as experiment
 from attnviz.figures import scaling_softmax as figures
+from attnviz.figures.scaling_bars import rows_of_bars
 from attnviz.figures.theme import SCALED
 from attnviz.ui import show
 from attnviz.ui.canvas.softmax_slider import Panel, Parameter, softmax_slider
@@ -58,7 +59,10 @@ def _weights(scores: list[float], temperature: float) -> None:
     with numbers:
         table = {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]}
         st.dataframe(table, hide_index=True, height=min(36 * (len(scores) + 1) + 3, 260))
-    st.markdown(_temperature_words(p, temperature))
+    words = _temperature_words(p, temperature)
+    fig = rows_of_bars([("softmax", SCALED, p)])
+    numbers_table = {"key": range(1, len(scores) + 1), "score": scores, "weight": p}
+    show.under(fig, name="softmax", key="s_typed_picture", table=numbers_table, caption=words, words=words)
     st.latex(_formula(scores, p, temperature))
 
 

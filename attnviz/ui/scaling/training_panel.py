@@ -7,9 +7,11 @@ import time
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.experiments import retrieval_training as experiment
 from attnviz.figures import scaling_training as figures
+from attnviz.figures.theme import Figure
 from attnviz.ui import show
 from attnviz.ui.controls import choice
 from attnviz.ui.scaling import controls, results
@@ -80,7 +82,7 @@ def _run(config: experiment.Config) -> None:
             _picture(partial, "s_training")
 
 
-def _live(config: experiment.Config, button: st.delta_generator.DeltaGenerator, drawn) -> None:  # type: ignore[no-untyped-def]
+def _live(config: experiment.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
     """Train, draw as it comes; pressing Stop reruns the page, which finds the part that was kept."""
     with button.container(horizontal=True, vertical_alignment="center"):
         st.button(_("Stop"), icon=":material/stop:", key="s_stop")
@@ -100,7 +102,7 @@ def _live(config: experiment.Config, button: st.delta_generator.DeltaGenerator, 
         _picture(result, "s_training")
 
 
-def _figure(result: experiment.Result):  # type: ignore[no-untyped-def]
+def _figure(result: experiment.Result) -> Figure:
     names = alternative_names()
     runs = [(names[name], colour(name), vars(run)) for name, run in result.runs.items()]
     config = result.config

@@ -1,0 +1,183 @@
+"""The curves of section 2: which measure, with which words, limits and axis; drawn for raw, scaled and the "
+"alternative."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments import saturation, scaling
+from attnviz.figures.scaling_curves import Limit, Line, over_d_k
+from attnviz.ui import show
+from attnviz.ui.scaling import results
+from attnviz.ui.scaling.names import alternative_names, colour
+from attnviz.words import _
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One measure over d_k. `words` is a template that takes d_k, n, rows, raw, scaled, raw_mean, scaled_mean."""
+
+    measure: str
+    title: str
+    words: str
+    limits: Sequence[Limit] = ()
+    bounds: tuple[float, float] | None = None
+    mean: bool = False  #: draw the means of raw and scaled too
+    share_of: float | None = None
+    log_y: bool = False
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The three ways, measured on the same vectors."""
+
+    config: scaling.Config
+    made: dict[str, saturation.Result]  #: raw, sqrt, and the alternative
+
+    @property
+    def d_k(self) -> np.ndarray:
+        return self.made["raw"].d_k
+
+    @property
+    def at(self) -> int:
+        """The place on the grid that is nearest to the chosen d_k."""
+        return int(np.argmin(np.abs(np.log(self.d_k / self.config.d_k))))
+
+
+def measured(config: scaling.Config) -> Measured:
+    """Raw, scaled and the alternative of `config`, from the cache where it has them."""
+    parameters = {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
+    configs = {name: saturation.Config(config.n_keys, config.seed, name, p) for name, p in parameters.items()}
+    return Measured(config, {name: results.curves(one) for name, one in configs.items()})
+
+
+def grid(found: Measured) -> None:
+    """All pictures, two to a row."""
+    known = saturation.limits(found.config.n_keys)
+    pictures = [*_of_weights(found, known), *_of_gradients(found, known)]
+    for start in range(0, len(pictures), 2):
+        for column, picture in zip(st.columns(2, gap="medium"), pictures[start : start + 2], strict=False):
+            with column:
+                _draw(found, picture)
+
+
+def _draw(found: Measured, picture: Picture) -> None:
+    measure, at = picture.measure, found.at
+    raw, scaled = (found.made[name].bands[measure] for name in ("raw", "sqrt"))
+    fig = over_d_k(
+        found.d_k,
+        _lines(found, picture),
+        picture.title,
+        limits=picture.limits,
+        here=found.config.d_k,
+        bounds=picture.bounds,
+        share_of=picture.share_of,
+        log_y=picture.log_y,
+    )
+    words = picture.words.format(
+        d_k=int(found.d_k[at]),
+        n=found.config.n_keys,
+        rows=found.made["raw"].rows,
+        raw=raw.middle[at],
+        scaled=scaled.middle[at],
+        raw_mean=raw.mean[at],
+        scaled_mean=scaled.mean[at],
+    )
+    table = {"d_k": found.d_k} | {
+        f"{name}_{part}": values
+        for name, result in found.made.items()
+        for part, values in vars(result.bands[measure]).items()
+    }
+    show.figure(fig, name=f"saturation-{measure}", key=f"s_{measure}", table=table, caption=words, words=words)
+
+
+def _lines(found: Measured, picture: Picture) -> list[Line]:
+    names = alternative_names()
+    lines = []
+    for name, result in found.made.items():
+        band = result.bands[picture.measure]
+        mean = band.mean if picture.mean and name in ("raw", "sqrt") else None
+        lines.append(Line(names[name], colour(name), band.middle, band.low, band.high, mean))
+    return lines
+
+
+def _of_weights(found: Measured, known: saturation.Limits) -> list[Picture]:
+    even, n = known.uniform, known.n_keys
+    log_n = math.log(n) or 1.0
+    return [
+        Picture(
+            "largest",
+            _("Largest weight"),
+            _("At d_k = {d_k} the median row gives its favourite key {raw:.0%} raw and {scaled:.0%} scaled."),
+            [Limit(_("even, 1/n"), even["largest"], below=True), Limit(_("one-hot"), known.one_hot["largest"])],
+            (0, 1.08),
+        ),
+        Picture(
+            "certain",
+            _("Share of rows with a weight over 0.99"),
+            _("At d_k = {d_k}, {raw:.0%} of {rows} raw rows are as good as one-hot, {scaled:.0%} of scaled ones."),
+            bounds=(-0.02, 1.04),
+        ),
+        Picture(
+            "entropy",
+            _("Entropy: nats, and share of ln n"),
+            _(
+                "At d_k = {d_k} the median entropy is {raw:.2f} nats raw and {scaled:.2f} scaled. "
+                "Large n predicts ln n − d_k/2 for raw scores."
+            ),
+            [
+                Limit(_("even, ln n"), even["entropy"]),
+                Limit(_("raw, predicted for large n"), known.entropy(found.d_k)),
+            ],
+            (0, log_n * 1.12),
+            share_of=log_n,
+        ),
+        Picture(
+            "effective",
+            _("Effective number of keys"),
+            _("At d_k = {d_k} a raw row looks at {raw:.3g} keys in effect, a scaled one at {scaled:.3g} of {n}."),
+            [Limit(_("even, n"), even["effective"]), Limit(_("one-hot"), 1.0, below=True)],
+            (0, n * 1.1),
+        ),
+    ]
+
+
+def _of_gradients(found: Measured, known: saturation.Limits) -> list[Picture]:
+    n, root = known.n_keys, np.sqrt(found.d_k)
+    gradient = _(
+        "At d_k = {d_k}: median {raw:.2g} raw, {scaled:.2g} scaled; mean {raw_mean:.2g} and {scaled_mean:.2g}. "
+        "Raw, as d_k grows, most rows get nothing while a few near-ties get much: the mean (dotted) hides it."
+    )
+    largest = [
+        Limit(_("√d_k × mean largest of n normals"), known.largest_score * root),
+        Limit(_("√(2 d_k ln n)"), math.sqrt(2 * math.log(n)) * root),
+    ]
+    return [
+        Picture(
+            "jacobian",
+            _("Norm of the softmax Jacobian"),
+            _("At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled: what softmax lets through."),
+            [Limit(_("even, √(n−1)/n"), known.uniform["jacobian"], below=True), Limit(_("one-hot"), 0.0)],
+            (-0.02, 0.62),
+        ),
+        Picture("to_q", _("Gradient that reaches q"), gradient, (), _room(found, "to_q"), mean=True),
+        Picture("to_k", _("Gradient that reaches the keys"), gradient, (), _room(found, "to_k"), mean=True),
+        Picture(
+            "score",
+            _("Largest logit"),
+            _("At d_k = {d_k} the largest of {n} logits is {raw:.3g} raw and {scaled:.3g} scaled."),
+            largest if n > 1 else (),
+            log_y=n >= 8,
+        ),
+    ]
+
+
+def _room(found: Measured, measure: str) -> tuple[float, float]:
+    """Up to well above the means: the upper edge of the raw band would leave no room for anything else."""
+    top = max(float(found.made[name].bands[measure].mean.max()) for name in ("raw", "sqrt"))
+    return (-0.03 * top, 1.6 * top or 1.0)
