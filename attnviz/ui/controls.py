@@ -50,7 +50,7 @@ def linked(key: str, default: T, parse: Callable[[str], T]) -> T:
     `parse` raises ValueError on text that makes no sense; the default is then shown, and it is said.
     """
     wanted = st.query_params.get(key)
-    if key in st.session_state and st.session_state.get(_seen(key)) == wanted:
+    if _came_back(key) or (key in st.session_state and st.session_state.get(_seen(key)) == wanted):
         return cast(T, st.session_state[key])
     st.session_state[_seen(key)] = wanted
     value = default
@@ -74,6 +74,28 @@ def set_linked(key: str, value: object, text: str | None) -> None:
     st.session_state[_seen(key)] = text
 
 
+def entering(page: str) -> bool:
+    """Whether this run shows another page than the last one did. The main script calls it, once a run."""
+    entered = st.session_state.get("_page") != page
+    st.session_state["_page"], st.session_state["_entered"] = page, entered
+    return entered
+
+
+def came_back(key: str, name: str) -> bool:
+    """Whether the visitor returns to a page that remembers `key`, by a menu that cleared `name` from the link."""
+    return bool(st.session_state.get("_entered")) and key in st.session_state and name not in st.query_params
+
+
+def _came_back(key: str) -> bool:
+    """Returning to a page, its choices are as they were left, and the link says them again."""
+    if not came_back(key, key):
+        return False
+    text = st.session_state.get(_seen(key))
+    if text is not None:
+        st.query_params[key] = text
+    return True
+
+
 def _seen(key: str) -> str:
     return f"_link_seen_{key}"
 
@@ -81,7 +103,7 @@ def _seen(key: str) -> str:
 def _follow_link(label: str, options: Mapping[str, str], key: str, first: str) -> None:
     """Set the widget from the link when the link changed by another hand than the widget's."""
     wanted = st.query_params.get(key)
-    if key in st.session_state and st.session_state.get(_seen(key)) == wanted:
+    if _came_back(key) or (key in st.session_state and st.session_state.get(_seen(key)) == wanted):
         if st.session_state[key] not in options:
             st.session_state[key] = first
         return

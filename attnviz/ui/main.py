@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.ui import navigation
+from attnviz.ui.controls import entering
 from attnviz.words import set_language_source
 
 set_language_source(lambda: st.context.locale)
@@ -18,4 +19,9 @@ st.logo(Path(__file__).with_name("logo.svg"), size="large")
 # Streamlit leaves 6rem above the first line: more than a sentence of the page needs.
 st.html("<style>.stMainBlockContainer{padding:2.75rem clamp(1rem,3.5vw,3rem) 4rem}</style>")
 
-st.navigation(navigation.pages()).run()
+page = st.navigation(navigation.pages())
+entering(page.url_path)
+try:
+    page.run()
+finally:
+    st.session_state["_entered"] = False

@@ -12,7 +12,7 @@ from attnviz.core.message import Problem
 from attnviz.experiments.explorer.heads import Look
 from attnviz.experiments.explorer.reading import Stack
 from attnviz.ui import canvas, links
-from attnviz.ui.controls import choice, linked, set_linked
+from attnviz.ui.controls import came_back, choice, linked, set_linked
 from attnviz.ui.guard import show_problem
 from attnviz.words import _
 
@@ -94,6 +94,10 @@ def options() -> dict[str, Any]:
 
 def kept_canvas() -> dict[str, Any]:
     """What the link holds of the canvas: pins, painted mask, hidden tokens, silenced heads. Read once a session."""
+    if came_back("canvas", "c"):
+        with suppress(Problem):
+            links.write("c", st.session_state["canvas"] or None)
+        st.session_state["canvas_link"] = st.query_params.get("c")
     if "canvas" not in st.session_state or st.session_state.get("canvas_link") != st.query_params.get("c"):
         st.session_state["canvas_link"] = st.query_params.get("c")
         try:
