@@ -2,25 +2,51 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import numpy as np
-from plotly.subplots import make_subplots
+import plotly.graph_objects as go
 
 from attnviz.figures.theme import THEORY, Figure, layout
 from attnviz.words import _
 
+GAP = 0.04  #: between two rows of bars, as a share of the width
+
 
 def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]], height: int = 280) -> Figure:
-    """Each of `rows` (name, colour, weights (n,)) beside the others, from 0 to 1; dashed: even weights."""
-    fig = make_subplots(1, len(rows), subplot_titles=[name for name, _colour, _weights in rows], shared_yaxes=True)
-    for column, (name, colour, weights) in enumerate(rows, start=1):
+    """Each of `rows` (name, colour, weights (n,)) beside the others, from 0 to 1; dashed: even weights.
+
+    Made as plain data and checked by Plotly once: it is redrawn whenever a slider is let go.
+    """
+    look = copy.deepcopy(_shared_look(height)) | {"annotations": [], "shapes": [_even(len(rows[0][2]))]}
+    look["yaxis"] |= {"range": [0, 1.02]}
+    traces = []
+    width = (1 - GAP * (len(rows) - 1)) / len(rows)
+    for i, (name, colour, weights) in enumerate(rows):
+        axis, left = str(i + 1) if i else "", i * (width + GAP)
+        look[f"xaxis{axis}"] = {"domain": [left, left + width], "title": {"text": _("key")}, "automargin": True}
+        title = {"text": name, "x": left + width / 2, "y": 1, "xref": "paper", "yref": "paper"}
+        look["annotations"].append(title | {"yanchor": "bottom", "showarrow": False, "font": {"size": 14}})
         keys = np.arange(1, len(weights) + 1)
-        bars = {"type": "bar", "x": keys, "y": weights, "marker": {"color": colour, "line": {"width": 0}}, "name": name}
-        fig.add_trace(bars, 1, column)
-    fig.add_hline(y=1 / max(1, len(rows[0][2])), line={"color": THEORY, "dash": "dash", "width": 1})
-    fig.update_xaxes(title_text=_("key"))
-    fig.update_yaxes(range=[0, 1.02])
-    fig = layout(fig, height=height)
+        marker = {"color": colour, "line": {"width": 0}}
+        traces.append(
+            {"type": "bar", "x": keys, "y": weights, "xaxis": f"x{axis}", "yaxis": "y", "marker": marker, "name": name}
+        )
+    return go.Figure(traces, look)
+
+
+def _even(n: int) -> dict[str, Any]:
+    line = {"color": THEORY, "dash": "dash", "width": 1}
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "y0": 1 / max(1, n), "y1": 1 / max(1, n), "line": line}
+
+
+@cache
+def _shared_look(height: int) -> dict[str, Any]:
+    fig = layout(go.Figure(), height=height)
     fig.update_layout(showlegend=False, margin={"t": 36})
-    return fig
+    look: dict[str, Any] = fig.to_plotly_json()["layout"]
+    look.pop("template", None)  # the default one, which costs more to check than all the rest
+    return {"yaxis": {}} | look
