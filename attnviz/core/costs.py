@@ -91,6 +91,9 @@ class Flops:
     def __add__(self, more: Flops) -> Flops:
         return Flops(self.projections + more.projections, self.scores + more.scores, self.values + more.values)
 
+    def __mul__(self, times: int) -> Flops:
+        return Flops(self.projections * times, self.scores * times, self.values * times)
+
 
 def pairs(new_tokens: int, context: int, *, causal: bool = False, window: int | None = None) -> int:
     """How many (query, key) pairs `new_tokens` queries at the end of `context` keys look at.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -82,7 +83,11 @@ class Architecture:
         paged: Paged = PAGED,
     ) -> int:
         """Bytes that `batch` sequences of `tokens` tokens keep; cross-attention keeps `encoder_tokens` of its own."""
-        return sum(by for _, by in self.bytes_by_layer(tokens, batch, dtype, convention, encoder_tokens, group, paged))
+        _check(tokens, batch, encoder_tokens)
+        lengths = {"self": tokens, "cross": encoder_tokens}
+        return batch * sum(
+            n * layer.cache_bytes(lengths[layer.role], dtype, convention, group, paged) for layer, n in self._alike
+        )
 
     def bytes_by_layer(
         self,
@@ -95,9 +100,7 @@ class Architecture:
         paged: Paged = PAGED,
     ) -> Iterator[tuple[Layer, int]]:
         """Each layer with the bytes it keeps."""
-        for name, value in (("tokens", tokens), ("batch", batch), ("encoder_tokens", encoder_tokens)):
-            if not isinstance(value, int) or value < (1 if name == "batch" else 0) or value > 1 << 40:
-                raise Problem("{name}={value} must be a whole number and not negative", name=name, value=value)
+        _check(tokens, batch, encoder_tokens)
         for layer in self.layers:
             length = encoder_tokens if layer.role == "cross" else tokens
             yield layer, batch * layer.cache_bytes(length, dtype, convention, group, paged)
@@ -111,8 +114,22 @@ class Architecture:
         return self._flops(1, context, True, machine)
 
     def _flops(self, new: int, context: int, causal: bool, machine: Machine) -> Flops:
-        mine = (layer for layer in self.layers if layer.role == "self" and (new > 1 or layer.stack == "decoder"))
-        return sum((layer.flops(new, context, causal=causal, machine=machine) for layer in mine), Flops(0, 0, 0))
+        total = Flops(0, 0, 0)
+        for layer, n in self._alike:
+            if layer.role == "self" and (new > 1 or layer.stack == "decoder"):
+                total = total + layer.flops(new, context, causal=causal, machine=machine) * n
+        return total
+
+    @cached_property
+    def _alike(self) -> tuple[tuple[Layer, int], ...]:
+        """Layers that differ in nothing but their place, and how many there are."""
+        return tuple(Counter(replace(layer, index=0) for layer in self.layers).items())
+
+
+def _check(tokens: int, batch: int, encoder_tokens: int) -> None:
+    for name, value, least in (("tokens", tokens, 0), ("batch", batch, 1), ("encoder_tokens", encoder_tokens, 0)):
+        if not isinstance(value, int) or not least <= value <= 1 << 40:
+            raise Problem("{name}={value} must be a whole number and not negative", name=name, value=value)
 
 
 @lru_cache(maxsize=64)

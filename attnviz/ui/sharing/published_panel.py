@@ -6,13 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import Architecture
 from attnviz.models.claims import Claim, claims
-from attnviz.models.published import quality
-from attnviz.ui import show
 from attnviz.ui.guard import guard
-from attnviz.ui.sharing import code
+from attnviz.ui.sharing import code, quality
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.text import plain, spoken
 from attnviz.words import _, say
@@ -26,7 +23,7 @@ def panel() -> None:
 
 def _panel() -> None:
     _claims()
-    _quality()
+    quality.panel()
     code.counting(Architecture.preset("deepseek-v3"), 1)
 
 
@@ -62,30 +59,3 @@ def _row(claim: Claim) -> dict[str, Any]:
         _("why"): say(claim.why),
         _("source"): claim.source,
     }
-
-
-def _quality() -> None:
-    st.subheader(_("Sharing is not free"), anchor=False)
-    rows, source = quality()
-    show.figure(
-        figures.quality([row.model for row in rows], [row.seconds for row in rows], [row.score for row in rows]),
-        name="gqa-quality",
-        key="h-quality",
-        words=_(
-            "Quoted, not measured here: with one K/V head the XXL model loses {mqa:.1f} points of its average score "
-            "and is {faster:.1f} times as fast; with 8 it loses {gqa:.1f} and is {fast:.1f} times as fast."
-        ).format(
-            mqa=rows[1].score - rows[2].score,
-            faster=rows[1].seconds / rows[2].seconds,
-            gqa=rows[1].score - rows[3].score,
-            fast=rows[1].seconds / rows[3].seconds,
-        ),
-        caption=source,
-        table={
-            "model": [row.model for row in rows],
-            "seconds a sample": [row.seconds for row in rows],
-            "average score": [row.score for row in rows],
-        },
-    )
-    said = _("Source: {source}. Both shared models were trained further after their heads were pooled.")
-    st.caption(said.format(source=source))

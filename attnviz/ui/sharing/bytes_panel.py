@@ -1,0 +1,106 @@
+"""Bytes of keys and values over context, batch and K/V heads, and layer by layer."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.figures import sharing_costs as figures
+from attnviz.models.architecture import Architecture
+from attnviz.models.own_shape import has_heads, shared_otherwise
+from attnviz.ui import show
+from attnviz.ui.controls import choice
+from attnviz.ui.sharing.units import binary, both
+from attnviz.ui.sharing.variants import ways
+from attnviz.ui.text import plain
+from attnviz.words import _
+
+POWERS = [2**i for i in range(4, 21)]
+
+
+def over(arch: Architecture, context: int, batch: int) -> None:
+    st.subheader(_("Bytes of keys and values"), anchor=False)
+    axes = {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")}
+    axis = choice(_("Over"), axes, "h_axis", label_visibility="collapsed")
+    if axis == "heads":
+        return over_heads(arch, context, batch)
+    if axis == "context":
+        x, title, here = POWERS, _("tokens of context"), context
+        lines = {name: [way.kv_cache_bytes(t, batch) for t in x] for name, way in ways(arch).items()}
+    else:
+        x, title, here = [2**i for i in range(13)], _("sequences"), batch
+        lines = {name: [way.kv_cache_bytes(context) * b for b in x] for name, way in ways(arch).items()}
+    if not any(any(line) for line in lines.values()):
+        st.info(_("An encoder reads everything at once: it keeps no cache."))
+        return None
+    name, values = next(iter(lines.items()))
+    budgets = {f"{gib} GiB": gib * 2**30 for gib in (24, 80)}
+    show.figure(
+        figures.over(x, lines, title, _("bytes"), here=here, limits=budgets, binary=True),
+        name=f"kv-bytes-{axis}-{arch.name}",
+        key="h-bytes",
+        words=_("Ideal, at 16 bits: {name} keeps {bytes} here. Its cache reaches {top} at the right end.").format(
+            name=plain(name), bytes=both(arch.kv_cache_bytes(context, batch)), top=binary(values[-1])
+        ),
+        table={title: x, **lines},
+    )
+    return None
+
+
+def over_heads(arch: Architecture, context: int, batch: int) -> None:
+    heads = [layer for layer in arch.layers if has_heads(layer)]
+    if not heads or any(layer.stack == "encoder" for layer in heads):
+        st.info(_("An encoder reads everything at once: it keeps no cache."))
+        return
+    counts = [g for g in range(1, heads[0].n_heads + 1) if all(layer.n_heads % g == 0 for layer in heads)]
+    values = [shared_otherwise(arch, g).kv_cache_bytes(context, batch) for g in counts]
+    own = None if heads[0].latent else heads[0].n_kv_heads
+    show.figure(
+        figures.bars([str(g) for g in counts], values, _("bytes"), counts.index(own) if own in counts else None),
+        name=f"kv-bytes-heads-{arch.name}",
+        key="h-over-heads",
+        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=both(values[0])),
+        table={"K/V heads": counts, "bytes": values},
+    )
+
+
+def kind_names() -> dict[str, str]:
+    return {
+        "full": _("full attention"),
+        "window": _("sliding window"),
+        "chunk": _("chunks"),
+        "latent": _("latents (MLA)"),
+        "hybrid": _("attention and a state"),
+        "linear": _("a state of fixed size"),
+        "shared": _("another layer’s keys"),
+        "none": _("measured"),
+    }
+
+
+def layers(arch: Architecture, context: int, batch: int) -> None:
+    """Bytes by layer, for models whose layers are not all alike."""
+    rows = list(arch.bytes_by_layer(context, batch, encoder_tokens=context))
+    kinds = [layer.kind for layer, _held in rows]
+    if len(set(kinds)) < 2 and len({held for _layer, held in rows}) < 2:
+        return
+    st.subheader(_("Layer by layer"), anchor=False)
+    one_stack = len({(layer.stack, layer.role) for layer, _held in rows}) == 1
+    labels = [str(la.index) if one_stack else f"{la.stack} {la.role} {la.index}" for la, _held in rows]
+    held = [held for _layer, held in rows]
+    most = max(range(len(held)), key=held.__getitem__)
+    show.figure(
+        figures.strip(held, kinds, labels, kind_names()),
+        name=f"kv-bytes-by-layer-{arch.name}",
+        key="h-strip",
+        words=_("{n} of {all} layers keep keys and values of their own; layer {layer} keeps most, {bytes}.").format(
+            n=sum(1 for layer, _held in rows if layer.cached), all=len(rows), layer=labels[most], bytes=both(held[most])
+        ),
+        table={
+            "layer": labels,
+            "kind": kinds,
+            "window": [layer.window for layer, _held in rows],
+            "query heads": [layer.n_heads for layer, _held in rows],
+            "K/V heads": [layer.n_kv_heads for layer, _held in rows],
+            "parameters": [layer.parameters.total for layer, _held in rows],
+            "bytes": held,
+        },
+    )

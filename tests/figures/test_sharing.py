@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from attnviz.figures import sharing, sharing_costs
+from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN
+
+
+@pytest.mark.parametrize("heads, kv_heads", [(1, 1), (9, 3), (12, 1), (64, 8)])
+def test_every_query_head_is_wired_to_the_middle_of_its_group(heads, kv_heads):
+    kv_of = [h * kv_heads // heads for h in range(heads)]
+    wires, q, k, v = sharing.wiring(kv_of, kv_heads).data
+    assert (q.marker.color, k.marker.color, v.marker.color) == (Q_BLUE, K_VERMILION, V_GREEN)
+    assert (len(q.x), len(k.x), len(v.x)) == (heads, kv_heads, kv_heads)
+    ends = wires.x[1::3]
+    for head, end in enumerate(ends):
+        group = [h for h in range(heads) if kv_of[h] == kv_of[head]]
+        assert end == pytest.approx(np.mean(group))
+
+
+def test_heads_of_a_group_share_one_scale_and_what_the_mask_hides_is_not_zero():
+    weights = np.full((3, 4, 4), 0.25)
+    hidden = ~np.tri(4, dtype=bool)
+    fig = sharing.groups(weights, weights, [0, 1, 2], list("abca"), hidden)
+    assert len(fig.data) == 6
+    assert all(trace.coloraxis == "coloraxis" for trace in fig.data)
+    assert (fig.layout.coloraxis.cmin, fig.layout.coloraxis.cmax) == (0, 1)
+    assert np.isnan(np.asarray(fig.data[0].z)[0, 1])
+
+
+def test_twelve_heads_stand_in_two_bands():
+    weights = np.full((12, 2, 2), 0.5)
+    fig = sharing.groups(weights, weights, list(range(12)), list("ab"), np.zeros((2, 2), bool))
+    assert len(fig.data) == 24
+    assert "head 11" in [note.text for note in fig.layout.annotations]
+
+
+def test_tokens_that_look_like_markup_stay_text():
+    weights = np.full((1, 1, 1), 1.0)
+    fig = sharing.groups(weights, weights, [0], ["<b>x</b>"], np.zeros((1, 1), bool))
+    assert fig.data[0].text[0][0] == "&lt;b&gt;x&lt;/b&gt;"
+    shown = sharing.guesses(["<s>"], [0.5], [0.1])
+    assert shown.layout.yaxis.ticktext == ("&lt;s&gt;",)
+
+
+def test_the_same_token_twice_stays_two_bars():
+    fig = sharing.guesses(["a", "a"], [0.5, 0.1], [0.2, 0.3])
+    assert list(fig.data[0].y) == [0, 1]
+
+
+def test_memory_is_drawn_in_gib_up_to_what_the_machine_has():
+    fig = sharing_costs.memory(1 << 30, 2 << 30, 8 << 30)
+    assert [bar.x[0] for bar in fig.data] == [1, 2, 5]
+    assert fig.data[2].marker.color == MASKED
+
+
+def test_layers_of_a_kind_share_a_colour_and_keep_their_places():
+    fig = sharing_costs.strip([1, 8, 1], ["window", "full", "window"], list("abc"), {"window": "w", "full": "f"})
+    assert [list(bar.x) for bar in fig.data] == [[0, 2], [1]]
+
+
+def test_bytes_are_labelled_in_binary_units():
+    fig = sharing_costs.over([1, 1024], {"a": [2**20, 2**30]}, "tokens", "bytes", binary=True, limits={"80 GiB": 80e9})
+    assert "1 GiB" in fig.layout.yaxis.ticktext
+    assert fig.data[1].text[0] == "80 GiB"

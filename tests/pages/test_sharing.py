@@ -1,0 +1,199 @@
+"""The sharing page as a visitor drives it: every view, every model, pasted configs, bad shapes, snippets that run."""
+
+import contextlib
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from attnviz.models.architecture import Architecture
+from attnviz.models.published import presets
+from attnviz.ui.sharing import code, tables, units
+
+MINILM = {"h_lm": "minilm-l6"}
+
+
+def spoken(app):
+    parts = ("markdown", "caption", "warning", "error", "success", "info", "subheader")
+    return " ".join(str(part.value) for kind in parts for part in getattr(app, kind))
+
+
+def healthy(app):
+    assert not app.exception
+    assert not app.error, [error.value for error in app.error]
+    return app
+
+
+def metrics(app):
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def printed(snippet):
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile(snippet, "snippet", "exec"), {})
+    return said.getvalue()
+
+
+def test_the_page_opens_with_a_trained_layer_shared(visit):
+    app = healthy(visit("sharing"))
+    assert "9 query heads on 1 K/V head; trained with 3" in spoken(app)
+    assert "comes next with" in spoken(app)
+    assert len(app.get("plotly_chart")) >= 12  # the wiring, nine heads, the sweep, the next token
+
+
+def test_an_encoder_is_shared_from_twelve_heads_to_one(visit):
+    app = healthy(visit("sharing", **MINILM, h_kept="3", h_layer="2"))
+    assert "12 query heads on 3 K/V heads; trained with 12" in spoken(app)
+    assert "predicts no next token" in spoken(app)
+
+
+def test_the_see_snippet_prints_what_the_page_shows(visit):
+    app = healthy(visit("sharing", **MINILM, h_kept="4", h_text="A short sentence."))
+    said = printed(app.code[0].value)
+    first = float(said.split("[")[1].split(",")[0])
+    assert f"{first:.0%} goes elsewhere" in spoken(app)
+    assert "K/V bytes at 16 bits: 3072" in said  # 6 tokens, 4 heads of 32, K and V
+
+
+@pytest.mark.parametrize("text", ["", "word", "🙂 <b>$x$</b> **bold**", "x " * 300])
+def test_any_sentence_gets_a_picture_or_a_sentence(visit, text):
+    app = visit("sharing", **MINILM, h_text=text)
+    assert not app.exception
+    assert app.get("plotly_chart") or app.error
+
+
+def test_a_layer_that_the_model_does_not_have_is_said(visit):
+    app = visit("sharing", **MINILM, h_layer="99")
+    assert not app.exception
+    assert "99" in spoken(app)
+
+
+def test_three_numbers_are_shown_and_named(visit):
+    app = healthy(visit("sharing", h_view="count", h_model="gemma-3-27b", h_context="8192"))
+    found = metrics(app)
+    assert found["Ideal cache"] == "1.031 GiB"
+    assert found["transformers holds"] == "1.031 GiB"
+    assert found["A paged server allocates"] == "1.844 GiB"
+    assert "1,107,296,256 B" in spoken(app)
+    assert "1,106,870,272 B" in spoken(app)
+    assert "Layer by layer" in spoken(app)
+
+
+@pytest.mark.parametrize("name", ["bert-base", "t5-small", "deepseek-v2", "qwen3-next-80b-a3b", "gpt-neo-1.3b"])
+@pytest.mark.parametrize("view", ["count", "size"])
+def test_models_of_every_kind_are_counted_and_sized(visit, name, view):
+    healthy_or_full = visit("sharing", h_view=view, h_model=name)
+    assert not healthy_or_full.exception
+    assert all("need" in error.value for error in healthy_or_full.error)  # too large is an answer
+
+
+@pytest.mark.parametrize("axis", ["batch", "heads"])
+def test_bytes_are_drawn_over_other_axes_too(visit, axis):
+    assert healthy(visit("sharing", h_view="count", h_axis=axis)).get("plotly_chart")
+
+
+@pytest.mark.parametrize("name", ["llama-3.1-8b", "gemma-3-27b", "qwen3-next-80b-a3b", "deepseek-v3", "gpt-oss-120b"])
+def test_the_counting_snippet_prints_the_architectures_numbers(name):
+    arch = Architecture.preset(name)
+    said = printed(code.counting_code(arch, 8192))
+    assert f"attention parameters: {arch.attention_parameters()}\n" in said
+    assert f"cache bytes: {arch.kv_cache_bytes(8192)}\n" in said
+
+
+def test_the_visitors_own_shape_lives_in_the_link(visit):
+    link = {"h_from": "own", "h_n_layers": "2", "h_d_model": "512", "h_n_heads": "8", "h_n_kv_heads": "2"}
+    app = healthy(visit("sharing", h_view="count", **link, h_d_head="64"))
+    assert metrics(app)["Attention parameters"] == "1.311 million"
+
+
+def test_a_shape_that_cannot_be_is_refused_in_one_sentence(visit):
+    app = visit("sharing", h_view="count", h_from="own", h_n_heads="6")
+    assert not app.exception
+    assert "n&#95;heads&#61;6 must be a multiple of n&#95;kv&#95;heads&#61;8" in app.error[0].value
+
+
+def test_a_pasted_config_is_counted_and_what_is_not_understood_is_named(visit):
+    config = {
+        "model_type": "llama",
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+        "num_hidden_layers": 2,
+        "kv_tricks": 3,
+    }
+    app = healthy(visit("sharing", h_view="count", h_from="config", h_config=json.dumps(config)))
+    assert "kv&#95;tricks" in app.warning[0].value
+    app = visit("sharing", h_view="count", h_from="config", h_config="{")
+    assert "this is not JSON" in app.error[0].value
+    assert not app.exception
+
+
+def test_a_model_that_fits_and_one_that_does_not_are_told_apart(visit):
+    app = healthy(visit("sharing", h_view="size", h_model="llama-3.1-8b", h_gpu="a100-80gb"))
+    assert "It fits" in app.success[0].value
+    assert metrics(app)["No batch helps from"] == "823 tokens"
+    app = visit("sharing", h_view="size", h_model="llama-3.1-405b")
+    assert "The weights alone need 756 GiB" in app.error[0].value
+
+
+def test_a_typed_machine_and_a_quantised_cache(visit):
+    link = {"h_gpu": "typed", "h_gib": "24", "h_cache": "int4", "h_weights": "q4_0", "h_as": "paged"}
+    app = healthy(visit("sharing", h_view="size", **link))
+    assert "24 GiB" in app.success[0].value
+
+
+def test_the_proof_lays_formula_and_measurement_side_by_side(visit):
+    app = healthy(visit("sharing", h_view="prove", h_model="smollm2-135m", h_tokens="64"))
+    app = healthy(next(b for b in app.button if "without memory" in b.label).click().run())
+    assert "agree to the last parameter and byte" in app.success[0].value
+
+
+def test_a_mismatch_is_shown_and_not_hidden(visit, monkeypatch):
+    from attnviz.ui.sharing import prove_panel
+
+    right = prove_panel._measured.__wrapped__
+
+    def wrong(*given):
+        found = right(*given)
+        return replace(found, modules=found.modules[1:])
+
+    monkeypatch.setattr(prove_panel, "_measured", wrong)
+    app = visit("sharing", h_view="prove", h_model="gpt2", h_tokens="8")
+    app = next(b for b in app.button if "without memory" in b.label).click().run()
+    assert "They do not all agree" in app.error[0].value
+
+
+def test_a_layer_of_the_core_is_filled_and_timed(visit):
+    app = visit("sharing", h_view="prove", h_live_d_model="64", h_live_n_heads="8", h_live_tokens="64")
+    app = healthy(next(b for b in app.button if "Fill" in b.label).click().run())
+    assert "as fast as MHA here" in spoken(app)
+
+
+def test_latents_are_shown_as_two_machines(visit):
+    app = healthy(visit("sharing", h_view="latent", h_context="4096"))
+    assert "**91 times**" in spoken(app)
+    assert "**0.47 times**" in spoken(app)
+
+
+def test_published_numbers_are_judged(visit):
+    app = healthy(visit("sharing", h_view="published"))
+    for words in ("82.24%", "7.344 times", "126 GiB", "with 8 it loses 0.1"):
+        assert words in spoken(app)
+
+
+def test_decimal_and_binary_units_are_never_mixed_up():
+    assert units.decimal(516_096) == "516.1 kB"
+    assert units.binary(800 * 1024) == "800 KiB"
+    assert units.both(1 << 30) == "1.074 GB = 1 GiB"
+    assert units.decimal(999) == "999 B"
+    assert units.duration(0.0084) == "8.4 ms"
+
+
+def test_tables_travel_as_markdown():
+    assert tables.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"
+
+
+def test_every_preset_can_be_counted(visit):
+    for name in presets():
+        code.counting_code(Architecture.preset(name), 100)
