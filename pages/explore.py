@@ -20,8 +20,7 @@ def picture(request: ask.Request) -> None:
         st.rerun(scope="app")
     with guard():
         reading = readings.reading(request)
-        shown = heads.explore(reading)
-        panels.below(shown)
+        heads.explore(reading, panels.below)
 
 
 with guard():

@@ -69,7 +69,7 @@ def largest_weight(weights: Tensor) -> Tensor:
 def mean_distance(weights: Tensor) -> Tensor:
     """How many positions away a row looks on average, (..., Q): sum p |query - key|, from 0 to K-1."""
     wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
-    return _dot(wide, _offsets(weights).abs()) / wide.sum(-1)
+    return _dot(wide, _offsets(weights, wide.dtype).abs_()) / wide.sum(-1)
 
 
 def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
@@ -126,8 +126,7 @@ def induction_score(weights: Tensor, tokens: Tensor) -> Tensor:
 
     Shapes as in `duplicate_token_score`. Where the token repeats at once, its follower is the query itself.
     """
-    followers = torch.nn.functional.pad(_seen_before(weights, tokens)[..., :-1], (1, 0))
-    return mass_on(weights, followers)
+    return mass_on(weights, _followers(_seen_before(weights, tokens)))
 
 
 def value_weighted(weights: Tensor, v: Tensor, w_o: Tensor | None = None) -> Tensor:
@@ -180,7 +179,10 @@ def measure(
         next_token_mass(weights),
         first_token_mass(weights),
     )
-    scores = () if tokens is None else (duplicate_token_score(weights, tokens), induction_score(weights, tokens))
+    scores: tuple[Tensor, ...] = ()
+    if tokens is not None:
+        seen = _seen_before(weights, tokens)
+        scores = (mass_on(weights, seen), mass_on(weights, _followers(seen)))
     return HeadMeasures(*(over_rows(value, rows) for value in given + scores))
 
 
@@ -201,15 +203,21 @@ def _keys_allowed(weights: Tensor, mask: Tensor | None) -> Tensor:
     return mask.sum(-1).expand(weights.shape[:-1]) if mask.shape[-1] > 1 else mask.expand_as(weights).sum(-1)
 
 
-def _offsets(weights: Tensor) -> Tensor:
+def _offsets(weights: Tensor, dtype: torch.dtype) -> Tensor:
     """Key position minus query position, (Q, K); the last query stands at the last key."""
     q_len, k_len = weights.shape[-2:]
-    keys = torch.arange(k_len, device=weights.device)
-    queries = torch.arange(k_len - q_len, k_len, device=weights.device)
+    keys = torch.arange(k_len, device=weights.device, dtype=dtype)
+    queries = torch.arange(k_len - q_len, k_len, device=weights.device, dtype=dtype)
     return keys - queries[:, None]
 
 
 def _seen_before(weights: Tensor, tokens: Tensor) -> Tensor:
     """True where the key is an earlier occurrence of the query's token, (..., Q, K)."""
-    asked = tokens[..., -weights.shape[-2] :]  # (..., Q)
-    return (asked.unsqueeze(-1) == tokens.unsqueeze(-2)) & (_offsets(weights) < 0)
+    q_len, k_len = weights.shape[-2:]
+    asked = tokens[..., -q_len:]  # (..., Q)
+    return (asked.unsqueeze(-1) == tokens.unsqueeze(-2)).tril(k_len - q_len - 1)
+
+
+def _followers(seen: Tensor) -> Tensor:
+    """True where the key stands just after one that `seen` marks."""
+    return torch.nn.functional.pad(seen[..., :-1], (1, 0))

@@ -17,7 +17,6 @@ import hashlib
 import json
 import zlib
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -91,28 +90,29 @@ def thumbnails(
     """uint8 pictures (..., q, k), at most `side` a side, of weights (..., Q, K) between 0 and 1.
 
     A thumbnail's cell is the largest weight it covers, so that a single bright cell never vanishes;
-    it is masked only where all it covers is. NaN counts as hidden.
+    it is masked only where all it covers is. NaN and what is negative count as hidden.
     """
     values = np.asarray(weights, np.float32)
-    seen = np.True_ if hidden is None else ~np.asarray(hidden, bool)
-    small = _largest_of_blocks(values, seen, side)
+    if hidden is not None:
+        values = np.where(hidden, np.float32(-1), values)
+    small = _largest_of_blocks(values, side)
     if np.isnan(small).any():
-        small = _largest_of_blocks(values, seen & np.isfinite(values), side)
+        small = _largest_of_blocks(np.where(np.isfinite(values), values, np.float32(-1)), side)
     codes = np.rint(np.sqrt(np.clip(small, 0, 1)) * 254)
     return np.where(small < 0, MASKED_8, codes).astype(np.uint8)
 
 
-def _largest_of_blocks(values: NDArray[np.float32], seen: Any, side: int) -> NDArray[np.float32]:
-    """At most `side` x `side` blocks of (..., Q, K), -1 where none is seen. Rows first, whole slices: fast."""
-    rows, columns = (_blocks(n, side) for n in values.shape[-2:])
-    seen = np.broadcast_to(seen, (*seen.shape[:-2], *values.shape[-2:]) if seen.ndim > 2 else values.shape[-2:])
-    high = np.stack([values[..., b, :].max(-2, where=seen[..., b, :], initial=-1) for b in rows], -2)
-    return np.stack([high[..., b].max(-1) for b in columns], -1)
+def _largest_of_blocks(values: NDArray[np.float32], side: int) -> NDArray[np.float32]:
+    """The largest of each of at most `side` x `side` blocks of (..., Q, K). Whole slices at a time: fast."""
+    high = values.take(_blocks(values.shape[-2], side), -2).max(-3)  # (..., blocks, K)
+    return high.take(_blocks(values.shape[-1], side), -1).max(-2)
 
 
-def _blocks(n: int, side: int) -> list[slice]:
+def _blocks(n: int, side: int) -> NDArray[np.intp]:
+    """The positions of each block, (longest, blocks); a shorter block names its last one twice."""
     ends = np.arange(min(n, side) + 1) * n // min(n, side)
-    return [slice(lo, hi) for lo, hi in pairwise(ends)]
+    within = np.arange(np.diff(ends).max())[:, None]
+    return np.minimum(ends[:-1] + within, ends[1:] - 1)
 
 
 def pack_bits(grid: NDArray[np.bool_]) -> bytes:

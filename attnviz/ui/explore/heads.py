@@ -10,15 +10,14 @@ import numpy as np
 import streamlit as st
 
 from attnviz.experiments.explorer import heads as experiment
-from attnviz.experiments.explorer import overview as survey
 from attnviz.experiments.explorer.heads import Look, Matrix
 from attnviz.experiments.explorer.reading import Reading, Stack
 from attnviz.figures import attention as figures
 from attnviz.ui import canvas, show
 from attnviz.ui.controls import choice
-from attnviz.ui.explore import state
+from attnviz.ui.explore import overview, state
 from attnviz.ui.text import plain, spoken
-from attnviz.words import _, say
+from attnviz.words import _
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,22 @@ class Shown:
         return pinned[-1] if pinned else telling_row(self.matrix)
 
 
-def explore(reading: Reading) -> Shown:
-    """The overview on the left, the chosen head on the right."""
+def explore(reading: Reading, below: Callable[[Shown], None]) -> None:
+    """The overview on the left, the chosen head on the right, what is `below` them; last, who stands out.
+
+    Pictures go to the browser first: measuring all heads takes longer than drawing them.
+    """
     stack = _stack(reading)
     left, right = st.columns([1, 1.9], gap="medium")
     with left:
-        layer, head = _overview(reading, stack)
+        layer, head = overview.draw(reading, stack)
+        standouts = st.container()
+        overview.export(reading, stack)
     with right:
-        return _large(reading, stack, layer, head)
+        shown = _large(reading, stack, layer, head)
+    below(shown)
+    with standouts:
+        overview.standouts(reading, stack)
 
 
 def _stack(reading: Reading) -> Stack:
@@ -59,78 +66,6 @@ def _stack(reading: Reading) -> Stack:
         return reading.stacks[0]
     chosen = choice(_("Attention"), {s.id: names[s.id] for s in reading.stacks}, "stack", label_visibility="collapsed")
     return next(s for s in reading.stacks if s.id == chosen)
-
-
-def _overview(reading: Reading, stack: Stack) -> tuple[int, int]:
-    measured = reading.kept(("measured", stack.id), lambda: survey.measured(stack))
-    names = {"place": _("layer and head")} | {
-        name: say(survey.MEASURES[name][0]) for name in measured.values if name in survey.MEASURES
-    }
-    by = choice(
-        _("All heads, by"),
-        names,
-        "by",
-        style="select",
-        help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
-    )
-    tiles = reading.kept(("tiles", stack.id), lambda: _tiles(stack))
-    if by != "place":
-        st.caption(say(survey.MEASURES[by][1]))
-        tiles = tiles.by(measured.values[by], names[by], order=True, dim=True)
-    picked = canvas.overview_grid(
-        "heads",
-        tiles,
-        stack.queries.labels,
-        None if stack.same_tokens else stack.keys.labels,
-        selected=state.at(stack),
-        on_pick=state.go_to,
-    )
-    _standouts(measured)
-    show.under(
-        lambda: figures.mosaic(_pictures(tiles), tiles.heads, _overview_title(reading)),
-        name=f"attention-all-heads-{reading.request.model}",
-        key="mosaic",
-        caption=_overview_title(reading),
-        table=lambda: _measure_table(measured),
-    )
-    return picked
-
-
-def _tiles(stack: Stack) -> canvas.Overview:
-    return canvas.Overview.of(survey.weights_by_layer(stack), kv_heads=[layer.n_kv_heads for layer in stack.layers])
-
-
-def _pictures(tiles: canvas.Overview) -> np.ndarray:
-    codes = tiles.thumbnails.astype(np.float32)
-    return np.where(codes == 255, np.nan, (codes / 254) ** 2)
-
-
-def _measure_table(measured: survey.Measured) -> dict[str, Any]:
-    columns: dict[str, Any] = {
-        "layer": [layer for layer, _head in measured.places],
-        "head": [head for _layer, head in measured.places],
-    }
-    return columns | {name: np.round(values, 6).tolist() for name, values in measured.values.items()}
-
-
-def _overview_title(reading: Reading) -> str:
-    return _("All heads of {model} on “{text}”").format(model=reading.name, text=reading.request.text[:80])
-
-
-def _standouts(measured: survey.Measured) -> None:
-    found = measured.standouts()
-    if not found:
-        st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
-        return
-    for message, (layer, head) in found[:4]:
-        st.button(
-            spoken(message),
-            key=f"standout-{layer}-{head}-{message.template[-20:]}",
-            on_click=state.go_to,
-            args=(layer, head),
-            type="tertiary",
-            icon=":material/arrow_forward:",
-        )
 
 
 def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
