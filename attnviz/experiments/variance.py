@@ -17,6 +17,7 @@ from attnviz.experiments.draws import Moments, moments, pair
 
 LARGEST_D_K = 4096
 MOST_PAIRS = 1_000_000
+MOST_NUMBERS = 820_000_000  #: components of q in all: some seconds of drawing
 BLOCK = 6_400_000  #: components of q drawn at a time: at d_k 64 that is 100,000 pairs
 SLOW_BLOCK = 2_400_000  #: the same where a component takes longer to draw
 GRID = tuple(2**i for i in range(13))
@@ -109,6 +110,11 @@ def draw(config: Config) -> Iterator[Result]:
         yield _result(config, torch.cat(seen))
 
 
+def most_pairs(d_k: int) -> int:
+    """How many pairs may be asked for at this width."""
+    return min(MOST_PAIRS, MOST_NUMBERS // d_k)
+
+
 def per_block(config: Config) -> int:
     """How many pairs are drawn at a time."""
     return max(1, (SLOW_BLOCK if config.distribution == "heavy-tailed" else BLOCK) // config.d_k)
@@ -178,9 +184,9 @@ def _variance(scores: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _check(config: Config) -> None:
-    limits = {"d_k": (config.d_k, 1, LARGEST_D_K), "pairs": (config.pairs, 1, MOST_PAIRS)}
-    for name, (value, low, high) in limits.items():
-        if not low <= value <= high:
-            raise Problem(
-                "{name}={value} must lie between {low} and {high}", name=name, value=value, low=low, high=high
-            )
+    for name, value, high in (
+        ("d_k", config.d_k, LARGEST_D_K),
+        ("pairs", config.pairs, most_pairs(max(1, config.d_k))),
+    ):
+        if not 1 <= value <= high:
+            raise Problem("{name}={value} must lie between {low} and {high}", name=name, value=value, low=1, high=high)

@@ -77,6 +77,7 @@ def test_letting_go_tells_python_and_the_link(open_scaling: Open) -> None:
     page.wait_for_url("**s_temperature=100*")
     page.reload()
     page.get_by_text(re.compile("At d_k = 1024 the raw row")).wait_for()
+    page.locator(".ss-value").nth(1).filter(has_text="100").wait_for()
     assert page.locator(".ss-value").all_inner_texts() == ["1024", "100"]
 
 

@@ -95,6 +95,7 @@ def test_one_pair_is_a_result_without_spread():
         (Config(d_k=0), "d_k=0 must lie between 1 and 4096"),
         (Config(d_k=5000), "d_k=5000 must lie between 1 and 4096"),
         (Config(pairs=0), "pairs=0 must lie between 1 and 1000000"),
+        (Config(d_k=4096, pairs=300_000), "pairs=300000 must lie between 1 and 200195"),
     ],
 )
 def test_what_is_out_of_range_is_named(config, said):

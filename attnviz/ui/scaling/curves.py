@@ -140,7 +140,7 @@ def _of_weights(found: Measured, known: saturation.Limits) -> list[Picture]:
         Picture(
             "effective",
             _("Effective number of keys"),
-            _("At d_k = {d_k} a raw row looks at {raw:.3g} keys in effect, a scaled one at {scaled:.3g} of {n}."),
+            _("At d_k = {d_k} a raw row looks at {raw:,.1f} keys in effect, a scaled one at {scaled:,.1f} of {n}."),
             [Limit(_("even, n"), even["effective"]), Limit(_("one-hot"), 1.0, below=True)],
             (0, n * 1.1),
         ),

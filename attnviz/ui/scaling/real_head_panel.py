@@ -49,7 +49,7 @@ def _head(stack: Stack) -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         layer = min(int(controls.number(_("Layer, from 0"), "s_layer", 1)), layers - 1)
         head = min(int(controls.number(_("Head, from 0"), "s_head", 1)), heads - 1)
-        factor = float(controls.number(_("Your scale, times the model's"), "s_factor", 0.5))
+        factor = float(controls.number(_("Scale × the model’s"), "s_factor", 0.5))
         st.caption(_("{layers} layers of {heads} heads").format(layers=layers, heads=heads))
     return experiment.Config(layer, head, factor)
 

@@ -35,7 +35,7 @@ def _row_words(result: scaling.Result) -> str:
     config, raw, scaled = result.config, result.raw, result.scaled
     return _(
         "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of {n} keys and is as spread as "
-        "{raw_keys:.3g} keys evenly; scaled, the largest weight is {scaled:.1%}, spread over {scaled_keys:.3g}."
+        "{raw_keys:,.1f} keys evenly; scaled, the largest weight is {scaled:.1%}, spread over {scaled_keys:,.1f}."
     ).format(
         seed=config.seed,
         d_k=config.d_k,

@@ -30,9 +30,9 @@ def panel() -> None:
 def chosen() -> variance.Config:
     """The configuration as the controls have it, drawn or not."""
     distribution, strength = controls.chosen_distribution()
-    return variance.Config(
-        controls.whole("s_dk"), controls.whole("s_pairs"), controls.whole("s_seed"), distribution, strength
-    )
+    d_k = controls.whole("s_dk")
+    pairs = min(controls.whole("s_pairs"), variance.most_pairs(d_k))
+    return variance.Config(d_k, pairs, controls.whole("s_seed"), distribution, strength)
 
 
 def _controls() -> variance.Config:
@@ -45,7 +45,10 @@ def _controls() -> variance.Config:
             controls.number(_("Mean"), "s_mean", 0.1, help=_("of every component of q and of k"))
         controls.number(_("Pairs of q and k"), "s_pairs", 10_000)
         controls.number(_("Seed"), "s_seed", 1)
-    return chosen()
+    config = chosen()
+    if config.pairs < controls.whole("s_pairs"):
+        st.caption(_("At d_k = {d_k} at most {most:,} pairs are drawn.").format(d_k=config.d_k, most=config.pairs))
+    return config
 
 
 def _result(config: variance.Config) -> variance.Result:
@@ -79,14 +82,15 @@ def _histograms(result: variance.Result) -> None:
     raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
     fig = figures.histograms((raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k)
     words = _(
-        "{pairs:,} random pairs at d_k = {d_k}: raw products have a standard deviation of {raw:.4g}, "
-        "so one in twenty lies beyond ±{two:.3g}; divided by √{d_k} it is {scaled:.4g}."
+        "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
+        "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}."
     ).format(
         pairs=result.pairs,
         d_k=d_k,
         raw=math.sqrt(raw.variance),
-        two=1.96 * math.sqrt(raw.variance),
+        centre=raw.mean,
         scaled=math.sqrt(scaled.variance),
+        scaled_centre=scaled.mean,
     )
     table = {
         "raw_from": raw.edges[:-1],
