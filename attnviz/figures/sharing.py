@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from attnviz.figures.heatmap import label
 from attnviz.figures.theme import (
+    FONT,
     K_VERMILION,
     MASKED,
     Q_BLUE,
@@ -96,18 +97,46 @@ def groups(
 def pair(
     before: np.ndarray, after: np.ndarray, head: int, tokens: Sequence[str], hidden: np.ndarray, side: int
 ) -> Figure:
-    """One head's weights, (Q, K), as trained above and sharing its keys below, `side` pixels wide."""
-    fig = make_subplots(rows=2, cols=1, vertical_spacing=0.03)
-    names = [label(t) for t in tokens]
-    for row, weights in enumerate((before, after), 1):
-        fig.add_trace(_small(np.where(hidden, np.nan, weights).astype(np.float32), names), row=row, col=1)
-    fig.update_xaxes(visible=False)
-    fig.update_yaxes(visible=False, autorange="reversed")
-    fig.update_layout(coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "showscale": False})
-    layout(fig, height=2 * side + 18)
+    """One head's weights, (Q, K), as trained above and sharing its keys below, `side` pixels wide.
+
+    One trace and one call: a page draws a dozen of these, and each further call costs milliseconds.
+    """
+    n = len(tokens)
+    shown = [np.where(hidden, np.nan, weights).astype(np.float32) for weights in (before, after)]
+    between = np.full((1, n), np.nan, np.float32)
+    names = np.array([label(t) for t in tokens], dtype=object)
+    trace = {
+        "type": "heatmap",
+        "z": np.concatenate([shown[0], between, shown[1]]),
+        "colorscale": WEIGHTS,
+        "zmin": 0,
+        "zmax": 1,
+        "showscale": False,
+        "text": np.concatenate([np.repeat(names[:, None], n, 1), np.full((1, n), ""), np.repeat(names[:, None], n, 1)]),
+        "customdata": np.broadcast_to(names, (2 * n + 1, n)),
+        "hovertemplate": "%{text} → %{customdata}<br><b>%{z:.4f}</b><extra></extra>",
+        "hoverongaps": False,
+    }
+    grey = with_alpha(MASKED, 0.3)
+    band = {"type": "rect", "xref": "x", "yref": "y", "line": {"width": 0}, "fillcolor": grey, "layer": "below"}
+    bands = [band | {"x0": -0.5, "x1": n - 0.5, "y0": top - 0.5, "y1": top + n - 0.5} for top in (0, n + 1)]
     title = {"text": _("head {head}").format(head=head), "font": {"size": 12}, "x": 0.5, "xanchor": "center", "y": 1}
-    fig.update_layout(margin={"l": 0, "r": 0, "t": 20, "b": 0}, plot_bgcolor=with_alpha(MASKED, 0.3), title=title)
-    return fig
+    return go.Figure(
+        {
+            "data": [trace],
+            "layout": {
+                "title": title,
+                "font": {"family": FONT, "size": 13},
+                "height": 2 * side + 18,
+                "margin": {"l": 0, "r": 0, "t": 20, "b": 0},
+                "paper_bgcolor": "rgba(0,0,0,0)",
+                "plot_bgcolor": "rgba(0,0,0,0)",
+                "xaxis": {"visible": False},
+                "yaxis": {"visible": False, "autorange": "reversed"},
+                "shapes": bands,
+            },
+        }
+    )
 
 
 def _small(weights: np.ndarray, tokens: Sequence[str]) -> go.Heatmap:

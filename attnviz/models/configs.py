@@ -7,7 +7,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
-from transformers import AutoConfig, PretrainedConfig
+from transformers.configuration_utils import PretrainedConfig
+from transformers.models.auto.configuration_auto import AutoConfig
 
 from attnviz.core.message import Problem
 

@@ -9,12 +9,8 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import (
-    AutoModel,
-    AutoModelForCausalLM,
-    AutoModelForSeq2SeqLM,
-    PretrainedConfig,
-)
+from transformers.configuration_utils import PretrainedConfig
+from transformers.models.auto.modeling_auto import AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
 from attnviz.core.message import Message
 from attnviz.models.shapes_only import SHAPES_ONLY, NoPadding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from transformers import AutoConfig
+from transformers.models.auto.configuration_auto import AutoConfig
 
 from attnviz.core.costs import parameters
 from attnviz.core.heads import HeadLayout

@@ -6,7 +6,10 @@ from typing import Any
 
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
-from transformers import AttentionInterface, AttentionMaskInterface
+
+# by module: the package's own names are missing while another thread is still importing it
+from transformers.masking_utils import AttentionMaskInterface
+from transformers.modeling_utils import AttentionInterface
 
 SHAPES_ONLY = "attnviz_shapes_only"
 

@@ -150,7 +150,8 @@ def _group(reading: Reading, result: Result) -> None:
     }
     group = 0
     if len(names) > 1:
-        group = int(choice(_("Heads that share"), names, "h_group", style="select"))
+        with st.columns([1, 3])[0]:
+            group = int(choice(_("Heads that share"), names, "h_group", style="select"))
     heads = list(range(group * per, (group + 1) * per))[:HEADS_SHOWN]
     tokens = reading.stacks[0].queries.labels[:TOKENS_SHOWN]
     n = len(tokens)

@@ -1,0 +1,46 @@
+"""The sharing page in a real Chromium: what is chosen reaches the picture and the link, and the link brings it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def open_sharing(server_url: str, new_page: Open) -> Open:
+    """`open_sharing("?h_view=size")`: the page, drawn to its end."""
+
+    def opened(query: str = "", **options: Any) -> Any:
+        page = new_page(**options)
+        page.goto(f"{server_url}/sharing{query}")
+        page.get_by_text("The same in PyTorch").wait_for(timeout=120_000)
+        return page
+
+    return opened
+
+
+def test_sharing_more_heads_changes_the_picture_and_the_link(open_sharing: Open) -> None:
+    page = open_sharing("?h_lm=minilm-l6")
+    page.get_by_text("12 query heads on 6 K/V heads").wait_for()
+    page.get_by_role("radio", name="1", exact=True).click()
+    page.get_by_text("12 query heads on 1 K/V head;").wait_for()
+    page.wait_for_url("**h_kept=1*")
+    page.reload()
+    page.get_by_text("12 query heads on 1 K/V head;").wait_for(timeout=120_000)
+
+
+def test_a_model_is_proved_by_a_button(open_sharing: Open) -> None:
+    page = open_sharing("?h_view=prove&h_model=smollm2-135m&h_tokens=64")
+    page.get_by_role("button", name="Build it without memory").click()
+    page.get_by_text("agree to the last parameter and byte").wait_for(timeout=120_000)
+
+
+def test_a_deep_link_to_a_size_is_readable_on_a_phone(open_sharing: Open) -> None:
+    page = open_sharing("?h_view=size&h_model=llama-3.1-8b&h_gpu=h100", width=390, height=844)
+    page.get_by_text("It fits").wait_for()
+    widest = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
+    assert widest <= 390
