@@ -11,9 +11,10 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Literal
 
-from attnviz.core.costs import Flops, Parameters, bits
+from attnviz.core.costs import Flops, Parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.message import Problem
+from attnviz.core.precision import bits
 
 #: expanded: per-head K and V are cached. absorbed: latents cached, never expanded.
 #: re-expanded: latents cached, all of them expanded again at every step (what transformers does).

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.core.costs import Flops, Parameters, flops, pairs, stored_bytes, tokens_kept
+from attnviz.core.costs import Flops, Parameters, flops, pairs, tokens_kept
 from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout, Machine, latent_flops
 from attnviz.core.message import Problem
+from attnviz.core.precision import stored_bytes
 
 #: full: sees everything before it. window, chunk: the last W tokens, or those of its own chunk. latent: MLA.
 #: shared: reuses another layer's keys and values. linear: a state of fixed size. none: no attention in this layer.

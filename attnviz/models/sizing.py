@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from attnviz.core.costs import stored_bytes
 from attnviz.core.message import Problem
+from attnviz.core.precision import stored_bytes
 from attnviz.core.roofline import Machine, Step, decode_step
 from attnviz.models.architecture import Architecture
 from attnviz.models.layers import Convention, Paged

@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from attnviz.core import costs
+from attnviz.core import costs, precision
 from attnviz.core.attention import attend
+from attnviz.core.cache import KVCache
 from attnviz.core.heads import HeadLayout
+from attnviz.core.modules import Attention
 
 LLAMA_8B = HeadLayout(4096, 32, 8)
 
@@ -140,18 +142,18 @@ def test_sinks_gates_and_borrowed_keys_are_counted():
 
 
 def test_bits_per_number_count_the_scales():
-    found = {dtype: float(costs.bits(dtype)) for dtype in costs.DTYPES}
+    found = {dtype: float(precision.bits(dtype)) for dtype in precision.DTYPES}
     plain = {"float32": 32, "float16": 16, "bfloat16": 16, "fp8": 8}
     assert found == plain | {"int8": 8.5, "int4": 4.5, "int2": 2.5, "q8_0": 8.5, "q4_0": 4.5}
 
 
 def test_part_of_a_byte_is_a_byte():
-    assert costs.stored_bytes(3, "int4") == 2
+    assert precision.stored_bytes(3, "int4") == 2
 
 
 def test_an_unknown_dtype_is_refused_in_words():
     with pytest.raises(ValueError, match="dtype=int3 is not one of float32"):
-        costs.bits("int3")
+        precision.bits("int3")
 
 
 def test_published_tables_of_kib_per_token_come_out():
@@ -161,3 +163,19 @@ def test_published_tables_of_kib_per_token_come_out():
     assert kib(40, HeadLayout(5120, 40)) == 800  # OPT-13B, vLLM paper
     assert kib(32, HeadLayout(4096, 32)) == 512  # Llama-2-7B
     assert kib(32, LLAMA_8B) * 2048 / 1024 == 256  # Llama-3-8B, 2,048 tokens, MiB
+
+
+@given(layouts(), st.booleans(), st.booleans(), st.booleans())
+@settings(max_examples=25, deadline=None)
+def test_parameters_equal_those_of_the_cores_own_module(layout, bias, out_bias, sinks):
+    module = Attention(layout, qkv_bias=bias, out_bias=out_bias, sinks=sinks)
+    assert costs.parameters(layout, qkv_bias=bias, out_bias=out_bias, sinks=sinks).total == count(module)
+
+
+@given(layouts(), st.integers(1, 9), st.integers(1, 3), st.one_of(st.none(), st.integers(1, 6)))
+@settings(max_examples=25, deadline=None)
+def test_cache_bytes_equal_what_the_cores_own_cache_holds(layout, tokens, batch, window):
+    cache = KVCache(layout, batch, window=window)
+    k = torch.zeros(batch, layout.kv_heads, tokens, layout.qk_width)
+    cache.append(k, torch.zeros(batch, layout.kv_heads, tokens, layout.v_width))
+    assert cache.used_nbytes == costs.kv_bytes(layout, tokens, batch, "float32", window)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import AutoConfig, LlamaConfig, LlamaModel
 
-from attnviz.core.costs import DTYPES
 from attnviz.core.message import Problem
+from attnviz.core.precision import DTYPES
 from attnviz.models import meta
 from attnviz.models.architecture import Architecture
 from attnviz.models.configs import config_from_text

@@ -7,7 +7,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.core.costs import DTYPES
+from attnviz.core.precision import DTYPES
 from attnviz.core.roofline import Machine
 from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import Architecture

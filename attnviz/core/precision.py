@@ -1,0 +1,35 @@
+"""What a number takes in memory, by the format it is kept in."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from attnviz.core.message import Problem
+
+#: Bits per number. GGML's q8_0 and q4_0 put 32 numbers and one 16-bit scale in a block.
+PLAIN_BITS = {
+    "float32": Fraction(32),
+    "float16": Fraction(16),
+    "bfloat16": Fraction(16),
+    "fp8": Fraction(8),
+    "q8_0": Fraction(17, 2),
+    "q4_0": Fraction(9, 2),
+}
+GROUPED_BITS = {"int8": 8, "int4": 4, "int2": 2}
+DTYPES = (*PLAIN_BITS, *GROUPED_BITS)
+
+
+def bits(dtype: str, group: int = 64) -> Fraction:
+    """Bits one number takes, scales included: int8, int4 and int2 keep 16 bits of scale and 16 of zero per group."""
+    if dtype in PLAIN_BITS:
+        return PLAIN_BITS[dtype]
+    if dtype not in GROUPED_BITS:
+        raise Problem("dtype={dtype} is not one of {known}", dtype=dtype, known=", ".join(DTYPES))
+    if group < 1:
+        raise Problem("group={group} must be at least 1 number", group=group)
+    return GROUPED_BITS[dtype] + Fraction(32, group)
+
+
+def stored_bytes(elements: int, dtype: str = "bfloat16", group: int = 64) -> int:
+    """Whole bytes that `elements` numbers take."""
+    return -(-elements * bits(dtype, group) // 8)
