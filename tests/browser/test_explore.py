@@ -155,7 +155,7 @@ def save(page: Any, button: str, folder: Path) -> Path:
 
 def test_exports_open_and_hold_the_tokens_and_the_numbers(explore: Open, tmp_path: Path, new_page: Open) -> None:
     page = explore()
-    page.locator(".st-key-head-out-under").get_by_role("button", name="Export").click()
+    page.locator(".st-key-head-out-under").get_by_role("button", name="Export").first.click()
     page.get_by_role("button", name="SVG", exact=True).wait_for()
     svg = save(page, "SVG", tmp_path).read_text()
     for token in ("animal", "street", "tired"):
