@@ -16,8 +16,12 @@ st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", ini
 
 st.logo(Path(__file__).with_name("logo.svg"), size="large")
 
-# Streamlit leaves 6rem above the first line: more than a sentence of the page needs.
-st.html("<style>.stMainBlockContainer{padding:2.75rem clamp(1rem,3.5vw,3rem) 4rem}.katex-display{overflow-x:auto;overflow-y:hidden}</style>")
+# Streamlit leaves 6rem above the first line, and lets wide formulas run off a phone.
+STYLE = """<style>
+.stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
+.katex-display { overflow-x: auto; overflow-y: hidden }
+</style>"""
+st.html(STYLE)
 
 page = st.navigation(navigation.pages())
 entering(page.url_path)
