@@ -9,6 +9,7 @@ import pytest
 
 from attnviz.models.architecture import Architecture
 from attnviz.models.published import presets
+from attnviz.models.sizing import Deployment
 from attnviz.ui.sharing import code, tables, units
 
 MINILM = {"h_lm": "minilm-l6"}
@@ -94,12 +95,15 @@ def test_bytes_are_drawn_over_other_axes_too(visit, axis):
     assert healthy(visit("sharing", h_view="count", h_axis=axis)).get("plotly_chart")
 
 
-@pytest.mark.parametrize("name", ["llama-3.1-8b", "gemma-3-27b", "qwen3-next-80b-a3b", "deepseek-v3", "gpt-oss-120b"])
-def test_the_counting_snippet_prints_the_architectures_numbers(name):
+@pytest.mark.parametrize("name", ["gemma-3-27b", "qwen3-next-80b-a3b", "deepseek-v3", "t5-small", "gpt-neo-1.3b"])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "int4", "q8_0"])
+@pytest.mark.parametrize("convention", ["ideal", "transformers", "paged"])
+def test_the_counting_snippet_prints_the_architectures_numbers(name, dtype, convention):
     arch = Architecture.preset(name)
-    said = printed(code.counting_code(arch, 8192))
+    how = Deployment(8192, 3, cache_dtype=dtype, convention=convention, encoder_tokens=77)
+    said = printed(code.counting_code(arch, how))
     assert f"attention parameters: {arch.attention_parameters()}\n" in said
-    assert f"cache bytes: {arch.kv_cache_bytes(8192)}\n" in said
+    assert f"cache bytes: {arch.kv_cache_bytes(8192, 3, dtype, convention, 77)}\n" in said
 
 
 def test_the_visitors_own_shape_lives_in_the_link(visit):
@@ -141,6 +145,12 @@ def test_a_typed_machine_and_a_quantised_cache(visit):
     link = {"h_gpu": "typed", "h_gib": "24", "h_cache": "int4", "h_weights": "q4_0", "h_as": "paged"}
     app = healthy(visit("sharing", h_view="size", **link))
     assert "24 GiB" in app.success[0].value
+
+
+def test_what_transformers_does_with_a_quantised_cache_is_said(visit):
+    link = {"h_view": "size", "h_as": "transformers"}
+    assert "up to 128 recent tokens at 16 bits" in spoken(healthy(visit("sharing", **link, h_cache="int4")))
+    assert "keeps no q4_0 cache" in spoken(healthy(visit("sharing", **link, h_cache="q4_0")))
 
 
 def test_the_proof_lays_formula_and_measurement_side_by_side(visit):
@@ -194,6 +204,6 @@ def test_tables_travel_as_markdown():
     assert tables.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"
 
 
-def test_every_preset_can_be_counted(visit):
+def test_every_preset_can_be_counted():
     for name in presets():
-        code.counting_code(Architecture.preset(name), 100)
+        assert printed(code.counting_code(Architecture.preset(name), Deployment(100)))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 
+from attnviz.core.precision import bits
 from attnviz.experiments.explorer.reading import Reading
 from attnviz.experiments.head_sharing import Result
 from attnviz.models.architecture import Architecture
+from attnviz.models.layers import Paged
+from attnviz.models.sizing import Deployment
 from attnviz.ui.snippet import snippet
 
 
@@ -15,9 +19,9 @@ def sharing(reading: Reading, result: Result) -> None:
     snippet(sharing_code(reading, result), "h-see")
 
 
-def counting(arch: Architecture, tokens: int) -> None:
+def counting(arch: Architecture, how: Deployment) -> None:
     """Parameters and cache bytes as tensors on the meta device."""
-    snippet(counting_code(arch, tokens), "h-count")
+    snippet(counting_code(arch, how), "h-count")
 
 
 def sharing_code(reading: Reading, result: Result) -> str:
@@ -53,18 +57,24 @@ print("K/V bytes at 16 bits:", (k.numel() + v.numel()) * 2)
 """
 
 
-def counting_code(arch: Architecture, tokens: int) -> str:
+def counting_code(arch: Architecture, how: Deployment) -> str:
     """Layers that are alike are counted once and multiplied."""
     counts: Counter[tuple[int, int, int, int, int]] = Counter()
+    paged = Paged(hybrid=how.hybrid)
     for layer in arch.layers:
-        kept = 0 if layer.role == "cross" else layer.tokens_kept(tokens)
-        counts[layer.parameters.total, layer.cached, kept, layer.fixed, layer.fixed_float32] += 1
+        length = how.encoder_tokens if layer.role == "cross" else how.context
+        kept = layer.tokens_kept(length, how.convention, paged)
+        held = layer.cached if layer.held is None or how.convention != "transformers" else layer.held
+        counts[layer.parameters.total, held, kept, layer.fixed, layer.fixed_float32] += 1
     rows = "\n".join(f"    ({n}, {', '.join(map(str, row))})," for row, n in counts.items())
+    plain = how.cache_dtype if how.cache_dtype in ("float32", "float16", "bfloat16") else "bfloat16"
+    each = bits(how.cache_dtype, how.group) / 8
+    growing = f"nbytes(each * kept, torch.{plain})" if each == bits(plain) / 8 else _rounded_up(each)
     return f"""\
 import torch
 
 # {arch.name}: how many layers alike, attention parameters of one, numbers a token leaves in its cache,
-# tokens it keeps of {tokens:,}, and numbers it keeps whatever the length (16 bit, 32 bit)
+# tokens kept of {how.context:,} ({how.convention}), and numbers kept whatever the length (16 bit, 32 bit)
 layers = [
 {rows}
 ]
@@ -75,10 +85,15 @@ def nbytes(numbers, dtype):
 
 
 parameters = sum(n * count for n, count, *_ in layers)
-cache = sum(
-    n * (nbytes(each * kept, torch.bfloat16) + nbytes(fixed, torch.bfloat16) + nbytes(fixed32, torch.float32))
+cache = {how.batch} * sum(
+    n * ({growing} + nbytes(fixed, torch.{plain}) + nbytes(fixed32, torch.float32))
     for n, _, each, kept, fixed, fixed32 in layers
 )
 print("attention parameters:", parameters)
 print("cache bytes:", cache)
 """
+
+
+def _rounded_up(each: Fraction) -> str:
+    """Bytes of `each * kept` numbers in Python, at a size per number that torch has no dtype for."""
+    return f"-(-each * kept * {each.numerator} // {each.denominator})"

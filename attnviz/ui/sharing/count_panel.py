@@ -10,12 +10,13 @@ from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import Architecture
 from attnviz.models.layers import CONVENTIONS
 from attnviz.models.published import presets
+from attnviz.models.sizing import Deployment
 from attnviz.ui import show
 from attnviz.ui.guard import guard
 from attnviz.ui.sharing import bytes_panel, code, quality
 from attnviz.ui.sharing.choose import Chosen, choose, number
 from attnviz.ui.sharing.tables import Table, columns, tabled
-from attnviz.ui.sharing.units import binary, decimal, flop, many
+from attnviz.ui.sharing.units import binary, exact, flop, many
 from attnviz.ui.sharing.variants import Bill, bills, part_titles
 from attnviz.ui.text import plain
 from attnviz.words import _
@@ -46,7 +47,7 @@ def _panel() -> None:
     _table(found)
     quality.panel()
     _everyone(context)
-    code.counting(chosen.arch, context)
+    code.counting(chosen.arch, Deployment(context, batch, encoder_tokens=context))
 
 
 def _source(chosen: Chosen) -> None:
@@ -86,7 +87,7 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
         title, help_ = words[convention]
         held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=context)
         column.metric(title, binary(held), help=help_)
-        column.caption(f"{decimal(held)} = {held:,} B" if held >= 1000 else f"{held} B")
+        column.caption(exact(held))
 
 
 def _parameters(found: list[Bill]) -> None:

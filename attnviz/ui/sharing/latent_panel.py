@@ -9,6 +9,7 @@ from attnviz.core.latent import LatentLayout, Machine, latent_elements, latent_f
 from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import Architecture
 from attnviz.models.published import presets
+from attnviz.models.sizing import Deployment
 from attnviz.ui import show
 from attnviz.ui.controls import choice
 from attnviz.ui.guard import guard
@@ -53,7 +54,7 @@ def _panel() -> None:
     _machines(arch, latent, context)
     _over_context(arch, latent, context)
     _baselines(arch, latent, context)
-    code.counting(arch, context)
+    code.counting(arch, Deployment(context))
 
 
 def machine_names() -> dict[Machine, str]:

@@ -7,6 +7,7 @@ import streamlit as st
 from attnviz.experiments import sharing_live
 from attnviz.models.architecture import Architecture
 from attnviz.models.meta import Measurement, measure
+from attnviz.models.sizing import Deployment
 from attnviz.ui.guard import guard
 from attnviz.ui.sharing import code
 from attnviz.ui.sharing.choose import Chosen, choose, number
@@ -46,7 +47,8 @@ def _panel() -> None:
     if st.session_state.get("h_proof") == key:
         _proof(chosen, tokens, batch)
     _live()
-    code.counting(chosen.arch, tokens)
+    heard = _encoder_tokens(chosen.arch, tokens)
+    code.counting(chosen.arch, Deployment(tokens, batch, convention="transformers", encoder_tokens=heard))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.models.architecture import Architecture
 from attnviz.models.claims import Claim, claims
+from attnviz.models.sizing import Deployment
 from attnviz.ui.guard import guard
 from attnviz.ui.sharing import code, quality
 from attnviz.ui.sharing.tables import columns, tabled
@@ -24,7 +25,7 @@ def panel() -> None:
 def _panel() -> None:
     _claims()
     quality.panel()
-    code.counting(Architecture.preset("deepseek-v3"), 1)
+    code.counting(Architecture.preset("deepseek-v3"), Deployment(1))
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

@@ -24,6 +24,7 @@ from attnviz.ui.sharing.units import binary, both, duration
 from attnviz.words import _
 
 TYPED = "typed"
+RECENT = 128  #: tokens that quantised caches of transformers keep at full precision
 BATCHES = [2**i for i in range(13)]
 
 
@@ -36,12 +37,13 @@ def panel() -> None:
 def _panel() -> None:
     chosen = choose()
     how, machine = _how(), _machine()
+    _about_the_format(chosen.arch, how)
     found = sized(chosen.arch, chosen.total, chosen.active, how, machine)
     _verdict(found, machine, chosen.arch.max_context)
     _memory(found, machine)
     _three(chosen, how, machine)
     _roofline(chosen, how, machine, found)
-    code.counting(chosen.arch, how.context)
+    code.counting(chosen.arch, how)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
@@ -72,6 +74,22 @@ def _how() -> Deployment:
             help=_("A server that does not charges them for the whole context."),
         )  # fmt: skip
     return Deployment(context, batch, weights, cache, group, convention, hybrid, encoder_tokens=context)
+
+
+def _about_the_format(arch: Architecture, how: Deployment) -> None:
+    """What the transformers library really does with a quantised cache."""
+    if how.convention != "transformers" or how.cache_dtype in ("float32", "float16", "bfloat16"):
+        return
+    if how.cache_dtype not in ("int8", "int4", "int2"):
+        st.caption(_("transformers keeps no {dtype} cache; counted as if it did.").format(dtype=how.cache_dtype))
+        return
+    recent = min(how.context, RECENT)
+    full, small = (arch.kv_cache_bytes(recent, how.batch, d, group=how.group) for d in ("bfloat16", how.cache_dtype))
+    st.caption(
+        _("While decoding, quanto and hqq keep up to {n} recent tokens at 16 bits: up to {more} more.").format(
+            n=recent, more=both(full - small)
+        )
+    )
 
 
 def _machine() -> Machine:

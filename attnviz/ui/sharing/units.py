@@ -24,6 +24,12 @@ def both(nbytes: float) -> str:
     return f"{decimal(nbytes)} = {binary(nbytes)}" if nbytes >= 1000 else f"{nbytes:,.0f} B"
 
 
+def exact(nbytes: int) -> str:
+    """Every byte, and decimal units where they help: "1.107 GB = 1,107,296,256 B"."""
+    every = f"{nbytes:,} B"
+    return f"{decimal(nbytes)} = {every}" if nbytes >= 1000 else every
+
+
 def flop(count: float) -> str:
     return _scaled(count, 1000, _FLOP)
 
