@@ -40,8 +40,12 @@ class Architecture:
         whole = config if isinstance(config, PretrainedConfig) else config_from(config)
         text = whole if whole.is_encoder_decoder else text_part(whole)
         family = FAMILIES.get(text.model_type)
-        layers = readers.read(text, family) if family else measured_layers(text)
         given = config if isinstance(config, dict) else whole.to_dict()
+        unread = unread_fields(given, whole)
+        try:
+            layers = readers.read(text, family) if family else measured_layers(text)
+        except readers.UnknownLayer:
+            family, layers, unread = None, measured_layers(text), (*unread, "layer_types")
         return cls(
             name or text.model_type,
             text.model_type,
@@ -49,7 +53,7 @@ class Architecture:
             max_context(text),
             text,
             family is None,
-            unread_fields(given, whole),
+            unread,
         )
 
     @classmethod

@@ -30,6 +30,10 @@ _KINDS: dict[str, Kind] = {
 }
 
 
+class UnknownLayer(Problem):
+    """A layer that no rule here fits."""
+
+
 def read(config: Any, family: Family) -> tuple[Layer, ...]:
     """Every attention layer of the model, encoder first, a decoder layer's self before its cross."""
     return tuple(_SHAPES[family.shape](config, family))
@@ -107,7 +111,7 @@ def _kinds(config: Any, n: int) -> list[tuple[Kind, int | None]]:
     found: list[tuple[Kind, int | None]] = []
     for name in types[:n]:
         if name not in _KINDS:
-            raise Problem("layer type {name} is not known here", name=repr(name))
+            raise UnknownLayer("layer type {name} is not known here", name=repr(name))
         kind = _KINDS[name]
         given = (getattr(config, field, None) for field in windows.get(kind, ()))
         found.append((kind, next((int(w) for w in given if w), None)))

@@ -65,6 +65,7 @@ def size(arch: Architecture, total: int, active: int, how: Deployment, machine: 
         )
 
     each = cache(how.context)
+    # one sequence reads the experts it uses; a batch is charged all of them
     step = decode_step(
         machine,
         parameters=active,

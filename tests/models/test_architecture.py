@@ -130,6 +130,15 @@ def test_a_family_without_rules_is_measured_instead_of_guessed(model_type):
     check(arch, tokens=40)
 
 
+def test_a_kind_of_layer_without_rules_is_measured_and_named():
+    config = config_of("llama")
+    config.layer_types = ["full_attention", "indexed_attention"] * 2
+    arch = Architecture.from_config(config)
+    assert arch.measured
+    assert "layer_types" in arch.unread
+    check(arch)
+
+
 def test_a_window_keeps_one_token_less_in_transformers_and_whole_blocks_on_a_server():
     arch = Architecture.preset("mistral-7b-v0.1")
     token = 32 * 2 * 8 * 128 * 2
