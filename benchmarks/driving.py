@@ -1,0 +1,175 @@
+"""A page of the app in Chromium, with clocks and scales attached: all times are the browser's own."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+# Painted = two animation frames after the drawing; sent and got = messages on the web socket.
+CLOCKS = """
+window.clocks = {start: 0, painted: [], sent: [], got: []};
+for (const name of ['click', 'keydown']) addEventListener(name, (e) => { clocks.start = e.timeStamp; }, true);
+const mark = performance.mark.bind(performance);
+performance.mark = (name, options) => {
+  if (name.endsWith('-painted'))
+    requestAnimationFrame(() => requestAnimationFrame(() => clocks.painted.push([name, performance.now()])));
+  return mark(name, options);
+};
+const send = WebSocket.prototype.send;
+WebSocket.prototype.send = function (data) { clocks.sent.push(performance.now()); return send.call(this, data); };
+window.WebSocket = class extends WebSocket {
+  constructor(...where) {
+    super(...where);
+    super.addEventListener('message', (e) => clocks.got.push([performance.now(), e.data.byteLength ?? e.data.size]));
+  }
+};
+"""
+OVERVIEW, HEAD = "attnviz-overview-painted", "attnviz-head-painted"
+
+
+class Tab:
+    """One visitor's page, and what reaches it."""
+
+    def __init__(self, browser: Any, width: int = 1440, height: int = 900) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": height})
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(120_000)
+        self.page.add_init_script(CLOCKS)
+        self.frames: list[bytes] = []
+        self.fetched = 0
+        self.page.on("websocket", lambda socket: socket.on("framereceived", self._frame))
+        network = self.context.new_cdp_session(self.page)
+        network.send("Network.enable")
+        network.on("Network.loadingFinished", self._fetch)
+
+    def _frame(self, payload: bytes | str) -> None:
+        self.frames.append(payload.encode() if isinstance(payload, str) else payload)
+
+    def _fetch(self, event: dict[str, Any]) -> None:
+        self.fetched += int(event["encodedDataLength"])
+
+    @property
+    def nbytes(self) -> int:
+        """Everything that came since the scales were last cleared."""
+        return sum(map(len, self.frames)) + self.fetched
+
+    def bytes_of(self, component: str) -> int:
+        """The messages that carry one component, whole."""
+        return sum(len(frame) for frame in self.frames if component in carried(frame))
+
+    def clear(self) -> None:
+        """Clocks and scales back to nothing."""
+        self.frames.clear()
+        self.fetched = 0
+        self.page.evaluate("Object.assign(clocks, {start: 0, painted: [], sent: [], got: []})")
+
+    def settle(self) -> None:
+        """Wait until the script has run and nothing more is drawn."""
+        self.page.wait_for_timeout(150)
+        self.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+        self.page.wait_for_timeout(200)
+
+    def open(self, url: str) -> None:
+        """The explorer, its first head drawn."""
+        self.page.goto(url)
+        self.page.get_by_test_id("heatmap").first.wait_for()
+        self.settle()
+
+    def read(self, text: str) -> dict[str, float]:
+        """Type a sentence; milliseconds from the last key to the overview and to the head painted."""
+        self.clear()
+        area = self.page.get_by_label("Sentence", exact=True)
+        area.fill(text)
+        area.press("Control+Enter")
+        self._until(OVERVIEW)
+        self.settle()
+        return {name: self._first(name) for name in (OVERVIEW, HEAD)}
+
+    def pick(self, number: int) -> dict[str, float]:
+        """Click a tile; milliseconds from the click to the head painted, and where they went."""
+        stage = self.page.get_by_test_id("overview")
+        wide, high, places = json.loads(stage.get_attribute("data-tiles"))
+        self.page.mouse.move(3, 3)
+        self.clear()
+        stage.click(position={"x": places[number][0] + wide / 2, "y": places[number][1] + high / 2})
+        self._until(HEAD)
+        self.settle()
+        clocks = self.page.evaluate("clocks")
+        arrived = max(clocks["got"], key=lambda message: message[1])[0]
+        painted = self._first(HEAD)
+        return {
+            "painted": painted,
+            "until sent": clocks["sent"][0] - clocks["start"],
+            "server": arrived - clocks["sent"][0],
+            "browser": painted - (arrived - clocks["start"]),
+        }
+
+    def _until(self, name: str) -> None:
+        self.page.wait_for_function(f"clocks.painted.some((p) => p[0] === '{name}')")
+
+    def _first(self, name: str) -> float:
+        clocks = self.page.evaluate("clocks")
+        return next((at - clocks["start"] for found, at in clocks["painted"] if found == name), float("nan"))
+
+    def close(self) -> None:
+        self.context.close()
+
+
+def carried(frame: bytes) -> str:
+    """The name of the component that a message to the browser carries, or nothing."""
+    message = ForwardMsg()
+    try:
+        message.ParseFromString(frame)
+    except Exception:  # what is not a message of Streamlit's carries no component
+        return ""
+    return str(message.delta.new_element.bidi_component.component_name)
+
+
+# The first words of a page, and the first moment at which its script has run, both painted.
+FIRST = """
+window.first = {};
+const look = () => {
+  const app = document.querySelector('[data-testid=stApp]');
+  const after = (name) => requestAnimationFrame(() => { first[name] ??= performance.now(); });
+  if (!first.words && document.querySelector('[data-testid=stMain] h1, [data-testid=stMain] h2')) after('words');
+  if (!first.all && first.words && app?.dataset.testScriptState === 'notRunning') after('all');
+  if (!first.all) requestAnimationFrame(look);
+};
+requestAnimationFrame(look);
+"""
+
+
+def first_paint(browser: Any, url: str, times: int = 3) -> dict[str, float]:
+    """Medians of milliseconds from navigation until a page's first words, and until all of it, with an empty cache."""
+    taken: dict[str, list[float]] = {"words": [], "all": []}
+    for _ in range(times):
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        page = context.new_page()
+        page.add_init_script(FIRST)
+        page.goto(url)
+        page.wait_for_function("window.first.all", timeout=60_000)
+        for name, value in page.evaluate("window.first").items():
+            taken[name].append(value)
+        context.close()
+    return {name: statistics.median(values) for name, values in taken.items()}
+
+
+def memory(pid: int, field: str) -> int:
+    """Bytes that the kernel reports of a process: VmRSS now, VmHWM at its highest."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"the kernel does not say {field}")
+
+
+def risen(pid: int, act: Callable[[], object]) -> int:
+    """How far a process's memory rises above where it stood while something is done."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")  # start the peak again from here
+    before = memory(pid, "VmRSS")
+    act()
+    return memory(pid, "VmHWM") - before

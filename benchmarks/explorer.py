@@ -1,0 +1,275 @@
+"""The explorer in a real browser, and bertviz's pages of the same attentions in the same browser.
+
+python -m benchmarks.explorer            all of it, in about five minutes
+python -m benchmarks.explorer --picks 5  quicker and rougher
+
+Bytes are what reaches the browser once the page is warm: messages on the web socket and fetches.
+Times are the browser's: from the key or the click to the second animation frame after the drawing.
+Needs Chromium, bertviz (requirements-dev.txt) and npm, which brings the three scripts that bertviz's
+pages would fetch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from playwright.sync_api import sync_playwright
+
+from attnviz.experiments.explorer import overview
+from attnviz.experiments.explorer.reading import Reading, Request, read
+from attnviz.models.loading import LoadedModel
+from attnviz.models.sources import load
+from attnviz.models.tokens import encode
+from attnviz.ui.canvas import packing
+from attnviz.ui.navigation import ROWS
+from benchmarks import rival
+from benchmarks.driving import OVERVIEW, Tab, first_paint, memory, risen
+from benchmarks.measuring import machine
+from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
+
+MODEL = "smollm2-135m"
+LENGTHS = (20, 200, 1024)
+HEADS = 270
+LAYER = 13  # the one layer that bertviz is given where all are too many
+AGAIN = 6  # times that a sentence which was read before is asked for again
+WORDS = """
+the cat sat on a mat and then it went home because they were too tired to walk in rain over old bridge near
+river where small birds sing early every day while people talk about work food music time house school light
+"""
+
+
+@dataclass(frozen=True)
+class Ours:
+    """The explorer at one length. Times in milliseconds."""
+
+    tokens: int
+    new_bytes: int  #: all that a new sentence sends
+    overview_bytes: int  #: the overview's own message in it
+    new: float  #: last key to overview painted, model pass included
+    known: float  #: the same where the sentence had been read before: nothing left to compute
+    tiles: float  #: processor time of the overview's pictures, which come between the two
+    measures: float  #: processor time of all measures, which come after the painting
+    pick_bytes: int
+    picks: tuple[dict[str, float], ...]
+
+
+def words(count: int, seed: int) -> list[str]:
+    """`count` plain words in an order of their own for each seed."""
+    chosen, plain = random.Random(seed), WORDS.split()
+    return [chosen.choice(plain) for _ in range(count)]
+
+
+def exactly(tokens: int, seed: int, count: Callable[[str], int]) -> str:
+    """A text of exactly so many tokens, as `count` counts them."""
+    text: list[str] = []
+    for word in words(4 * tokens, seed):
+        longer = count(" ".join([*text, word]))
+        if longer <= tokens:
+            text.append(word)
+        if longer == tokens:
+            return " ".join(text)
+    raise ValueError(f"no text of {tokens} tokens from these words")
+
+
+def median(values: Iterable[float]) -> float:
+    return statistics.median(values)
+
+
+def quick(values: Iterable[float]) -> float:
+    """The first quartile: what a quiet moment of a busy machine gives."""
+    return statistics.quantiles(values, n=4, method="inclusive")[0]
+
+
+def size(nbytes: float) -> str:
+    """Bytes as a person reads them."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6)):
+        if nbytes >= scale:
+            return f"{nbytes / scale:.1f} {unit}"
+    return f"{nbytes / 1e3:.0f} KB"
+
+
+def times(mine: float, theirs: float | None) -> str:
+    """How many times as much the other one is."""
+    if theirs is None:
+        return ""
+    share = theirs / mine
+    return f"{share:.1f}x" if share < 10 else f"{share:,.0f}x"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Markdown, the first column to the left."""
+    rule = ["---"] + ["---:"] * (len(head) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
+
+
+def sentences(loaded: LoadedModel, tokens: int, seed: int) -> str:
+    """A text of exactly so many tokens of this model."""
+    return exactly(tokens, seed, lambda text: len(encode(loaded, text).labels) if text else 0)
+
+
+def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
+    """Everything about one length, in a page that is warm."""
+    first, second = (sentences(loaded, tokens, seed) for seed in (2 * tokens, 2 * tokens + 1))
+    tab.read(first)
+    new = tab.read(second)[OVERVIEW]
+    sent, own = tab.nbytes, tab.bytes_of("overview")
+    known = [tab.read((first, second)[n % 2])[OVERVIEW] for n in range(AGAIN)]
+    chosen = random.Random(tokens).sample(range(HEADS), picks)
+    taken, carried = [], []
+    for tile in chosen:
+        taken.append(tab.pick(tile))
+        carried.append(tab.nbytes)
+    tiles, measures = computing(read(Request(MODEL, second), loaded))
+    return Ours(tokens, sent, own, new, median(known), tiles, measures, int(median(carried)), tuple(taken))
+
+
+def computing(reading: Reading) -> tuple[float, float]:
+    """Processor milliseconds of the pictures of all heads, and of all measures."""
+    stack = reading.stacks[0]
+    start = time.process_time()
+    for layer in stack.layers:
+        for few in overview.few_by_few(layer):
+            packing.thumbnails(few)
+    between = time.process_time()
+    overview.measured(stack)
+    return (between - start) * 1e3, (time.process_time() - between) * 1e3
+
+
+def theirs(
+    browser_of: Any, reading: Reading, tokens: int, picks: int, folder: Path, url: str
+) -> dict[str, rival.Shown]:
+    """bertviz's two pages at one length: all layers where that has a chance, and one layer where not."""
+    labels = [f"{label} " for label in reading.source.labels]
+    all_layers = [layer.weights() for layer in reading.stacks[0].layers] if tokens < 1000 else []
+    found = {}
+    for view in ("model_view", "head_view"):
+        for layers in (all_layers, [reading.stacks[0].layers[LAYER].weights()] if tokens > 20 else []):
+            if not layers or (view == "head_view" and len(layers) > 1 and tokens > 20):
+                continue
+            name = view if len(layers) > 1 else f"{view}, one layer"
+            path = folder / f"{view}.html"
+            nbytes = rival.write(view, layers, labels, path)  # type: ignore[arg-type]
+            if tokens > 1000:
+                found[name] = rival.Shown(nbytes, why="not tried: as many lines as made 200 tokens fail")
+                continue
+            with chromium(browser_of) as browser:
+                which = [n % (9 * len(layers) if view == "model_view" else 9) for n in range(7, 7 + picks)]
+                found[name] = rival.opened(browser, f"{url}/{path.name}", view, nbytes, which)  # type: ignore[arg-type]
+            path.unlink()
+    return found
+
+
+@contextmanager
+def chromium(playwright: Any) -> Iterator[Any]:
+    """A browser of its own: what one page left behind does not weigh on the next."""
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+    try:
+        yield browser
+    finally:
+        browser.close()
+
+
+def report_ours(found: list[Ours]) -> str:
+    head = [
+        "tokens", "new sentence sends", "of it the overview", "new: painted", "read before: painted", "tiles, CPU",
+        "measures, CPU (after)", "a head sends", "head painted", "quartile", "server", "browser",
+    ]  # fmt: skip
+    rows = []
+    for each in found:
+        painted = [pick["painted"] for pick in each.picks]
+        rows.append([
+            str(each.tokens), size(each.new_bytes), size(each.overview_bytes), f"{each.new:.0f} ms",
+            f"{each.known:.0f} ms", f"{each.tiles:.0f} ms", f"{each.measures:.0f} ms", size(each.pick_bytes),
+            f"{median(painted):.0f} ms", f"{quick(painted):.0f} ms",
+            f"{median(p['server'] for p in each.picks):.0f} ms", f"{median(p['browser'] for p in each.picks):.0f} ms",
+        ])  # fmt: skip
+    return table(head, rows)
+
+
+def report_ratios(mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown]]) -> str:
+    head = ["tokens", "bertviz", "its bytes", "of ours", "painted", "of ours", "choose a head", "of ours"]
+    rows = []
+    for tokens, views in others.items():
+        our = mine[tokens]
+        for name, view in views.items():
+            whole, our_pick = name.startswith("model_view"), median(pick["painted"] for pick in our.picks)
+            our_bytes, our_time = (our.overview_bytes, our.known) if whole else (our.pick_bytes, our_pick)
+            pick = median(view.picks) if view.picks else None
+            rows.append([
+                str(tokens), name, size(view.nbytes), times(our_bytes, view.nbytes),
+                f"{view.painted:.0f} ms" if view.painted else view.why, times(our_time, view.painted),
+                f"{pick:.0f} ms" if pick else "", times(our_pick, pick),
+            ])  # fmt: skip
+    return table(head, rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--picks", type=int, default=15, help="heads chosen at each length")
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="tokens of the sentences")
+    parser.add_argument("--alone", action="store_true", help="without bertviz")
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    loaded = load(MODEL)
+    print(machine(), f"load {os.getloadavg()[0]:.1f}", sep="; ", flush=True)
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        folder = Path(name)
+        mine = app(playwright, loaded, asked.lengths, asked.picks, folder)
+        if not asked.alone:
+            beside(playwright, loaded, mine, asked.picks, folder)
+    print(f"load at the end {os.getloadavg()[0]:.1f}")
+
+
+def app(playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, folder: Path) -> dict[int, Ours]:
+    """Pages, memory and the explorer itself."""
+    server = Server(ROOT / "app.py", folder / "log.txt")
+    try:
+        with chromium(playwright) as browser:
+            tab = Tab(browser)
+            tab.open(f"{server.url}/explore")
+            if 1024 in lengths:
+                text = sentences(loaded, 1024, 1)
+                rise = risen(server.process.pid, lambda: (tab.read(text), tab.pick(40)))
+                print(f"\nserver memory for 1,024 tokens, overview and one head: {size(rise)} above the loaded model "
+                      f"(highest; {size(memory(server.process.pid, 'VmRSS'))} in all afterwards)")  # fmt: skip
+            found = {tokens: ours(tab, loaded, tokens, picks) for tokens in lengths}
+            tab.close()
+            print("\n" + report_ours(list(found.values())), flush=True)
+            rows = []
+            for row in ROWS:
+                url = server.url if row.is_home else f"{server.url}/{row.name}"
+                first_paint(browser, url, 1)  # warm
+                seen = first_paint(browser, url)
+                rows.append([row.name, f"{seen['words']:.0f} ms", f"{seen['all']:.0f} ms"])
+            print(
+                "\n" + table(["page, warm server, empty browser cache", "first words", "all of it"], rows), flush=True
+            )
+    finally:
+        server.stop()
+    return found
+
+
+def beside(playwright: Any, loaded: LoadedModel, mine: dict[int, Ours], picks: int, folder: Path) -> None:
+    """bertviz, once the server has ended."""
+    rival.scripts(folder)
+    others = {}
+    with rival.serving(folder) as url:
+        for tokens in mine:
+            reading = read(Request(MODEL, sentences(loaded, tokens, 2 * tokens + 1)), loaded)
+            others[tokens] = theirs(playwright, reading, tokens, min(picks, 15), folder, url)
+    print("\n" + report_ratios(mine, others))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""bertviz's pages of the same attentions: made, served from this machine, opened under a watch."""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import signal
+import subprocess
+import tarfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Literal
+
+from torch import Tensor
+
+View = Literal["model_view", "head_view"]
+MOST_SECONDS = 60
+MOST_BYTES = 4 * 10**9  # of one renderer: it is ended beyond that
+
+# What bertviz's pages ask for by name; jquery 2.0.0, which they name, was never published as a package.
+SCRIPTS = {
+    "require": ("requirejs@2.3.6", "package/require.js"),
+    "d3": ("d3@5.7.0", "package/dist/d3.min.js"),
+    "jquery": ("jquery@2.1.0", "package/dist/jquery.min.js"),
+}
+
+# Drawn in one task: once the picture is there at an animation frame, it is whole; painted one frame later.
+WATCH = """
+window.drawn = null;
+const look = () => {
+  if (document.querySelector('#vis svg')) requestAnimationFrame(() => { drawn = performance.now(); });
+  else requestAnimationFrame(look);
+};
+requestAnimationFrame(look);
+"""
+
+CHOOSE = """
+async ([selector, kind, index]) => {
+  const found = document.querySelectorAll(selector)[index];
+  const start = performance.now();
+  found.dispatchEvent(new MouseEvent(kind, {bubbles: true}));
+  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  return performance.now() - start;
+}
+"""
+# In model_view a click on a thumbnail opens it large; in head_view a double click on a colour leaves that head alone.
+TARGETS = {
+    "model_view": ("#vis svg > g > rect:last-child", "click"),
+    "head_view": ("#vis svg > g:last-child > rect", "dblclick"),
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What became of one of its pages; what is None could not be measured, and `why` says it."""
+
+    nbytes: int
+    painted: float | None = None  #: milliseconds from navigation
+    picks: tuple[float, ...] = ()
+    why: str = ""
+
+
+def scripts(folder: Path) -> None:
+    """The three scripts, from their packages."""
+    for name, (package, inside) in SCRIPTS.items():
+        packed = subprocess.run(
+            ["npm", "pack", "--silent", package], cwd=folder, check=True, capture_output=True, text=True
+        )
+        with tarfile.open(folder / packed.stdout.split()[-1]) as archive:
+            content = archive.extractfile(inside)
+            assert content is not None
+            (folder / f"{name}.js").write_bytes(content.read())
+
+
+def localised(html: str) -> str:
+    """The page with every script that it would fetch from elsewhere taken from beside it."""
+    head, marker, data = html.partition("const params =")  # of hundreds of megabytes only the start is searched
+    return re.sub(r"(['\"])(?:https?:)?//[^'\"\s]*?(require|jquery|d3)[^'\"\s]*\1", _beside, head) + marker + data
+
+
+def _beside(found: re.Match[str]) -> str:
+    """A module is named without its ending: require.js adds it to all but itself."""
+    quote, name = found[1], found[2]
+    return f"{quote}{name}.js{quote}" if name == "require" else f"{quote}{name}{quote}"
+
+
+def write(view: View, attentions: Sequence[Tensor], tokens: list[str], path: Path) -> int:
+    """bertviz's page as a file; answers its bytes."""
+    import bertviz
+
+    made = getattr(bertviz, view)(list(attentions), tokens, html_action="return")
+    page = f'<!doctype html><meta charset="utf-8"><body>{localised(made.data)}</body>'
+    return path.write_bytes(page.encode())
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The folder over HTTP on this machine only."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_words: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+def opened(browser: Any, url: str, view: View, nbytes: int, picks: Sequence[int]) -> Shown:
+    """Open one page in a context of its own, choose heads in it; ended when it takes too much time or memory."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.add_init_script(WATCH)
+    with _watched() as why:
+        try:
+            page.goto(url, wait_until="commit")
+            page.wait_for_function("window.drawn", timeout=MOST_SECONDS * 1000)
+            painted = page.evaluate("window.drawn")
+            taken = tuple(page.evaluate(CHOOSE, [*TARGETS[view], index]) for index in picks)
+            return Shown(nbytes, painted, taken)
+        except Exception as problem:  # a page that died or never came is a result too
+            said = str(problem).splitlines()[0]
+            reason = why[0] if why else f"not drawn after {MOST_SECONDS} s" if "imeout" in said else said
+            return Shown(nbytes, why=reason)
+        finally:
+            if not why:
+                _end(context)
+
+
+def _end(context: Any) -> None:
+    try:
+        context.close()
+    except Exception:  # its renderer is gone already
+        return
+
+
+@contextmanager
+def _watched() -> Iterator[list[str]]:
+    """End a renderer of this process's own that outgrows the limit; says so in the list."""
+    why: list[str] = []
+    over = threading.Event()
+
+    def watch() -> None:
+        until = time.monotonic() + MOST_SECONDS * 2
+        while not over.wait(0.25):
+            for pid, size in renderers():
+                late = time.monotonic() > until
+                if size > MOST_BYTES or late:
+                    why.append(f"ended after {MOST_SECONDS * 2} s" if late else f"ended at {size / 1e9:.1f} GB")
+                    os.kill(pid, signal.SIGKILL)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield why
+    finally:
+        over.set()
+        thread.join()
+
+
+def renderers() -> list[tuple[int, int]]:
+    """(pid, resident bytes) of the browser's drawing processes that descend from this process."""
+    parents: dict[int, int] = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except OSError:
+                continue
+    found = []
+    for pid in parents:
+        above = pid
+        while above in parents and above != os.getpid():
+            above = parents[above]
+        try:
+            if above == os.getpid() and b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                found.append((pid, int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")))
+        except OSError:
+            continue
+    return found
