@@ -39,10 +39,11 @@ def measured_layers(config: Any) -> tuple[Layer, ...]:
 
 def _cache_layer(short: MeasuredCache, long: MeasuredCache, width: int) -> Layer:
     """What grows with the text, and what does not."""
-    per_token = (long.elements - short.elements) // (LONG - SHORT)
-    fixed = long.elements - per_token * LONG
+    elements = (long.elements - short.elements) // (LONG - SHORT)
+    per_token = (long.nbytes - short.nbytes) // (LONG - SHORT) // 2  # in 16-bit numbers: some indices are float32
+    fixed = long.elements - elements * LONG
     kind: Kind = "linear" if not per_token else "window" if long.window else "full"
-    wide = long.nbytes - 2 * long.elements  # float32 numbers take two bytes more
+    wide = long.nbytes - 2 * per_token * LONG - 2 * fixed  # float32 numbers take two bytes more
     return Layer(
         long.index,
         "decoder",

@@ -61,7 +61,10 @@ def _layout(config: Any, family: Family, heads: int | None = None) -> HeadLayout
     width = number(config, "head_dim") if getattr(config, "head_dim", None) else None
     if config.model_type in ("falcon", "esm", "phi", "stablelm", "opt"):
         width = None  # what these call head_dim is computed, or not used
-    return HeadLayout(number(config, "hidden_size"), heads, kv_heads, width)
+    d_model = number(config, "hidden_size")
+    if width is None and family.shape in ("decoder", "hybrid", "gpt2") and d_model >= heads:
+        width = d_model // heads  # transformers rounds down where they do not divide
+    return HeadLayout(d_model, heads, kv_heads, width)
 
 
 def _count(config: Any, family: Family, layout: HeadLayout, **more: Any) -> Parameters:
