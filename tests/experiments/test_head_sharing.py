@@ -66,7 +66,7 @@ def test_the_layers_change_is_measured_behind_its_output_projection(llama):
         return (torch.from_numpy(weights) @ v[0]).transpose(0, 1).flatten(1) @ w_o.T
 
     old, new = output(found.before, 6), output(found.after, 2)
-    assert found.point.moved == pytest.approx(float((new - old).norm() / old.norm()), rel=1e-4)
+    assert found.point.moved == pytest.approx(((new - old).norm() / old.norm()).item(), rel=1e-4)
 
 
 def test_as_trained_nothing_moves(llama):
