@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.figures.heatmap import Kind, label, matrix
+from attnviz.figures.export import wide
+from attnviz.figures.heatmap import Kind, label, masked_cells, matrix
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, WEIGHTS, Figure, layout
 from attnviz.words import _
 
 MOST_LINES = 600
+EVERY_LABEL = 300  # tokens that an exported figure grows for, so that each is written
 
 
 def head(
@@ -22,12 +24,18 @@ def head(
     *,
     kind: Kind = "weights",
     full_range: bool = True,
+    root: bool = False,
     pinned_rows: Sequence[int] = (),
     pinned_cols: Sequence[int] = (),
+    breaks: tuple[Sequence[int], Sequence[int]] = ((), ()),
     title: str | None = None,
     value_title: str | None = None,
 ) -> Figure:
-    """Queries down, keys across; pinned queries framed in blue, pinned keys in vermilion."""
+    """Queries down, keys across; pinned queries framed in blue, pinned keys in vermilion.
+
+    It grows with the tokens, so that each is written in full. `breaks`: rows and columns where a
+    second sentence begins.
+    """
     fig = matrix(
         values,
         rows,
@@ -38,10 +46,19 @@ def head(
         col_title=_("key"),
         title=title,
         full_range=full_range,
+        root=root,
         value_title=value_title,
-        height=int(np.clip(140 + 24 * len(rows), 320, 900)),
+        height=_side(len(rows), 320) + 60,
+        labels_that_fit=EVERY_LABEL,
+        longest=32,
     )
+    named = 7.5 * min(32, max((wide(token) for token in rows), default=1))
+    fig.update_layout(width=int(max(600, _side(len(cols), 320) + named + 190)))
     n_rows, n_cols = np.shape(values)
+    for at in breaks[0]:
+        fig.add_hline(y=at - 0.5, line={"color": MASKED, "width": 2, "dash": "dot"})
+    for at in breaks[1]:
+        fig.add_vline(x=at - 0.5, line={"color": MASKED, "width": 2, "dash": "dot"})
     frame = {"type": "rect", "xref": "x", "yref": "y", "fillcolor": "rgba(0,0,0,0)"}
     for row in pinned_rows:
         line = {"color": Q_BLUE, "width": 2.5}
@@ -50,6 +67,13 @@ def head(
         line = {"color": K_VERMILION, "width": 2.5}
         fig.add_shape(x0=col - 0.5, x1=col + 0.5, y0=-0.5, y1=n_rows - 0.5, line=line, **frame)
     return fig
+
+
+def _side(count: int, least: int) -> int:
+    """Pixels along one side of a matrix of `count` tokens: enough to write each."""
+    if count > EVERY_LABEL:
+        return 1200
+    return max(least, min(26 * count, 760) if count <= 40 else 14 * count)
 
 
 def lines(
@@ -83,24 +107,26 @@ def lines(
         y = np.array([(q, k, np.nan) for q, k in cells], np.float64).ravel()
         line = {"color": Q_BLUE, "width": 0.5 + 3.5 * (level + 0.5) / 10}
         fig.add_trace(go.Scatter(x=x, y=y, mode="lines", line=line, opacity=0.12 + 0.8 * level / 10, hoverinfo="skip"))
-    _token_column(fig, rows, -0.03, "right", Q_BLUE)
-    _token_column(fig, cols, 1.03, "left", K_VERMILION)
+    most = max(len(rows), len(cols))
+    _token_column(fig, rows, -0.03, "right", Q_BLUE, most)
+    _token_column(fig, cols, 1.03, "left", K_VERMILION, most)
     fig.update_xaxes(visible=False, range=[-0.6, 1.6])
-    fig.update_yaxes(visible=False, range=[max(len(rows), len(cols)) - 0.4, -0.9])
+    fig.update_yaxes(visible=False, range=[most - 0.4, -0.9])
     fig.update_layout(showlegend=False)
-    return layout(fig, title, height=int(np.clip(90 + 22 * max(len(rows), len(cols)), 320, 1600)))
+    return layout(fig, title, height=90 + _side(most, 230))
 
 
-def _token_column(fig: Figure, tokens: Sequence[str], x: float, side: str, colour: str) -> None:
+def _token_column(fig: Figure, tokens: Sequence[str], x: float, side: str, colour: str, most: int) -> None:
     position = "middle left" if side == "right" else "middle right"
+    step = max(1, -(-most // EVERY_LABEL))
     fig.add_trace(
         go.Scatter(
             x=[x] * len(tokens),
             y=list(range(len(tokens))),
-            text=[label(token, 22) for token in tokens],
+            text=[label(token, 26) if at % step == 0 else "" for at, token in enumerate(tokens)],
             mode="text",
             textposition=position,
-            textfont={"color": colour},
+            textfont={"color": colour, "size": 13 if most <= 40 else 10},
             hoverinfo="skip",
         )
     )
@@ -119,8 +145,15 @@ def mosaic(
             top, left = layer * (rows + gap), number * (cols + gap)
             board[top : top + rows, left : left + cols] = thumbnails[start + number]
         start += count
-    fig = go.Figure(go.Heatmap(z=board, colorscale=WEIGHTS, zmin=0, zmax=1, hoverinfo="skip", hoverongaps=False))
-    fig.update_traces(colorbar={"title": {"text": _("weight"), "side": "right"}, "thickness": 12, "outlinewidth": 0})
+    outside = np.ones(board.shape, bool)
+    for layer, count in enumerate(heads):
+        for number in range(count):
+            top, left = layer * (rows + gap), number * (cols + gap)
+            outside[top : top + rows, left : left + cols] = False
+    fig = go.Figure(masked_cells(np.isnan(board) & ~outside))
+    bar = {"title": {"text": _("weight"), "side": "right"}, "thickness": 12, "outlinewidth": 0}
+    scale = {"colorscale": WEIGHTS, "zmin": 0, "zmax": 1, "colorbar": bar}
+    fig.add_trace(go.Heatmap(z=board, hoverinfo="skip", hoverongaps=False, **scale))
     ids = list(layer_ids or range(len(heads)))
     every = max(1, len(heads) // 16)
     fig.update_yaxes(
@@ -142,7 +175,9 @@ def mosaic(
         side="top",
         constrain="domain",
     )
-    return layout(fig, title, height=int(np.clip(120 + 700 * len(heads) / max(widest, 12), 360, 1400)))
+    side = float(np.clip(1200 / len(heads), 40, 90))
+    fig.update_layout(width=int(max(600, 200 + side * widest * cols / rows)))
+    return layout(fig, title, height=int(60 + side * len(heads)))
 
 
 def bars(

@@ -35,13 +35,18 @@ def matrix(
     height: int | None = None,
     value_title: str | None = None,
     full_range: bool = True,
+    root: bool = False,
+    labels_that_fit: int = LABELS_THAT_FIT,
+    longest: int = 14,
 ) -> Figure:
     """Heatmap of `values` (rows x cols), first row on top, tokens plotted by position.
 
     kind "weights": the sequential scale fixed at 0 to 1 (or up to the largest, `full_range=False`);
     "scores": diverging, centred on 0; "plain": sequential over the data. `masked` (boolean, same
     shape) are the cells that may not be seen: grey, on no scale. `numbers` writes the value into
-    each cell (by itself: only where they fit).
+    each cell (by itself: only where they fit). `root`: colours in square-root steps, so that small
+    weights show. Tokens longer than `longest` letters are shortened, and of more than `labels_that_fit`
+    only every n-th is written.
     """
     values = np.asarray(values, dtype=np.float64)
     hidden = np.zeros(values.shape, bool) if masked is None else np.asarray(masked, bool)
@@ -52,7 +57,7 @@ def matrix(
     name = value_title or {"weights": _("weight"), "scores": _("score"), "plain": _("value")}[kind]
     fig = go.Figure()
     if hidden.any():
-        fig.add_trace(_masked_cells(hidden))
+        fig.add_trace(masked_cells(hidden))
     fig.add_trace(
         go.Heatmap(
             z=shown.astype(np.float32),
@@ -62,29 +67,43 @@ def matrix(
             texttemplate="%{z:.2f}" if numbers else None,
             hovertemplate="%{y} → %{x}<br><b>%{z:.4f}</b><extra></extra>",
             colorbar={"title": {"text": name, "side": "right"}, "thickness": 12, "len": 0.9, "outlinewidth": 0},
-            **_colours(kind, shown, full_range),
+            **_colours(kind, shown, full_range, root),
         )
     )
-    _token_axis(fig.update_xaxes, cols, col_title, few, side="top")
-    _token_axis(fig.update_yaxes, rows, row_title, few, autorange="reversed")
+    size = 13 if few else 11 if len(rows) <= LABELS_THAT_FIT else 10
+    fit = (labels_that_fit, longest, size)
+    _token_axis(fig.update_xaxes, cols, col_title, fit, side="top")
+    _token_axis(fig.update_yaxes, rows, row_title, fit, autorange="reversed")
     fig.update_yaxes(scaleanchor="x", constrain="domain")
     fig.update_xaxes(constrain="domain")
     return layout(fig, title, height or int(np.clip(90 + 26 * len(rows), 220, 620)))
 
 
-def _colours(kind: Kind, shown: np.ndarray, full_range: bool) -> dict[str, Any]:
+def _colours(kind: Kind, shown: np.ndarray, full_range: bool, root: bool) -> dict[str, Any]:
     finite = shown[np.isfinite(shown)]
     top = float(np.abs(finite).max()) if finite.size else 1.0
     top = top or 1.0
     if kind == "scores":
         return {"colorscale": SCORES, "zmin": -top, "zmax": top, "zmid": 0}
     if kind == "weights":
-        return {"colorscale": WEIGHTS, "zmin": 0, "zmax": 1.0 if full_range else top}
+        return {"colorscale": rooted(WEIGHTS) if root else WEIGHTS, "zmin": 0, "zmax": 1.0 if full_range else top}
     low = float(finite.min()) if finite.size else 0.0
     return {"colorscale": WEIGHTS, "zmin": low, "zmax": float(finite.max()) if finite.size else 1.0}
 
 
-def _masked_cells(hidden: np.ndarray) -> go.Heatmap:
+def rooted(scale: Sequence[tuple[float, str]], steps: int = 40) -> list[tuple[float, str]]:
+    """The same colours, each reached at the square of its place: 0.25 looks as 0.5 did."""
+    at = [place for place, _colour in scale]
+    parts = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for _place, colour in scale])
+    places = np.linspace(0, 1, steps + 1)
+    mixed = np.rint(np.stack([np.interp(places, at, channel) for channel in parts.T], 1)).astype(int)
+    return [
+        (float(place**2), f"#{r:02X}{g:02X}{b:02X}") for place, (r, g, b) in zip(places, mixed.tolist(), strict=True)
+    ]
+
+
+def masked_cells(hidden: np.ndarray) -> go.Heatmap:
+    """Grey where `hidden`, on no scale: to be drawn under or over what is seen."""
     return go.Heatmap(
         z=np.where(hidden, 1.0, np.nan).astype(np.float32),
         colorscale=[(0, MASKED), (1, MASKED)],
@@ -97,19 +116,19 @@ def _masked_cells(hidden: np.ndarray) -> go.Heatmap:
     )
 
 
-def _token_axis(update: Any, tokens: Sequence[str], title: str | None, few: bool, **more: Any) -> None:
+def _token_axis(update: Any, tokens: Sequence[str], title: str | None, fit: tuple[int, int, int], **more: Any) -> None:
     """Tokens by position; beyond what fits, every n-th is written and the hover reads all."""
-    step = max(1, -(-len(tokens) // LABELS_THAT_FIT))
-    text = [label(t) if i % step == 0 else "" for i, t in enumerate(tokens)]
+    most, longest, size = fit
+    step = max(1, -(-len(tokens) // most))
     update(
         type="linear",
         tickmode="array",
         tickvals=list(range(len(tokens))),
-        ticktext=text if step > 1 else [label(t) for t in tokens],
+        ticktext=[label(t, longest) if i % step == 0 else "" for i, t in enumerate(tokens)],
         title={"text": title or "", "font": {"size": 12}},
         showgrid=False,
         zeroline=False,
         ticks="",
-        tickfont={"size": 13 if few else 11},
+        tickfont={"size": size},
         **more,
     )
