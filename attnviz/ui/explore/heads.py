@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -33,7 +34,7 @@ class Shown:
     matrix: Matrix
     pins: canvas.Pins
 
-    @property
+    @cached_property
     def query(self) -> int:
         """The row that words and stages speak of: the cell clicked, else the pinned query, else the telling one."""
         if self.pins.cell is not None:

@@ -1,0 +1,47 @@
+"""What the explorer's benchmark counts with, without a browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import rival
+from benchmarks.driving import carried
+from benchmarks.explorer import exactly, quick, size, table, times, words
+
+
+def test_texts_have_exactly_the_tokens_asked_for_even_where_a_word_takes_two():
+    def count(text):
+        return sum(2 if len(word) > 4 else 1 for word in text.split())
+
+    assert [count(exactly(n, 3, count)) for n in (1, 20, 201)] == [1, 20, 201]
+    assert words(5, 1) == words(5, 1) != words(5, 2)
+
+
+def test_a_length_that_no_text_has_is_refused():
+    with pytest.raises(ValueError, match="no text of 3 tokens"):
+        exactly(3, 0, lambda text: 2 * len(text.split()))
+
+
+def test_sizes_and_ratios_are_short():
+    assert [size(n) for n in (900, 94_500, 3_000_000, 1.1e9)] == ["1 KB", "94 KB", "3.0 MB", "1.1 GB"]
+    assert [times(2.0, 3.0), times(1.0, 1828.0), times(1.0, None)] == ["1.5x", "1,828x", ""]
+    assert quick([1.0, 2.0, 3.0, 4.0, 5.0]) == 2.0
+    assert table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | ---: |\n| 1 | 2 |"
+
+
+def test_scripts_of_another_page_are_looked_for_beside_it_and_its_data_is_left_alone():
+    page = (
+        '<script src="https://far.example/require.js/2.3.6/require.min.js"></script>'
+        "require.config({paths: {d3: 'https://far.example/d3/5.7.0/d3.min', "
+        "jquery: '//far.example/jquery/2/jquery.min'}})"
+        'const params = {"left_text": ["https://far.example/d3"]}'
+    )
+    assert rival.localised(page) == (
+        '<script src="require.js"></script>'
+        "require.config({paths: {d3: 'd3', jquery: 'jquery'}})"
+        'const params = {"left_text": ["https://far.example/d3"]}'
+    )
+
+
+def test_what_is_no_message_carries_no_component():
+    assert carried(b"\xff\xff not a message") == ""
