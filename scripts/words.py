@@ -23,7 +23,7 @@ SPEAKS = {
 }  # fmt: skip
 KEYWORDS = {
     "label", "help", "placeholder", "caption", "title", "text", "words", "row_title", "col_title", "value_title",
-    "title_text", "question", "body",
+    "title_text", "question", "body", "name", "labels", "options", "annotation_text", "subtitle", "x_title", "y_title",
 }  # fmt: skip
 # Modules whose `title=`-like keywords are words on a figure.
 SPEAKING_FOLDERS = ("pages", "attnviz/ui", "attnviz/figures")
@@ -51,6 +51,8 @@ def unmarked(node: ast.AST) -> list[ast.AST]:
         return unmarked(node.left) + unmarked(node.right)
     if isinstance(node, ast.IfExp):
         return unmarked(node.body) + unmarked(node.orelse)
+    if isinstance(node, ast.Dict):
+        return [found for value in node.values for found in unmarked(value)]
     if isinstance(node, ast.List | ast.Tuple):
         return [found for item in node.elts for found in unmarked(item)]
     return []
@@ -66,7 +68,7 @@ def missed(path: Path) -> list[str]:
         spoken: list[ast.AST] = [k.value for k in call.keywords if k.arg in KEYWORDS]
         to_log = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "log"
         if name in SPEAKS and call.args and not to_log:
-            spoken.append(call.args[0])
+            spoken.extend(call.args[: 2 if name == "choice" else 1])
         for text in (t for node in spoken for t in unmarked(node)):
             if "# untranslated" not in lines[text.lineno - 1]:
                 found.append(f"{path}:{text.lineno}: not marked with _(): {ast.get_source_segment(source, text)}")

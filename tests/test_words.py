@@ -21,6 +21,8 @@ from scripts import words as script
         'fig.update_xaxes(title="Head number")',
         'st.markdown("One" if a else _("Two"))',
         'st.tabs(["First tab", _("Second")])',
+        'go.Bar(name="Every head")',
+        'choice(_("Which"), {"a": _("One"), "b": "Two of them"}, "key")',
     ],
 )
 def test_a_sentence_that_was_missed_is_found(tmp_path: Path, line: str):

@@ -60,7 +60,7 @@ def convert(gguf_file: Path, folder: Path, progress: Progress | None = None) -> 
 
 
 def _config(fields: dict[str, Any]) -> Any:
-    from transformers import LlamaConfig
+    from transformers.models.llama.configuration_llama import LlamaConfig
 
     if fields["general.architecture"] != "llama":
         raise Problem(
@@ -128,7 +128,7 @@ def _rotary_halves_apart(weight: torch.Tensor, heads: int) -> torch.Tensor:
 def _tokenizer(fields: dict[str, Any]) -> PreTrainedTokenizerFast:
     """A byte-level BPE from the file's tokens and merges."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
+    from transformers.tokenization_utils_tokenizers import PreTrainedTokenizerFast
 
     tokens: list[str] = fields["tokenizer.ggml.tokens"]
     merges = [tuple(pair.split(" ")) for pair in fields["tokenizer.ggml.merges"]]

@@ -61,7 +61,7 @@ def _quietly() -> Iterator[None]:
 
 def tokenizer(folder: Path, entry: Entry) -> Any:
     """The tokenizer kept beside the weights; None for models of pictures."""
-    from transformers import AutoTokenizer
+    from transformers.models.auto.tokenization_auto import AutoTokenizer
 
     if entry.kind == "pictures":
         return None
@@ -82,7 +82,7 @@ def tokenizer(folder: Path, entry: Entry) -> Any:
 
 def read_config(folder: Path, entry: Entry) -> Any:
     """The config, if transformers knows its kind without code from the model's author."""
-    from transformers import CONFIG_MAPPING, AutoConfig
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
     try:
         raw = json.loads((folder / "config.json").read_text("utf-8"))
