@@ -42,7 +42,7 @@ def _controls() -> experiment.Config:
     controls.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         alternative, parameter = controls.alternative()
-        optimizer = choice(_("Optimizer"), {"sgd": "SGD", "adam": "Adam"}, "s_optimizer")
+        optimizer = choice(_("Optimizer"), {"sgd": "SGD", "adam": "Adam"}, "s_optimizer")  # untranslated: names
         rate = controls.number(_("Learning rate"), "s_rate", 0.1)
         steps = controls.number(_("Steps"), "s_steps", 100)
         seeds = controls.number(_("Seeds"), "s_seeds", 1)
