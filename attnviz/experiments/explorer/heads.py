@@ -17,6 +17,7 @@ from attnviz.experiments.explorer.reading import Stack
 from attnviz.models.axes import Axis, axis, project
 from attnviz.models.layer import MaskChoice, ScaleChoice
 
+Meaning = Literal["weights", "values", "mean", "estimate"]
 Part = Literal["all", "first to first", "first to second", "second to first", "second to second"]
 
 
@@ -45,6 +46,7 @@ class Matrix:
     col_breaks: tuple[int, ...] = ()
     notes: tuple[Message, ...] = ()  #: what was added up, averaged or left out
     looks_at_itself: bool = True  #: whether rows and columns are the same tokens
+    meaning: Meaning = "weights"  #: "values": weight times length; "mean": of several heads; "estimate": rollout
 
     @property
     def plain(self) -> np.ndarray:
@@ -57,21 +59,58 @@ class Matrix:
         return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden)
 
     def said_of(self, row: int, most: int = 3) -> Message:
-        """A sentence about one row, from its numbers."""
+        """A sentence about one row, from its numbers; a token that stands there twice is told with its position."""
+        token = _named(self.rows, self.row_at, row)
+        if self.hidden[row].all():
+            return Message("“{token}” may attend to nothing: its whole row is masked.", {"token": token})
         seen = np.where(self.hidden[row], 0.0, self.values[row])
-        if not seen.any():
-            return Message("“{token}” may attend to nothing: its whole row is masked.", {"token": self.rows[row]})
         order = np.argsort(-seen, kind="stable")[:most]
-        params: dict[str, object] = {"token": self.rows[row]}
-        for place, key in enumerate(order, 1):
-            params |= {f"key{place}": self.cols[key], f"share{place}": float(seen[key])}
-        if len(order) == 1 or seen[order[1]] < 0.005:
-            return Message("“{token}” gives {share1:.0%} to “{key1}”.", params)
-        if len(order) == 2 or seen[order[2]] < 0.005:
-            return Message("“{token}” gives {share1:.0%} to “{key1}” and {share2:.0%} to “{key2}”.", params)
-        return Message(
-            "“{token}” gives {share1:.0%} to “{key1}”, {share2:.0%} to “{key2}” and {share3:.0%} to “{key3}”.", params
-        )
+        worth = [int(key) for key in order if seen[key] >= (0.005 if self.meaning != "values" else 1e-9)]
+        if not worth:
+            return Message("“{token}” gives less than 0.5% to each token shown here.", {"token": token})
+        params: dict[str, object] = {"token": token}
+        for place, key in enumerate(worth, 1):
+            params |= {f"key{place}": _named(self.cols, self.col_at, key), f"share{place}": float(seen[key])}
+        return Message(SAID[self.meaning][len(worth) - 1].template, params)
+
+
+#: meaning -> what is said of a row whose largest one, two, three cells are worth naming
+SAID: dict[Meaning, tuple[Message, Message, Message]] = {
+    "weights": (
+        Message("“{token}” gives {share1:.0%} to “{key1}”."),
+        Message("“{token}” gives {share1:.0%} to “{key1}” and {share2:.0%} to “{key2}”."),
+        Message("“{token}” gives {share1:.0%} to “{key1}”, {share2:.0%} to “{key2}” and {share3:.0%} to “{key3}”."),
+    ),
+    "values": (
+        Message("“{token}” takes most from “{key1}”: weight times value is {share1:.2f} long."),
+        Message("“{token}” takes most from “{key1}” ({share1:.2f} long) and “{key2}” ({share2:.2f})."),
+        Message(
+            "“{token}” takes most from “{key1}” ({share1:.2f} long), “{key2}” ({share2:.2f}) "
+            "and “{key3}” ({share3:.2f})."
+        ),
+    ),
+    "mean": (
+        Message("On average “{token}” gives {share1:.0%} to “{key1}”."),
+        Message("On average “{token}” gives {share1:.0%} to “{key1}” and {share2:.0%} to “{key2}”."),
+        Message(
+            "On average “{token}” gives {share1:.0%} to “{key1}”, {share2:.0%} to “{key2}” "
+            "and {share3:.0%} to “{key3}”."
+        ),
+    ),
+    "estimate": (
+        Message("By this estimate {share1:.0%} of “{token}” comes from “{key1}”."),
+        Message("By this estimate {share1:.0%} of “{token}” comes from “{key1}” and {share2:.0%} from “{key2}”."),
+        Message(
+            "By this estimate {share1:.0%} of “{token}” comes from “{key1}”, {share2:.0%} from “{key2}” "
+            "and {share3:.0%} from “{key3}”."
+        ),
+    ),
+}
+
+
+def _named(labels: Sequence[str], at: Sequence[int], index: int) -> str:
+    """A token by its label, with its position where it stands more than once."""
+    return labels[index] if labels.count(labels[index]) == 1 else f"{labels[index]} ({at[index]})"
 
 
 def head_matrix(
@@ -89,7 +128,7 @@ def head_matrix(
     hidden = _hidden(stack, layer, head, mask)
     if look.values == "values":
         weights = weights * chosen.value_norms()[0, head].float()
-    return arranged(stack, weights, hidden, look)
+    return replace(arranged(stack, weights, hidden, look), meaning=look.values)
 
 
 def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = None) -> Matrix:
@@ -100,15 +139,16 @@ def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = 
     total = sum(stack.layers[layer].weights(chosen)[0].float().sum(0) for layer, chosen in by_layer.items())
     assert isinstance(total, Tensor)
     hidden = torch.stack([_hidden(stack, layer, chosen[0]) for layer, chosen in by_layer.items()]).all(0)
-    return arranged(stack, total / len(heads), hidden, look or Look())
+    return replace(arranged(stack, total / len(heads), hidden, look or Look()), meaning="mean")
 
 
-def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5) -> Matrix:
-    """Attention rollout through all layers of a stack, half of each step going along the residual."""
-    means = torch.stack([layer.weights()[0].float() for layer in stack.layers])  # (L, H, Q, K)
+def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5, layers: int | None = None) -> Matrix:
+    """Attention rollout through the first `layers` of a stack (None: all), half of each step along the residual."""
+    through = stack.layers[:layers]
+    means = torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in through])  # (L, 1, Q, K)
     flowed = core_rollout.rollout(means, residual)[-1]
-    hidden = torch.stack([_hidden(stack, index, 0) for index in range(len(stack.layers))]).all(0)
-    return arranged(stack, flowed, hidden, look or Look())
+    hidden = torch.stack([_hidden(stack, index, 0) for index in range(len(through))]).all(0)
+    return replace(arranged(stack, flowed, hidden, look or Look()), meaning="estimate")
 
 
 def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:

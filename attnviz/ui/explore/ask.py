@@ -24,7 +24,8 @@ OTHER = "other"
 
 def ask() -> Request:
     """Draw the controls above the picture and answer what was asked for."""
-    words, which = st.columns([3, 1.2], vertical_alignment="bottom")
+    st.html("<style>.st-key-text textarea{max-height:8.5rem}</style>")
+    words, which = st.columns([3, 1.2], vertical_alignment="top")
     with which:
         available, name = _model()
     kind, problem = _kind(available, name)
@@ -34,8 +35,9 @@ def ask() -> Request:
             value=EXAMPLES[0].text,
             key="text",
             bind="query-params",
-            height=76,
+            height="content",
             max_chars=100_000,
+            persist_state="session",
             help=_("Type your own; it is read when you press Ctrl+Enter or click elsewhere."),
         )
     second = _second(kind)
@@ -70,7 +72,7 @@ def _model() -> tuple[sources.State | None, str]:
     if name != OTHER:
         return states.get(name), name
     typed = st.text_input(
-        _("Hub id or folder"), key="hub_id", bind="query-params", placeholder="owner/name"
+        _("Hub id or folder"), key="hub_id", bind="query-params", persist_state="session", placeholder="owner/name"
     )  # untranslated: an id
     return None, (typed or "").strip()
 
@@ -89,7 +91,7 @@ def _second(kind: str | None) -> str:
         label, help_ = _("Second sentence"), _("The model reads both as a pair; a line in the picture parts them.")
     else:
         return ""
-    return st.text_input(label, key="second", bind="query-params", help=help_) or ""
+    return st.text_input(label, key="second", bind="query-params", persist_state="session", help=help_) or ""
 
 
 def _how(kind: str | None) -> Frame:
@@ -97,7 +99,7 @@ def _how(kind: str | None) -> Frame:
     frames: dict[str, str] = {"usual": _("as the model expects"), "none": _("nothing")}
     if kind not in ("encoder", "encoder-decoder"):
         frames |= {"start": _("a start token"), "chat": _("the chat template")}
-    with st.popover(_("Reading"), icon=":material/tune:", type="tertiary"):
+    with st.popover(_("How it is read"), icon=":material/tune:", type="tertiary"):
         frame = choice(
             _("Put around the sentence"),
             frames,
@@ -127,9 +129,8 @@ def _examples() -> None:
 def take(example: Example) -> None:
     """Show an example: its sentence, and the model and head that show best what it is for."""
     st.session_state["text"] = example.text
-    if example.second:
-        st.session_state["second"], st.session_state["pair"] = example.second, True
-    state.keep_on_canvas("pins", None)
+    st.session_state["second"], st.session_state["pair"] = example.second, bool(example.second)
+    state.keep_all({"pins": None, "stage": None, "mask": None, "hide": None})
     if example.model:
         set_linked("model", example.model, example.model)
     if example.head is not None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.explorer.heads import average, rolled_out
-from attnviz.figures import attention as figures
 from attnviz.ui import canvas, show
-from attnviz.ui.controls import choice
-from attnviz.ui.explore.heads import Shown, long_table
+from attnviz.ui.controls import choice, linked, set_linked
+from attnviz.ui.explore.heads import Shown, link, long_table, picture_of
 from attnviz.ui.text import spoken
 from attnviz.words import _
 
@@ -30,14 +29,15 @@ def panel(shown: Shown) -> None:
         st.info(_("Choose at least one head."))
         return
     if kind == "rollout":
-        matrix = shown.reading.kept(
-            ("rollout", shown.stack.id, shown.look), lambda: rolled_out(shown.stack, shown.look)
-        )
-        title = _("Rollout through {layers} layers (not a head)").format(layers=len(shown.stack.layers))
+        through = _through(len(shown.stack.layers))
+        key = ("rollout", shown.stack.id, shown.look, through)
+        matrix = shown.reading.kept(key, lambda: rolled_out(shown.stack, shown.look, layers=through))
+        title = _("Rollout through {layers} layers (not a head)").format(layers=through)
         st.caption(
             _(
                 "Each layer's mean attention and half a step along the residual, multiplied through the layers: "
-                "an estimate of where information comes from, not a weight that any head computes."
+                "an estimate of where information comes from, not a weight that any head computes. Where tokens only "
+                "look back, many layers lead every path to the first token: try fewer."
             )
         )
     else:
@@ -48,14 +48,15 @@ def panel(shown: Shown) -> None:
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
     options = canvas.Options(full_range=shown.options.full_range, root=shown.options.root)
     cols = None if matrix.looks_at_itself else matrix.cols
+    title = title if shown.look.values == "weights" else _("{title}, of weights").format(title=title)
     head = canvas.Head(matrix.values, title, matrix.hidden)
     canvas.head_view("average", head, matrix.rows, cols, options=options, group="average")
     show.under(
-        lambda: figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, title=title),
+        lambda: picture_of(shown, matrix, title),
         name=f"{kind}-{shown.reading.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
-        caption=f"{shown.reading.name}: {title}",
+        caption=" ".join(part for part in (f"{shown.reading.name}: {title}.", link()) if part),
         table=lambda: long_table(matrix),
     )
 
@@ -68,10 +69,24 @@ def _places(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
     everyone = tuple((layer, head) for layer in layers for head in range(shown.stack.layers[layer].n_heads))
     if kind != "chosen":
         return everyone
-    chosen = st.multiselect(
-        _("Heads, as layer.head"),
-        [f"{layer}.{head}" for layer, head in everyone],
-        default=[f"{shown.layer}.{shown.head}"],
-        key="mean_of",
-    )
+    names = [f"{layer}.{head}" for layer, head in everyone]
+    here = f"{shown.layer}.{shown.head}"
+    linked_to = linked("mean_of", "", str)
+    st.session_state["mean_of_heads"] = [name for name in linked_to.split(",") if name in names] or [here]
+
+    def keep() -> None:
+        text = ",".join(st.session_state["mean_of_heads"])
+        set_linked("mean_of", text, text or None)
+
+    chosen = st.multiselect(_("Heads, as layer.head"), names, key="mean_of_heads", on_change=keep)
     return tuple((int(a), int(b)) for a, b in (name.split(".") for name in chosen))
+
+
+def _through(layers: int) -> int:
+    """How many layers the rollout goes through, from the first on."""
+    if layers == 1:
+        return 1
+    asked = st.session_state.get("rollout_to")
+    if isinstance(asked, int) and asked > layers:
+        st.session_state["rollout_to"] = layers
+    return int(st.slider(_("Layers, from the first on"), 1, layers, layers, key="rollout_to", bind="query-params"))

@@ -9,12 +9,11 @@ import streamlit as st
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer.heads import Matrix, head_matrix
 from attnviz.experiments.explorer.reading import Reading, Stack
-from attnviz.figures import attention as figures
 from attnviz.models import sources
 from attnviz.ui import canvas, readings, show
-from attnviz.ui.controls import choice
+from attnviz.ui.controls import choice, linked, set_linked
 from attnviz.ui.explore import state
-from attnviz.ui.explore.heads import Shown, long_table
+from attnviz.ui.explore.heads import Shown, link, long_table, picture_of
 from attnviz.ui.text import spoken
 from attnviz.words import _
 
@@ -30,6 +29,9 @@ def panel(shown: Shown) -> None:
     other = head_matrix(stack, layer, head, shown.look)
     left, right = st.columns(2)
     same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
+    if shown.look.values == "values":
+        top = max(canvas.Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
+        shown = replace(shown, options=replace(shown.options, top=top))
     with left:
         _draw("beside-a", _name(shown.reading, shown.layer, shown.head), shown.matrix, shown, "heads", shown.stack)
     with right:
@@ -59,11 +61,15 @@ def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
     start = shown.layer, (shown.head + 1) % stack.layers[min(shown.layer, len(stack.layers) - 1)].n_heads
     if kind != "head":
         start = min(shown.layer, len(stack.layers) - 1), shown.head
-    text = st.text_input(
-        _("Its layer.head"),
-        value=f"{start[0]}.{min(start[1], stack.layers[start[0]].n_heads - 1)}",
-        key=f"beside_at_{kind}",
-    )
+    usual = f"{start[0]}.{min(start[1], stack.layers[start[0]].n_heads - 1)}"
+    name, key = f"beside_{kind}", f"beside_at_{kind}"
+    st.session_state[key] = linked(name, "", str) or usual
+
+    def keep() -> None:
+        typed = (st.session_state[key] or "").strip()
+        set_linked(name, "" if typed == usual else typed, None if typed in ("", usual) else typed)
+
+    text = st.text_input(_("Its head, as layer.head"), key=key, on_change=keep, width=260)
     try:
         layer, head = state.place((text or "").strip())
     except ValueError:
@@ -88,10 +94,10 @@ def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: 
     head = canvas.Head(matrix.values, name, matrix.hidden, shown.look.values)
     canvas.head_view(key, head, matrix.rows, cols, options=options, group=group)
     show.under(
-        lambda: figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, title=name),
+        lambda: picture_of(shown, matrix, name),
         name=name,
         key=f"{key}-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
-        caption=name,
+        caption=" ".join(part for part in (name, link()) if part),
         table=lambda: long_table(matrix),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -18,7 +18,7 @@ from attnviz.ui import canvas, show
 from attnviz.ui.controls import choice
 from attnviz.ui.explore import overview, state
 from attnviz.ui.text import plain, spoken
-from attnviz.words import _
+from attnviz.words import _, say
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,29 @@ def _stack(reading: Reading) -> Stack:
 
 
 def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(_origin(reading), width="stretch")
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(
+            _("Trained weights of {model}. Rows look, columns are looked at.").format(model=plain(reading.name)),
+            help=_origin(reading),
+            width="content",
+        )
         with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
             pair = stack.same_tokens and any(piece.segment for piece in stack.queries.pieces)
             look, colours = state.look(pair), state.options()
     matrix = experiment.head_matrix(stack, layer, head, look)
-    options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
+    options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     kind: Literal["values", "weights"] = look.values
     drawn = canvas.Head(matrix.values, _head_title(stack, layer, head), matrix.hidden, kind, layer, head)
     cols = None if matrix.looks_at_itself else matrix.cols
     pins = canvas.head_view(
-        "head", drawn, matrix.rows, cols, options=options, pins=state.pins(), group="heads", on_pins=state.keep_pins
+        "head",
+        drawn,
+        matrix.rows,
+        cols,
+        options=options,
+        pins=state.pins(*matrix.values.shape),
+        group="heads",
+        on_pins=state.keep_pins,
     )
     shown = Shown(reading, stack, layer, head, look, options, matrix, pins)
     _under(shown)
@@ -98,25 +109,28 @@ def _origin(reading: Reading) -> str:
         "hub": _("the hub"),
     }
     place = places[reading.origin] if reading.origin else _("a reading kept from earlier")
-    said = _("Trained weights of {model}, from {place}. Queries look from the left, keys are looked at above.")
-    return said.format(model=plain(reading.name), place=place)
+    said = _(
+        "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
+        "looked at. A row's weights sum to 1."
+    )
+    return said.format(place=place)
+
+
+def unit_of(look: Look) -> str:
+    """What a value is called in colour bars and read-outs."""
+    return _("weight × |value|") if look.values == "values" else _("weight")
 
 
 def _under(shown: Shown) -> None:
     matrix, pins = shown.matrix, shown.pins
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
-    unit = _("weight × |value|") if shown.look.values == "values" else _("weight")
     name = f"attention-{shown.reading.request.model}-layer{shown.layer}-head{shown.head}"
     words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
     title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of(shown)
 
     def heatmap() -> Any:
-        kind: Literal["plain", "weights"] = "plain" if shown.look.values == "values" else "weights"
-        return figures.head(
-            matrix.values, matrix.rows, matrix.cols, matrix.hidden, kind=kind, full_range=shown.options.full_range,
-            pinned_rows=rows, pinned_cols=cols, title=title, value_title=unit,
-        )  # fmt: skip
+        return picture_of(shown, matrix, title, pins=(rows, cols))
 
     def threads() -> Any:
         return figures.lines(matrix.plain, matrix.rows, matrix.cols, only_rows=rows, only_cols=cols, title=title)
@@ -146,24 +160,65 @@ def _head_title(stack: Stack, layer: int, head: int) -> str:
     )
 
 
-def caption_of(shown: Shown, change: str = "") -> str:
-    """What stands under an exported picture: model, layer, head, mask, scale, link."""
-    scale = shown.stack.layers[shown.layer].scale
-    said = _(
-        "{model}, layer {layer}, head {head}; {change}scores times {scale:.4g}. Trained weights, computed with attnviz."
+def picture_of(
+    shown: Shown,
+    matrix: Matrix,
+    title: str,
+    *,
+    pins: tuple[Sequence[int], Sequence[int]] = ((), ()),
+    difference: bool = False,
+) -> Any:
+    """A matrix as a figure for paper, with the scale and the colours it has on screen."""
+    values = matrix.meaning == "values"
+    return figures.head(
+        matrix.values,
+        matrix.rows,
+        matrix.cols,
+        matrix.hidden,
+        kind="scores" if difference else "weights",
+        full_range=shown.options.full_range and not values,
+        root=shown.options.root,
+        pinned_rows=pins[0],
+        pinned_cols=pins[1],
+        breaks=(matrix.row_breaks, matrix.col_breaks),
+        title=title,
+        value_title=_("difference") if difference else unit_of(shown.look) if values else _("weight"),
     )
-    text = said.format(
-        model=shown.reading.name, layer=shown.layer, head=shown.head, scale=scale,
-        change=change or _("the model's own mask, "),
-    )  # fmt: skip
-    url = st.context.url
-    return f"{text} {url}?{_query()}" if url else text
 
 
-def _query() -> str:
+def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
+    """What stands under an exported picture: model, layer, head, mask, scale, how tokens are shown, link."""
+    said = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
+    factor = f"{shown.stack.layers[shown.layer].scale:.4g}"
+    parts = [
+        said.format(
+            model=shown.reading.name,
+            layer=shown.layer,
+            head=shown.head,
+            what=unit_of(shown.look),
+            mask=mask or _("the model's own"),
+            scale=scale or factor,
+        ),
+        more,
+        *(say(note) + "." for note in shown.matrix.notes),
+        _("Trained weights, computed with attnviz."),
+        link(),
+    ]
+    return " ".join(part for part in parts if part)
+
+
+LONGEST_LINK = 300  # characters: more of it under a picture is of no use to anyone
+
+
+def link() -> str:
+    """The link to this view, where it is short enough to stand under a picture."""
     from urllib.parse import urlencode
 
-    return urlencode({name: st.query_params[name] for name in st.query_params})
+    if not st.context.url:
+        return ""
+    query = urlencode({name: st.query_params[name] for name in st.query_params})
+    whole = f"{st.context.url}?{query}" if query else str(st.context.url)
+    return whole if len(whole) <= LONGEST_LINK else ""
 
 
 def long_table(matrix: Matrix) -> dict[str, Any]:
@@ -178,7 +233,3 @@ def long_table(matrix: Matrix) -> dict[str, Any]:
         "key": [matrix.cols[i] for i in col.ravel()],
         "value": ["" if np.isnan(v) else f"{v:.6g}" for v in values.ravel()],
     }
-
-
-Draw = Callable[[], None]
-__all__ = ["Shown", "caption_of", "explore", "long_table", "plain", "telling_row"]

@@ -77,8 +77,7 @@ def _append(shown: Shown, choice: Choice) -> None:
     """The token becomes part of the sentence; the row of its position is pinned."""
     field = "second" if shown.reading.target is not None else "text"
     st.session_state[field] = (st.session_state.get(field) or "") + choice.text
-    tokens = shown.stack.queries
-    state.keep_on_canvas("pins", {"t": [["q", len(tokens)]]})
+    state.keep_all({"pins": {"t": [["q", state.LAST]]}, "stage": None})
     st.session_state["whole_page"] = True
 
 

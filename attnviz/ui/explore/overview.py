@@ -26,7 +26,7 @@ def draw(reading: Reading, stack: Stack) -> tuple[int, int]:
     names = {"place": _("layer and head")}
     names |= {name: say(survey.MEASURES[name][0]) for name in survey.answered(stack)}
     by = choice(
-        _("All heads, by"),
+        _("All heads, ordered by"),
         names,
         "by",
         style="select",
@@ -61,19 +61,23 @@ def export(reading: Reading, stack: Stack) -> None:
 
 def standouts(reading: Reading, stack: Stack) -> None:
     """The heads that show one pattern most, each a button that goes there."""
+    if len(stack.keys) == 1:
+        st.caption(_("A single token can only look at itself: type more to see what heads do."))
+        return
     found = _measured(reading, stack).standouts()
     if not found:
         st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
         return
-    for message, (layer, head) in found[:4]:
-        st.button(
-            spoken(message),
-            key=f"standout-{layer}-{head}-{message.template[-20:]}",
-            on_click=state.go_to,
-            args=(layer, head),
-            type="tertiary",
-            icon=":material/arrow_forward:",
-        )
+    with st.container(gap=None):
+        for message, (layer, head) in found[:4]:
+            st.button(
+                spoken(message),
+                key=f"standout-{layer}-{head}-{message.template[-20:]}",
+                on_click=state.go_to,
+                args=(layer, head),
+                type="tertiary",
+                icon=":material/arrow_forward:",
+            )
 
 
 def _measured(reading: Reading, stack: Stack) -> survey.Measured:

@@ -27,8 +27,10 @@ BOUND: dict[str, Callable[[str], Any]] = {
     "topk": int,
     "factor": float,
     "temperature": float,
+    "rollout_to": int,
     "again": lambda text: text.lower() == "true",
 }
+TYPED = {"beside_head", "beside_sentence", "beside_model", "mean_of"}  # held by the link as text
 CHOICES = {
     "model", "stack", "by", "frame", "show", "units", "special", "colours", "curve", "mask", "scale", "where",
     "combine", "beside", "other_model", "part",
@@ -106,10 +108,11 @@ def restore(link: dict[str, str], canvas: dict[str, Any]) -> None:
                 state.go_to(*state.place(text))
             except ValueError:
                 continue
+        elif name in TYPED:
+            set_linked(name, text, text)
         elif name in BOUND:
             try:
                 st.session_state[name] = BOUND[name](text)
             except ValueError:
                 continue
-    for name in ("pins", "mask", "hide", "quiet"):
-        state.keep_on_canvas(name, canvas.get(name))
+    state.keep_all({name: canvas.get(name) for name in ("pins", "mask", "hide", "quiet", "stage")})

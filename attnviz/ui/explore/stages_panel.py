@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.experiments.explorer.stages import StagesResult, stages
 from attnviz.figures import stages as figures
 from attnviz.ui import show
+from attnviz.ui.explore import state
 from attnviz.ui.explore.heads import Shown, caption_of
 from attnviz.ui.text import plain
 from attnviz.words import _
@@ -18,22 +19,24 @@ def panel(shown: Shown) -> None:
     """From q and k to the head's output, for one query and one key."""
     queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
     left, right = st.columns(2)
-    start_q, start_k = _start(shown, len(queries), len(keys))
+    kept = state.stage(len(queries), len(keys))
+    start_q, start_k = kept or _start(shown, len(queries), len(keys))
+    st.session_state["stage_query"] = start_q
     query = left.selectbox(
         _("Query: the token that looks"),
         range(len(queries)),
-        index=start_q,
         format_func=lambda i: f"{i}  {queries[i]}",
-        key=f"stage-query-{start_q}",
+        key="stage_query",
+        on_change=lambda: state.keep_stage(st.session_state["stage_query"], None),
     )
     result = stages(shown.stack, shown.layer, shown.head, query)
-    best = start_k if start_k is not None else int(result.weights.argmax())
+    st.session_state["stage_key"] = start_k if start_k is not None else int(result.weights.argmax())
     key = right.selectbox(
         _("Key: the token looked at"),
         range(len(keys)),
-        index=best,
         format_func=lambda i: f"{i}  {keys[i]}",
-        key=f"stage-key-{query}-{best}",
+        key="stage_key",
+        on_change=lambda: state.keep_stage(st.session_state["stage_query"], st.session_state["stage_key"]),
     )
     st.caption(_("Click a cell in the picture above to bring it here."))
     _arithmetic(result, key, queries[query], keys[key])
@@ -94,17 +97,6 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
                 index=largest, value=product[largest], total=product.sum()
             ),
         )
-        strongest = int(np.linalg.norm(result.weighted, axis=1).argmax())
-        show.figure(
-            figures.weighted_values(keys, result.weighted, result.output),
-            name=f"values-{name}",
-            key="stage-values",
-            caption=caption,
-            table={keys_name(i, keys): row.tolist() for i, row in enumerate(result.weighted)},
-            words=_("“{token}” adds the longest vector to the output, {length:.3f} long.").format(
-                token=plain(keys[strongest]), length=float(np.linalg.norm(result.weighted[strongest]))
-            ),
-        )
     with right:
         allowed = int(np.isfinite(result.masked).sum())
         show.figure(
@@ -126,6 +118,17 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
                 high=float(np.max(result.scaled[np.isfinite(result.masked)], initial=-np.inf)) if allowed else 0.0,
             ),
         )
+    strongest = int(np.linalg.norm(result.weighted, axis=1).argmax())
+    show.figure(
+        figures.weighted_values(keys, result.weighted, result.output),
+        name=f"values-{name}",
+        key="stage-values",
+        caption=caption,
+        table={keys_name(i, keys): row.tolist() for i, row in enumerate(result.weighted)},
+        words=_("“{token}” adds the longest vector to the output, {length:.3f} long.").format(
+            token=plain(keys[strongest]), length=float(np.linalg.norm(result.weighted[strongest]))
+        ),
+    )
 
 
 def keys_name(position: int, keys: tuple[str, ...]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,7 @@ from attnviz.experiments.explorer.reading import Stack
 from attnviz.ui import canvas, links
 from attnviz.ui.controls import came_back, choice, linked, set_linked
 from attnviz.ui.guard import show_problem
+from attnviz.ui.text import plain
 from attnviz.words import _
 
 START = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
@@ -112,37 +114,68 @@ def kept_canvas() -> dict[str, Any]:
 
 def keep_on_canvas(name: str, value: Any | None) -> None:
     """Put one thing of the canvas into the link, or take it out. Call it when a gesture has ended."""
-    kept = dict(kept_canvas())
-    if value is None or value == [] or value == "":
-        kept.pop(name, None)
-    else:
-        kept[name] = value
+    keep_all({name: value})
+
+
+def keep_all(changed: dict[str, Any]) -> None:
+    """The same for several things, in one step of the browser's history."""
+    kept = {name: value for name, value in (kept_canvas() | changed).items() if value not in (None, [], "")}
     st.session_state["canvas"] = kept
     with suppress(Problem):  # what a link cannot hold is kept here, and can be saved as a file
         links.write("c", kept or None)
     st.session_state["canvas_link"] = st.query_params.get("c")
 
 
-def pins() -> canvas.Pins | None:
-    """The pins that the link starts with."""
+def picked(name: str, options: Sequence[Any]) -> list[Any]:
+    """What the canvas part of the link holds under `name`, of that what there is here; the rest is said."""
+    raw = kept_canvas().get(name)
+    raw = raw if isinstance(raw, list) else []
+    found = [option for option in options if option in raw]
+    lost = [str(each)[:20] for each in raw if each not in found][:10]
+    if lost:
+        st.caption(_("Not here, and left out: {names}").format(names=plain(", ".join(lost))))
+    return found
+
+
+LAST = -1  # a pin on the last token, however many there are: what was appended may be cut into other pieces
+
+
+def pins(n_rows: int, n_cols: int) -> canvas.Pins | None:
+    """The pins that the link starts with, those that this picture has a place for."""
     raw = kept_canvas().get("pins")
     if not isinstance(raw, dict):
         return None
+    size = {"q": n_rows, "k": n_cols}
     tokens = tuple(
-        canvas.Pin(axis, index)
+        canvas.Pin(axis, size[axis] - 1 if index == LAST else index)
         for axis, index in (pair for pair in raw.get("t", []) if isinstance(pair, list) and len(pair) == 2)
-        if axis in ("q", "k") and isinstance(index, int)
+        if axis in ("q", "k") and isinstance(index, int) and LAST <= index < size[axis]
     )
-    cell = raw.get("c")
-    return canvas.Pins(tokens, (int(cell[0]), int(cell[1])) if isinstance(cell, list) and len(cell) == 2 else None)
+    return canvas.Pins(tokens, _cell(raw.get("c"), n_rows, n_cols))
+
+
+def _cell(raw: Any, n_rows: int, n_cols: int) -> tuple[int, int] | None:
+    """A cell that the picture has, or None."""
+    if not isinstance(raw, list) or len(raw) != 2 or not all(isinstance(at, int) for at in raw):
+        return None
+    row, col = raw
+    return (row, col) if 0 <= row < n_rows and 0 <= col < n_cols else None
 
 
 def keep_pins(held: canvas.Pins) -> None:
-    """Into the link with what is pinned."""
-    if not held:
-        keep_on_canvas("pins", None)
-        return
-    keep_on_canvas(
-        "pins",
-        {"t": [[pin.axis, pin.index] for pin in held.tokens]} | ({"c": list(held.cell)} if held.cell else {}),
-    )
+    """Into the link with what is pinned; a cell clicked takes the stages with it."""
+    said = {"t": [[pin.axis, pin.index] for pin in held.tokens]} | ({"c": list(held.cell)} if held.cell else {})
+    keep_all({"pins": said if held else None, "stage": None})
+
+
+def keep_stage(query: int, key: int | None) -> None:
+    """Into the link with the query and the key whose arithmetic is on show (positions in the sentence)."""
+    keep_on_canvas("stage", [query, key])
+
+
+def stage(n_q: int, n_k: int) -> tuple[int, int | None] | None:
+    """The query and key that were chosen in the stages, where this sentence has them."""
+    raw = kept_canvas().get("stage")
+    if not isinstance(raw, list) or len(raw) != 2 or not isinstance(raw[0], int) or not 0 <= raw[0] < n_q:
+        return None
+    return raw[0], raw[1] if isinstance(raw[1], int) and 0 <= raw[1] < n_k else None

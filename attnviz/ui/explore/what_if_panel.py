@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import numpy as np
 import streamlit as st
@@ -21,9 +21,12 @@ from attnviz.models.trace import Trace
 from attnviz.ui import canvas, readings, show
 from attnviz.ui.controls import choice
 from attnviz.ui.explore import state
-from attnviz.ui.explore.heads import Shown, caption_of, long_table
+from attnviz.ui.explore.heads import Shown, caption_of, long_table, picture_of
+from attnviz.ui.guard import guard
 from attnviz.ui.text import plain, spoken
 from attnviz.words import _
+
+MOST_PILLS = 200  # tokens shown as buttons; beyond, a list to search in
 
 
 @st.fragment
@@ -79,17 +82,20 @@ def _paint(shown: Shown) -> bytes:
     n_q, n_k = len(stack.queries), len(stack.keys)
     current = ~head_matrix(stack, shown.layer, shown.head).hidden
     kept = _bits(state.kept_canvas().get("mask"))
-    if kept:
+    if kept and len(kept) == -(-n_q * n_k // 8):
         current = experiment.unpacked(kept, n_q, n_k)
+    elif kept:
+        st.caption(_("The mask painted before was for other tokens: this one starts from the model's own."))
     others = None if stack.same_tokens else stack.keys.labels
-    canvas.mask_grid(
-        "painted",
-        current,
-        stack.queries.labels,
-        others,
-        on_change=_keep_mask,
-        label=_("Click or drag: who may look at whom"),
-    )
+    with guard():
+        canvas.mask_grid(
+            "painted",
+            current,
+            stack.queries.labels,
+            others,
+            on_change=_keep_mask,
+            label=_("Click or drag: who may look at whom"),
+        )
     return experiment.packed(current)
 
 
@@ -107,39 +113,38 @@ def _bits(text: object) -> bytes:
 def _hidden(stack: Stack) -> tuple[int, ...]:
     """Tokens that nobody may look at, chosen by clicking them."""
     labels = stack.keys.labels
-    raw = state.kept_canvas().get("hide")
-    start = [i for i in raw if isinstance(i, int) and 0 <= i < len(labels)] if isinstance(raw, list) else []
+    st.session_state["hide"] = hidden = state.picked("hide", range(len(labels)))
+
+    def keep() -> None:
+        state.keep_on_canvas("hide", sorted(st.session_state["hide"] or ()))
+
+    def named(i: int) -> str:
+        return plain(labels[i]) if labels.count(labels[i]) == 1 else f"{plain(labels[i])} ({i})"
+
+    said, few = _("Nobody may look at these:"), len(labels) <= MOST_PILLS
     with st.popover(_("Hide tokens"), icon=":material/visibility_off:", width="stretch"):
-        chosen = st.pills(
-            _("Nobody may look at these:"),
-            range(min(len(labels), 200)),
-            selection_mode="multi",
-            default=start,
-            format_func=lambda i: plain(labels[i]),
-            key=f"hide-{hash(labels)}",
-        )
-    hidden = tuple(sorted(chosen or ()))
-    if list(hidden) != start:
-        state.keep_on_canvas("hide", list(hidden) or None)
+        if few:
+            st.pills(said, range(len(labels)), selection_mode="multi", format_func=named, key="hide", on_change=keep)
+        else:  # a list to search in: hundreds of buttons help nobody
+            st.multiselect(
+                said, range(len(labels)), format_func=lambda i: f"{i}  {labels[i]}", key="hide", on_change=keep
+            )
     if hidden:
-        st.caption(_("Hidden: {tokens}").format(tokens=", ".join(plain(labels[i]) for i in hidden)))
-    return hidden
+        st.caption(_("Hidden: {tokens}").format(tokens=", ".join(named(i) for i in hidden)))
+    return tuple(hidden)
 
 
 def _silenced(shown: Shown) -> tuple[tuple[int, int], ...]:
     everyone = [f"{la}.{he}" for la, layer in enumerate(shown.stack.layers) for he in range(layer.n_heads)]
-    raw = state.kept_canvas().get("quiet")
-    start = [name for name in raw if name in everyone] if isinstance(raw, list) else []
+    st.session_state["quiet"] = state.picked("quiet", everyone)
     chosen = st.multiselect(
         _("Silence heads (layer.head)"),
         everyone,
-        default=start,
-        key=f"quiet-{shown.stack.id}-{len(everyone)}",
+        key="quiet",
+        on_change=lambda: state.keep_on_canvas("quiet", list(st.session_state["quiet"])),
         placeholder=_("none"),
         help=_("Their output is replaced by zeros, and the model runs again without them."),
     )
-    if chosen != start:
-        state.keep_on_canvas("quiet", chosen or None)
     return tuple((int(a), int(b)) for a, b in (name.split(".") for name in chosen))
 
 
@@ -153,9 +158,9 @@ def _consequences(shown: Shown, change: WhatIf, again: bool) -> None:
         after = experiment.instantly(shown.stack, shown.layer, shown.head, change, shown.look)
     else:
         after = head_matrix(_same_stack(shown, trace), shown.layer, shown.head, shown.look)
-    _three(shown, before, after)
+    _three(shown, change, before, after)
     if trace is not None:
-        _downstream(shown, trace)
+        _downstream(shown, change, trace)
 
 
 def _rerun(shown: Shown, change: WhatIf) -> Trace:
@@ -173,7 +178,7 @@ def _same_stack(shown: Shown, trace: Trace) -> Stack:
     return next(stack for stack in shown.reading.again(trace) if stack.id == shown.stack.id)
 
 
-def _three(shown: Shown, before: Matrix, after: Matrix) -> None:
+def _three(shown: Shown, change: WhatIf, before: Matrix, after: Matrix) -> None:
     difference = after.minus(before)
     options = replace(shown.options, compact=True, chips=False, lines=False)
     views = [
@@ -194,23 +199,48 @@ def _three(shown: Shown, before: Matrix, after: Matrix) -> None:
     st.markdown(_("After: {after}").format(after=spoken(after.said_of(row))))
     name = f"what-if-{shown.reading.request.model}-layer{shown.layer}-head{shown.head}"
     with st.container(horizontal=True):
-        for key, label, matrix, kind in views:
-            _export(shown, f"{name}-{key}", key, label, matrix, kind)
+        for key, label, matrix, _kind in views:
+            _export(shown, change, f"{name}-{key}", key, label, matrix)
 
 
-def _export(shown: Shown, name: str, key: str, label: str, matrix: Matrix, kind: str) -> None:
-    def drawn() -> Any:
-        kinds: dict[str, Literal["scores", "plain", "weights"]] = {"diff": "scores", "values": "plain"}
-        drawn_as = kinds.get(kind, "weights")
-        return figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, kind=drawn_as, title=label)
-
-    caption = caption_of(shown, change=f"{label.lower()}, ")
+def _export(shown: Shown, change: WhatIf, name: str, key: str, label: str, matrix: Matrix) -> None:
+    mask, scale, more = (None, None, "") if key == "before" else said_of(shown, change)
     show.under(
-        drawn, name=name, key=f"what-if-{key}-out", caption=caption, table=lambda: long_table(matrix), label=label
+        lambda: picture_of(shown, matrix, label, difference=key == "difference"),
+        name=name,
+        key=f"what-if-{key}-out",
+        caption=f"{label}. " + caption_of(shown, mask, scale, more),
+        table=lambda: long_table(matrix),
+        label=label,
     )
 
 
-def _downstream(shown: Shown, trace: Trace) -> None:
+def said_of(shown: Shown, change: WhatIf) -> tuple[str | None, str | None, str]:
+    """The change in words: the mask, the scale (None: as they were), and what else was done."""
+    masks = {
+        "none": _("none, every token may look at every token"),
+        "causal": _("causal"),
+        "window": _("a window of {tokens} tokens").format(tokens=change.window),
+        "painted": _("painted by hand"),
+    }
+    own = shown.stack.layers[shown.layer].scale
+    q = shown.stack.layers[shown.layer].q
+    width = 1 if q is None else q.shape[-1]
+    scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{own:.4g} × {change.factor:g}"}
+    more = []
+    if change.hidden:
+        named = ", ".join(f"{shown.stack.keys.labels[i]} ({i})" for i in change.hidden)
+        more.append(_("Nobody may look at: {tokens}.").format(tokens=named))
+    if change.changes_attention:
+        where = {"head": _("this head"), "layer": _("this layer"), "all": _("all layers")}[change.where]
+        more.append(_("Changed in {where}.").format(where=where))
+    if change.silenced:
+        heads = ", ".join(f"{layer}.{head}" for layer, head in change.silenced)
+        more.append(_("Silenced heads (layer.head): {heads}.").format(heads=heads))
+    return masks.get(change.pattern), scales.get(change.scale), " ".join(more)
+
+
+def _downstream(shown: Shown, change: WhatIf, trace: Trace) -> None:
     reading = shown.reading
     for number, (old, new) in enumerate(zip(slots(reading), slots(reading, trace), strict=True)):
         found, share = changes(reading, old, new)
@@ -223,6 +253,7 @@ def _downstream(shown: Shown, trace: Trace) -> None:
             name=f"what-if-next-{reading.request.model}",
             key=f"what-if-next-{number}",
             words=words,
+            caption=caption_of(shown, *said_of(shown, change)),
             table={"token": [c.label for c in found], "before": [c.before for c in found],
                    "after": [c.after for c in found]},
         )  # fmt: skip
