@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from transformers import BertConfig, BertForMaskedLM, MarianConfig, MarianMTModel
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    GPTNeoConfig,
+    GPTNeoForCausalLM,
+    MarianConfig,
+    MarianMTModel,
+)
 
 from tests.models.tiny_tokenizers import marian, word_piece
 from tests.pages.test_explore import said
@@ -78,3 +85,40 @@ def test_a_model_that_cannot_be_had_is_one_sentence_and_the_text_stays(visit, mo
     assert not page.exception
     assert told in page.error[0].value.replace("&#46;", ".").replace("&#45;", "-")
     assert page.text_area(key="text").value == "Keep me"
+
+
+@pytest.fixture
+def weights_only(tmp_path):
+    """A family that gives its weights and nothing else."""
+    tokenizer = word_piece()
+    folder = tmp_path / "weights-only"
+    config = GPTNeoConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_layers=2,
+        num_heads=4,
+        attention_types=[[["global", "local"], 1]],
+        max_position_embeddings=64,
+    )
+    GPTNeoForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(folder)
+
+
+def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_changed(visit, weights_only):
+    panels = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
+    page = visit("explore", model="other", hub_id=weights_only, text="the cat sat", **panels)
+    assert not page.exception
+    assert len(page.get("bidi_component")) >= 2
+    assert "gives" in said(page)
+    told = " ".join(e.value for e in page.error)
+    assert "its mask and scale cannot be changed" in told
+    assert len(page.error) == 2, "the stages and the what-if, and nothing else"
+
+
+def test_values_that_a_model_does_not_give_are_refused_in_a_sentence(visit, weights_only):
+    page = visit("explore", model="other", hub_id=weights_only, text="the cat sat", show="values")
+    assert not page.exception
+    assert len(page.error) == 1
+    assert page.text_area(key="text").value == "the cat sat"
+    assert page.get("bidi_component"), "the overview stays"

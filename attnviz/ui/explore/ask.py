@@ -24,7 +24,6 @@ OTHER = "other"
 
 def ask() -> Request:
     """Draw the controls above the picture and answer what was asked for."""
-    st.html("<style>.st-key-text textarea{max-height:8.5rem}</style>")
     words, which = st.columns([3, 1.2], vertical_alignment="top")
     with which:
         available, name = _model()
@@ -35,7 +34,7 @@ def ask() -> Request:
             value=EXAMPLES[0].text,
             key="text",
             bind="query-params",
-            height="content",
+            height=68,
             max_chars=100_000,
             persist_state="session",
             help=_("Type your own; it is read when you press Ctrl+Enter or click elsewhere."),

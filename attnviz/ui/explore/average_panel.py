@@ -12,7 +12,6 @@ from attnviz.ui.text import spoken
 from attnviz.words import _
 
 
-@st.fragment
 def panel(shown: Shown) -> None:
     """A mean over heads, or attention followed through all layers."""
     kinds = {

@@ -18,7 +18,6 @@ from attnviz.ui.text import spoken
 from attnviz.words import _
 
 
-@st.fragment
 def panel(shown: Shown) -> None:
     """The head on show, and beside it what the visitor names."""
     kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
@@ -89,7 +88,7 @@ def _name(reading: Reading, layer: int, head: int) -> str:
 
 
 def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: Stack) -> None:
-    options = replace(shown.options, compact=True, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
+    options = replace(shown.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
     cols = None if matrix.looks_at_itself else matrix.cols
     head = canvas.Head(matrix.values, name, matrix.hidden, shown.look.values)
     canvas.head_view(key, head, matrix.rows, cols, options=options, group=group)

@@ -13,7 +13,6 @@ from attnviz.ui.text import plain
 from attnviz.words import _
 
 
-@st.fragment
 def panel(shown: Shown) -> None:
     """Probabilities of the next token, or of a masked one, under a temperature and top-k."""
     reading = shown.reading

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from attnviz.ui.explore import average_panel, beside_panel, next_panel, stages_panel, what_if_panel
@@ -28,12 +30,19 @@ def below(shown: Shown) -> None:
     for name, title, icon, panel in questions:
         box = st.expander(title, icon=icon, key=f"open_{name}", on_change="rerun", bind="query-params")
         if box.open:
-            with box, guard():
-                panel(shown)
+            with box:
+                _opened(panel, shown)
     layer = shown.stack.layers[shown.layer]
     extras = (layer.softcap, layer.sinks, layer.bias)
     if shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
         code(shown)
+
+
+@st.fragment
+def _opened(panel: Callable[[Shown], None], shown: Shown) -> None:
+    """A panel on its own: its controls run it alone. Trouble is told in here, a fragment lets none of it out."""
+    with guard():
+        panel(shown)
 
 
 def code(shown: Shown) -> None:

@@ -14,7 +14,6 @@ from attnviz.ui.text import plain
 from attnviz.words import _
 
 
-@st.fragment
 def panel(shown: Shown) -> None:
     """From q and k to the head's output, for one query and one key."""
     queries, keys = shown.stack.queries.labels, shown.stack.keys.labels

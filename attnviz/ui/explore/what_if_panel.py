@@ -29,7 +29,6 @@ from attnviz.words import _
 MOST_PILLS = 200  # tokens shown as buttons; beyond, a list to search in
 
 
-@st.fragment
 def panel(shown: Shown) -> None:
     """The controls, the three pictures, and what follows downstream."""
     if not shown.stack.layers[shown.layer].exact:
@@ -180,7 +179,7 @@ def _same_stack(shown: Shown, trace: Trace) -> Stack:
 
 def _three(shown: Shown, change: WhatIf, before: Matrix, after: Matrix) -> None:
     difference = after.minus(before)
-    options = replace(shown.options, compact=True, chips=False, lines=False)
+    options = replace(shown.options, compact=True, chips=False, lines=False, unit="")
     views = [
         ("before", _("Before"), before, "weights"),
         ("after", _("After"), after, "weights"),
