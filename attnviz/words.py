@@ -8,7 +8,9 @@ the visitor's browser, and without one the answer is English.
 from __future__ import annotations
 
 import gettext
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
@@ -26,12 +28,31 @@ class Sayable(Protocol):
 
 
 _language: Callable[[], str | None] = lambda: None  # noqa: E731
+_chosen: ContextVar[str | None] = ContextVar("language")
 
 
 def set_language_source(source: Callable[[], str | None]) -> None:
     """Ask `source` for the language ("en", "zh-CN", or None) each time a sentence is looked up."""
     global _language
     _language = source
+
+
+def language() -> str | None:
+    """The language that sentences are looked up in just now."""
+    try:
+        return _chosen.get()
+    except LookupError:
+        return _language()
+
+
+@contextmanager
+def speaking(language: str | None) -> Iterator[None]:
+    """Look sentences up in `language` inside the block: for work outside the visitor's own run."""
+    token = _chosen.set(language)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
 
 
 @lru_cache(maxsize=32)
@@ -44,12 +65,12 @@ def _translations(language: str | None) -> gettext.NullTranslations:
 
 def _(text: str) -> str:
     """The sentence in the visitor's language."""
-    return _translations(_language()).gettext(text)
+    return _translations(language()).gettext(text)
 
 
 def ngettext(one: str, many: str, n: int) -> str:
     """The singular or plural sentence for `n`, in the visitor's language."""
-    return _translations(_language()).ngettext(one, many, n)
+    return _translations(language()).ngettext(one, many, n)
 
 
 def N_(text: str) -> str:

@@ -42,6 +42,11 @@ class Memory(Generic[T]):
                 self._let_go()
             return value
 
+    def peek(self, key: Hashable) -> T | None:
+        """The value under `key` if it is here; nothing is made."""
+        with self._lock:
+            return self._kept.get(key)
+
     def __contains__(self, key: Hashable) -> bool:
         with self._lock:
             return key in self._kept

@@ -64,6 +64,14 @@ def reading(request: Request) -> Reading:
     return shared().readings.get(request, lambda: _read(request))
 
 
+def remembered(request: Request) -> Reading:
+    """A reading that is still in memory; LookupError when it is not. May be asked from any thread."""
+    found = shared().readings.peek(request)
+    if found is None:
+        raise LookupError(request)
+    return found
+
+
 def _read(request: Request) -> Reading:
     if request.model not in shared().models:
         earlier = read_earlier(request, lambda: model(request.model))

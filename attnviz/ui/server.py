@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from streamlit.config import get_option
 
 from attnviz.figures.export import PLOTLY_JS
+from attnviz.ui.canvas import ahead
 
 log = logging.getLogger("attnviz")
 
@@ -67,4 +68,17 @@ async def health(_request: Request) -> JSONResponse:
     return JSONResponse({"status": "ok"})
 
 
-ROUTES = [Route("/attnviz/plotly.min.js", plotly_js), Route("/attnviz/health", health)]
+def head(request: Request) -> Response:
+    """A head that a page offered, fetched by its canvas as soon as it is pointed at. Runs in a thread."""
+    place = request.path_params
+    blob = ahead.answer(place["token"], place["layer"], place["head"])
+    if blob is None:
+        return Response(status_code=404)
+    return Response(blob, media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
+
+
+ROUTES = [
+    Route(f"/{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}", head),
+    Route("/attnviz/plotly.min.js", plotly_js),
+    Route("/attnviz/health", health),
+]

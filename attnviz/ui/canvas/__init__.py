@@ -17,6 +17,8 @@ follow the theme, work with mouse, touch and keyboard, and show tokens as typed.
     #    canvas.pinned_in("x", tokens) tells the pins before anything is drawn.
     #    The same in one call: canvas.attention_view("x", tiles, lambda l, h: canvas.Head(...), tokens) -> Selection
 
+    #    others=head_of lets the browser fetch other heads by itself, before the script answers a click (ahead.py).
+
     # 2. Before, after, difference: three compact views that light, pin and zoom together.
     for column, (name, head) in zip(st.columns(3), views):                   # Head(after - before, kind="diff")
         with column:

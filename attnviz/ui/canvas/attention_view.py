@@ -12,6 +12,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.ui.canvas import ahead
 from attnviz.ui.canvas.blobs import count, document, head_blob, mapping, overview_blob, pins_name, read_pins
 from attnviz.ui.canvas.kinds import Head, Options, Overview, Pins, Selection
 from attnviz.ui.canvas.mount import component
@@ -60,6 +61,7 @@ def head_view(
     pins: Pins | None = None,
     group: str | None = None,
     on_pins: Callable[[Pins], None] | None = None,
+    others: Callable[[int, int], Head] | None = None,
 ) -> Pins:
     """Draw one head large, its lines and its sentence; answer what is pinned in the group.
 
@@ -67,8 +69,11 @@ def head_view(
     passes something new (`Pins()` clears). `on_pins` is called before the rerun, for a gesture in any
     view of the group. `tokens_k` = None: one sentence looks at itself, and a token lit in one
     place is lit in all. Views with the same `group` (the overview's key) light, pin and zoom together.
+    `others(layer, head)` computes any head of the overview: the browser then fetches the one that is
+    pointed at by itself, see `ahead`; it must hold no tensors and raise LookupError when they are gone.
     """
     group = group or key
+    options = options or Options()
     if on_pins is not None:
         st.session_state[f"{group}_on_pins"] = on_pins  # whichever view of the group a gesture happens in
 
@@ -80,7 +85,8 @@ def head_view(
 
     heard = count(mapping(st.session_state.get(f"{group}_pins")).get("seq")) or 0
     echo = {"ack": st.session_state.get(f"{group}_ack", 0), "heard": 0 if pins is None else heard}
-    data = head_blob(group, head, tokens_q, tokens_k, options or Options(), pins, echo)
+    address = None if others is None else ahead.offer(key, others, group, tokens_q, tokens_k, options)
+    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address)
     component("head")(key=key, data=data, on_pins_change=pinned)
     return pinned_in(group, tokens_q, tokens_k, pins)
 

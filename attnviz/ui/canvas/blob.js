@@ -6,6 +6,12 @@ function readHeader(bytes) {
   return [header, bytes.subarray(4 + size)];
 }
 
+// Pages live one step below the app's root; Streamlit's own script says where that is.
+function appRoot() {
+  const own = document.querySelector("script[src*='static/js/']");
+  return own ? new URL(own.src.split("static/js/")[0]) : new URL("./", document.baseURI);
+}
+
 async function inflate(bytes) {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());

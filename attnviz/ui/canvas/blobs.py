@@ -49,8 +49,12 @@ def head_blob(
     options: Options,
     pins: Pins | None,
     echo: dict[str, int],
+    ahead: str | None = None,
 ) -> bytes:
-    """A head with all that it takes to draw it; `echo` says which clicks and pins Python has heard of."""
+    """A head with all that it takes to draw it; `echo` says which clicks and pins Python has heard of.
+
+    `ahead` is the address under which the browser may fetch other heads by itself.
+    """
     values = np.asarray(head.values)
     expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
     if values.shape != expected:
@@ -83,6 +87,7 @@ def head_blob(
         "unit": options.unit or wording.unit(head.kind),
         "pins": None if pins is None else _plain_pins(pins),
         "start": pins_name(pins),
+        "ahead": ahead,
         "colours": wording.colours(),
         "words": wording.head(),
     } | echo

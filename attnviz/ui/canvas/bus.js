@@ -14,6 +14,7 @@ function groupOf(name) {
       pinnedAt: 0,
       zoom: { z: 1, q0: 0, k0: 0 },
       selected: null,
+      pointed: null,
       tiles: null,
       seq: 0,
       pickedAt: 0,

@@ -60,6 +60,28 @@ class HeadView {
     this.seenSize += codes.length;
   }
 
+  // Ask the server for a head by itself: it is here before the script that a click starts has run.
+  async fetchAhead(tile) {
+    const { header } = this;
+    const name = String(tile);
+    const asking = (this.asking ??= new Set());
+    if (!header?.ahead || !tile || this.seen?.has(name) || asking.has(name)) return;
+    asking.add(name);
+    try {
+      const answer = await fetch(new URL(`${header.ahead}/${tile.join(".")}`, appRoot()));
+      if (!answer.ok) return;
+      const [fresh, payload] = readHeader(new Uint8Array(await answer.arrayBuffer()));
+      const codes = joinPlanes(await inflate(payload));
+      if (fresh.doc !== this.header.doc || fresh.look !== this.header.look) return;
+      this.keep(fresh, codes);
+      this.recall();
+    } catch {
+      return; // the script's own answer is on its way
+    } finally {
+      asking.delete(name);
+    }
+  }
+
   recall() {
     const { header, group } = this;
     const valid = this.validity === [header.doc, header.look, group.tiles].join() && group.tiles;
@@ -142,8 +164,10 @@ class HeadView {
       if (what === "zoom") this.redraw();
       else if (what === "hover" || what === "pins") this.relight();
       else if (what === "document") this.redraw();
+      else if (what === "pointed") this.fetchAhead(group.pointed);
       else if (what === "selected") {
         this.recall();
+        this.fetchAhead(group.selected);
         this.wait();
       }
     };

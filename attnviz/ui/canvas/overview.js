@@ -118,6 +118,12 @@ class OverviewView extends OverviewPicture {
       this.bringIntoView(i);
     }
     this.drawPreview(i);
+    clearTimeout(this.pointing);
+    this.pointing = setTimeout(() => {
+      if (this.at !== i || !this.group) return;
+      this.group.pointed = [this.tiles[i].layer, this.tiles[i].head];
+      tell(this.group, "pointed");
+    }, 30);
   }
 
   // Scroll the box, never the page.

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attnviz.experiments.explorer import heads as experiment
 from attnviz.experiments.explorer.heads import Look, Matrix
-from attnviz.experiments.explorer.reading import Reading, Stack
+from attnviz.experiments.explorer.reading import Reading, Request, Stack
 from attnviz.figures import attention as figures
-from attnviz.ui import canvas, show
+from attnviz.ui import canvas, readings, show
 from attnviz.ui.controls import choice
 from attnviz.ui.explore import overview, state
 from attnviz.ui.text import plain, spoken
@@ -81,8 +81,7 @@ def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
             look, colours = state.look(pair), state.options()
     matrix = experiment.head_matrix(stack, layer, head, look)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
-    kind: Literal["values", "weights"] = look.values
-    drawn = canvas.Head(matrix.values, _head_title(stack, layer, head), matrix.hidden, kind, layer, head)
+    drawn = _drawn(stack, layer, head, matrix, look)
     cols = None if matrix.looks_at_itself else matrix.cols
     pins = canvas.head_view(
         "head",
@@ -93,10 +92,28 @@ def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
         pins=state.pins(*matrix.values.shape),
         group="heads",
         on_pins=state.keep_pins,
+        others=_others(reading.request, stack.id, look),
     )
     shown = Shown(reading, stack, layer, head, look, options, matrix, pins)
     _under(shown)
     return shown
+
+
+def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> canvas.Head:
+    """A head for the canvas."""
+    return canvas.Head(matrix.values, _head_title(stack, layer, head), matrix.hidden, look.values, layer, head)
+
+
+def _others(request: Request, stack_id: str, look: Look) -> Callable[[int, int], canvas.Head]:
+    """Any head of this reading while it is in memory: holds its name, not its tensors."""
+
+    def compute(layer: int, head: int) -> canvas.Head:
+        stack = next(each for each in readings.remembered(request).stacks if each.id == stack_id)
+        if not stack.has(layer, head):
+            raise LookupError((layer, head))
+        return _drawn(stack, layer, head, experiment.head_matrix(stack, layer, head, look), look)
+
+    return compute
 
 
 def _origin(reading: Reading) -> str:
