@@ -39,7 +39,10 @@ def picture(config: landing.Config) -> tuple[Matrix, str]:
 def first_look() -> None:
     """A sentence, two switches, one head, and what to see in it."""
     text = st.text_input(_("Type a sentence"), SENTENCE, key="sentence", bind="query-params", max_chars=400, live=True)
-    ahead, raw = _("Off: tokens may look ahead."), _("Off: softmax sees the raw scores.")
+    ahead, raw = (
+        _("On: a token sees only itself and what came before it, as when a model writes. Off: it may look ahead."),
+        _("On: scores are divided by the root of their width before they become weights. Off: they stay as large."),
+    )
     with st.container(horizontal=True):
         causal = st.toggle(_("Causal mask"), True, key="causal", bind="query-params", help=ahead)
         scaled = st.toggle(_("Scale by 1/√d"), True, key="scaled", bind="query-params", help=raw)
@@ -60,7 +63,10 @@ def first_look() -> None:
 
 st.title(_("See what a language model looks at"), anchor=False)
 st.markdown(
-    _("Each token gathers from the tokens before it, with weights that sum to 1: bright is much, dark is little.")
+    _(
+        "A model cuts text into tokens, words or pieces of words. Each row is a token that looks, each column one that "
+        "is looked at: bright is much, dark is little, and a row's weights sum to 1."
+    )
 )
 left, right = st.columns([2.3, 1], gap="large")
 with left, guard():
