@@ -90,8 +90,8 @@ class Reading:
 
     @property
     def nbytes(self) -> int:
-        """The most this reading may come to keep in memory: its own pass and the last few with changes."""
-        return self.trace.nbytes * (1 + LATELY)
+        """What this reading keeps in memory now: its own pass and the last few with changes."""
+        return self.trace.nbytes * (1 + len(self._lately))
 
     @cached_property
     def loaded(self) -> LoadedModel:
