@@ -1,0 +1,39 @@
+"""The README tells the truth: its example runs, its commands and pictures exist."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from attnviz.ui.navigation import ROWS
+from tests.models.conftest import smollm2
+
+__all__ = ["smollm2"]
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+
+
+def test_the_notebook_example_runs_and_finds_the_animal(smollm2):
+    code = re.search(r"```python\n(.*?)```", README, re.S)[1]
+    assert len(code.strip().splitlines()) <= 10
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    found = eval(done.stdout)
+    assert max(found, key=found.get) == "animal"
+
+
+def test_every_file_that_is_pointed_to_exists():
+    missing = [name for name in re.findall(r"\]\(([^)#:]+)\)", README) if not (ROOT / name).exists()]
+    assert not missing
+
+
+def test_every_make_command_named_exists():
+    rules = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
+    assert set(re.findall(r"^make ([a-z-]+)", README, re.M)) <= rules
+
+
+def test_every_page_is_described():
+    for row in ROWS:
+        assert f"**{row.title}**" in README
