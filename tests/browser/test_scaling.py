@@ -51,6 +51,7 @@ def test_the_bars_show_pythons_numbers_and_move_without_asking_it(new_page: Open
     page.on("websocket", lambda socket: socket.on("framesent", lambda _frame: sent.append("frame")))
     page.goto(f"{server_url}/scaling?s_section=saturation")
     page.get_by_text("Sections 1 and 2 in PyTorch").wait_for(timeout=60_000)
+    page.locator(".ss-fact b").filter(has_text="%").first.wait_for()
     row = scaling.run(scaling.Config())
     assert facts(page)[0] == f"{row.raw.largest:.1%}"
     assert facts(page)[3] == f"{row.scaled.largest:.1%}"
