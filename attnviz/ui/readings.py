@@ -56,7 +56,7 @@ def model(name: str) -> LoadedModel:
 
 def preload(name: str) -> None:
     """Load a model before anyone asks: no progress bar, nobody is watching."""
-    shared().models.get(name, lambda: load(name))
+    shared().models.get(name, lambda: _loaded(name))
 
 
 def reading(request: Request) -> Reading:
@@ -89,7 +89,7 @@ def _preload_quietly(name: str) -> None:
         preload(name)
 
 
-def _loaded(name: str, progress: Callable[..., None]) -> LoadedModel:
+def _loaded(name: str, progress: Callable[..., None] | None = None) -> LoadedModel:
     gc.unfreeze()
     loaded = load(name, progress)
     gc.collect()
