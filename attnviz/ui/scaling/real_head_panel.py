@@ -7,34 +7,21 @@ import math
 import streamlit as st
 
 from attnviz.experiments import real_head as experiment
-from attnviz.experiments.explorer.reading import Request, Stack
+from attnviz.experiments.explorer.reading import Stack
 from attnviz.figures import heatmap
 from attnviz.figures import scaling_head as figures
-from attnviz.models import sources
-from attnviz.models.examples import EXAMPLES
-from attnviz.ui import readings, show
-from attnviz.ui.controls import choice
+from attnviz.ui import show
+from attnviz.ui.asked import sentence_read
 from attnviz.ui.scaling import controls
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.text import plain, spoken
+from attnviz.ui.text import plain
 from attnviz.words import _
 
 
 def panel() -> None:
-    states = [s for s in sources.states() if s.on_this_machine and s.entry.kind != "pictures"]
-    if not states:
-        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
+    reading = sentence_read("s_model", "s_text", model_first=True)
+    if reading is None:
         return
-    which, words = st.columns([1, 3], vertical_alignment="bottom")
-    with which:
-        model = choice(_("Model"), {s.entry.id: plain(s.entry.name) for s in states}, "s_model", style="select")
-    with words:
-        text = st.text_input(
-            _("Sentence"), EXAMPLES[0].text, key="s_text", bind="query-params", persist_state="session", max_chars=2000
-        )
-    reading = readings.reading(Request(model, text or ""))
-    for notice in reading.notices:
-        st.info(spoken(notice))
     stack = reading.stacks[0]
     config = _head(stack)
     result = reading.kept(("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))

@@ -7,18 +7,17 @@ from typing import cast
 import streamlit as st
 
 from attnviz.experiments import head_sharing, sharing_downstream
-from attnviz.experiments.explorer.reading import Reading, Request
+from attnviz.experiments.explorer.reading import Reading
 from attnviz.experiments.head_sharing import Config, Method, Result
 from attnviz.figures import sharing as figures
-from attnviz.models import sources
-from attnviz.models.examples import EXAMPLES
 from attnviz.models.layer import Layer
 from attnviz.ui import readings, show
+from attnviz.ui.asked import sentence_read
 from attnviz.ui.controls import choice
 from attnviz.ui.guard import guard
 from attnviz.ui.sharing import code
 from attnviz.ui.sharing.units import both
-from attnviz.ui.text import plain, spoken
+from attnviz.ui.text import plain
 from attnviz.words import _, ngettext
 
 TOKENS_SHOWN = 48
@@ -26,7 +25,7 @@ HEADS_SHOWN = 12
 
 
 def panel() -> None:
-    reading = _reading()
+    reading = sentence_read("h_lm", "h_text", kinds=("decoder", "encoder"))
     if reading is None:
         return
     _fragment(reading)
@@ -58,24 +57,6 @@ def _shared(reading: Reading) -> None:
 
 def _run(reading: Reading, config: Config) -> Result:
     return head_sharing.run(head_sharing.complete(reading.stacks[0].layers[config.layer], reading.loaded.model), config)
-
-
-def _reading() -> Reading | None:
-    states = [s for s in sources.states() if s.on_this_machine and s.entry.kind in ("decoder", "encoder")]
-    if not states:
-        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
-        return None
-    words, which = st.columns([3, 1], vertical_alignment="bottom")
-    with which:
-        model = choice(_("Model"), {s.entry.id: plain(s.entry.name) for s in states}, "h_lm", style="select")
-    with words:
-        text = st.text_input(
-            _("Sentence"), EXAMPLES[0].text, key="h_text", bind="query-params", persist_state="session", max_chars=2000
-        )
-    reading = readings.reading(Request(model, text or ""))
-    for notice in reading.notices:
-        st.info(spoken(notice))
-    return reading
 
 
 def _ask(layers: tuple[Layer, ...]) -> Config:
