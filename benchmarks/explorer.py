@@ -26,13 +26,13 @@ from typing import Any
 import torch
 from playwright.sync_api import sync_playwright
 
-from attnviz.experiments.explorer import overview
-from attnviz.experiments.explorer.reading import Reading, Request, read
-from attnviz.models.loading import LoadedModel
-from attnviz.models.sources import load
-from attnviz.models.tokens import encode
+from attnviz.experiments.explorer import head_measures
+from attnviz.experiments.explorer.model_run import Reading, Request, read
+from attnviz.models.loading.load_model import LoadedModel
+from attnviz.models.loading.locate import load
+from attnviz.models.tokens.encoding import encode
 from attnviz.ui.canvas import packing
-from attnviz.ui.navigation import ROWS
+from attnviz.ui.web.navigation import ROWS
 from benchmarks import rival
 from benchmarks.driving import OVERVIEW, Tab, first_paint, memory, risen
 from benchmarks.measuring import machine
@@ -139,10 +139,10 @@ def computing(reading: Reading) -> tuple[float, float]:
     stack = reading.stacks[0]
     start = time.process_time()
     for layer in stack.layers:
-        for few in overview.few_by_few(layer):
+        for few in head_measures.few_by_few(layer):
             packing.thumbnails(few)
     between = time.process_time()
-    overview.measured(stack)
+    head_measures.measured(stack)
     return (between - start) * 1e3, (time.process_time() - between) * 1e3
 
 

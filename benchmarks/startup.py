@@ -10,7 +10,7 @@ import tempfile
 LOAD = """
 import time
 from transformers import AutoTokenizer, LlamaForCausalLM
-from attnviz.models.sources import load
+from attnviz.models.loading.locate import load
 start = time.perf_counter()
 load("smollm2-135m")
 print(time.perf_counter() - start)
@@ -18,7 +18,7 @@ print(time.perf_counter() - start)
 
 STATES = """
 import time
-from attnviz.models.sources import states
+from attnviz.models.loading.locate import states
 start = time.perf_counter()
 states()
 print(time.perf_counter() - start)
@@ -36,9 +36,9 @@ def report() -> str:
     """A line for each; the packages are in the system's file cache by then. Loads are timed after the imports above."""
     imports = (
         "import attnviz",
-        "import attnviz.models.sources",
+        "import attnviz.models.loading.locate",
         "import torch",
-        "import attnviz.models.capture",
+        "import attnviz.models.capture.run",
         "from transformers import AutoTokenizer, LlamaForCausalLM",
     )
     lines = []

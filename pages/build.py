@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.build_attention import Result, run
-from attnviz.experiments.build_embeddings import Rows
-from attnviz.ui.build import agree, ask, code, edit, lesson_heads, lesson_qkv, lesson_softmax, place, walk
-from attnviz.ui.controls import choice
-from attnviz.ui.guard import guard
-from attnviz.ui.text import spoken
+from attnviz.experiments.building.attention_by_hand import Result, run
+from attnviz.experiments.building.embeddings import Rows
+from attnviz.ui.building import (
+    code_panel,
+    config_form,
+    lesson_heads,
+    lesson_qkv,
+    lesson_softmax,
+    place,
+    sizes_panel,
+    walk,
+    weights_panel,
+)
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.text import spoken
 from attnviz.words import _
 
 st.title(_("Build attention by hand"), anchor=False)
@@ -36,9 +46,9 @@ def further(result: Result) -> None:
     with guard():
         match question:
             case "weights":
-                edit.panel(result.config, result)
+                weights_panel.panel(result.config, result)
             case "sizes":
-                agree.panel()
+                sizes_panel.panel()
             case "qkv":
                 lesson_qkv.panel(result)
             case "softmax":
@@ -50,10 +60,10 @@ def further(result: Result) -> None:
 with guard():
     place.read()  # a damaged link is said once; the page goes on without it
 with guard():
-    asked = ask.ask(place.read().edits)
+    asked = config_form.ask(place.read().edits)
     for notice in asked.notices:
         st.info(spoken(notice))
     result = run(asked.config)
     pipeline(result, asked.vectors)
     further(result)
-    code.panel(result)
+    code_panel.panel(result)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments import landing
-from attnviz.experiments.explorer.heads import Matrix
-from attnviz.experiments.explorer.reading import Request
+from attnviz.experiments.explorer.head_matrix import Matrix
+from attnviz.experiments.explorer.model_run import Request
+from attnviz.experiments.home import landing
 from attnviz.figures import attention as figures
-from attnviz.models import sources
-from attnviz.ui import canvas, navigation, readings, show
-from attnviz.ui.explore.heads import long_table, telling_row
-from attnviz.ui.guard import guard
-from attnviz.ui.text import spoken
+from attnviz.models.loading import locate
+from attnviz.ui import canvas
+from attnviz.ui.explorer.head_panel import long_table, telling_row
+from attnviz.ui.shared import model_cache, show
+from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.text import spoken
+from attnviz.ui.web import navigation
 from attnviz.words import _
 
 SENTENCE = "The animal didn't cross the street because it was too tired."
@@ -22,9 +24,9 @@ IT = 8  # the position of "it"
 
 def picture(config: landing.Config) -> tuple[Matrix, str]:
     """The matrix, and what its tensors are."""
-    if sources.state(landing.MODEL).on_this_machine:
+    if locate.state(landing.MODEL).on_this_machine:
         try:
-            reading = readings.reading(Request(landing.MODEL, config.text))
+            reading = model_cache.reading(Request(landing.MODEL, config.text))
         except Problem:
             if not config.text.strip():
                 raise

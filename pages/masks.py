@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.mask_lab import Config
-from attnviz.ui.controls import choice
-from attnviz.ui.guard import guard
-from attnviz.ui.masks import code, far, layers, rules, state, training, traps, workbench
+from attnviz.experiments.masks.mask_lab import Config
+from attnviz.ui.masks import (
+    far_panel,
+    layers_panel,
+    mask_code_panel,
+    rules_form,
+    state,
+    training_panel,
+    traps_panel,
+    workbench,
+)
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.guard import guard
 from attnviz.words import _
 
 SENTENCE = "The cat sat on the mat because it was tired"  # in every language: a link must show the same
@@ -38,7 +47,7 @@ def ask() -> tuple[tuple[str, ...], int]:
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Everything below the sentence: painting a cell runs this and nothing else."""
     with guard():
-        config = Config(words, seed, rules.strip(), state.paint())
+        config = Config(words, seed, rules_form.strip(), state.paint())
         result = workbench.show_grid(config)
         views = {
             "layers": _("After n layers"),
@@ -49,15 +58,15 @@ def lab(words: tuple[str, ...], seed: int) -> None:
         view = choice(_("Look closer"), views, "m_view", label_visibility="collapsed")
         with guard():
             if view == "layers":
-                layers.panel(result)
+                layers_panel.panel(result)
             elif view == "far":
-                far.panel(config)
+                far_panel.panel(config)
             elif view == "traps":
-                traps.panel(words, seed)
+                traps_panel.panel(words, seed)
             else:
-                training.panel(words, seed)
+                training_panel.panel(words, seed)
         with guard():
-            code.panel(config)
+            mask_code_panel.panel(config)
 
 
 with guard():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.controls import choice
-from attnviz.ui.guard import guard
 from attnviz.ui.scaling import ending
 from attnviz.ui.scaling.sections import SECTIONS, titles
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.guard import guard
 from attnviz.words import _
 
 st.title(_("Why divide by √d_k?"), anchor=False)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from attnviz.ui.navigation import ROWS
+from attnviz.ui.web.navigation import ROWS
 from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]

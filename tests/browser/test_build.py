@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from attnviz.experiments.build_attention import run
-from attnviz.experiments.build_inputs import Config
+from attnviz.experiments.building.attention_by_hand import run
+from attnviz.experiments.building.inputs import Config
 
 Open = Callable[..., Any]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from attnviz.experiments import scaling
-from attnviz.experiments.alternatives import ALTERNATIVES, CHOICES
+from attnviz.experiments.scaling import growing_width
+from attnviz.experiments.scaling.alternatives import ALTERNATIVES, CHOICES
 from attnviz.ui.scaling.names import alternative_names
 
 Open = Callable[..., Any]
@@ -52,16 +52,16 @@ def test_the_bars_show_pythons_numbers_and_move_without_asking_it(new_page: Open
     page.goto(f"{server_url}/scaling?s_section=saturation")
     page.get_by_text("Sections 1 and 2 in PyTorch").wait_for(timeout=60_000)
     page.locator(".ss-fact b").filter(has_text="%").first.wait_for()
-    row = scaling.run(scaling.Config())
+    row = growing_width.run(growing_width.Config())
     assert facts(page)[0] == f"{row.raw.largest:.1%}"
     assert facts(page)[3] == f"{row.scaled.largest:.1%}"
     page.wait_for_timeout(500)
     before = len(sent)
     assert before, "the page spoke to Python when it opened"
-    grid = scaling.film_grid(16)
+    grid = growing_width.film_grid(16)
     for d_k in (1, 2, 1024, 4096):
         move(page, "d_k", grid.index(d_k), let_go=False)
-        there = scaling.run(scaling.Config(d_k))
+        there = growing_width.run(growing_width.Config(d_k))
         assert facts(page)[3] == f"{there.scaled.largest:.1%}"
     page.wait_for_timeout(300)
     assert len(sent) == before
@@ -71,7 +71,7 @@ def test_the_bars_show_pythons_numbers_and_move_without_asking_it(new_page: Open
 def test_letting_go_tells_python_and_the_link(open_scaling: Open) -> None:
     page = open_scaling("?s_section=saturation")
     page.locator(".ss-canvas").first.wait_for()
-    move(page, "d_k", scaling.film_grid(16).index(1024), let_go=True)
+    move(page, "d_k", growing_width.film_grid(16).index(1024), let_go=True)
     page.get_by_text(re.compile("At d_k = 1024 the raw row")).wait_for()
     page.wait_for_url("**s_dk=1024*")
     move(page, "parameter", 1000, let_go=True)
@@ -92,7 +92,7 @@ def test_every_alternative_is_computed_alike_in_the_browser_and_in_python(open_s
             page.get_by_label("Alternative", exact=True).click()
             page.get_by_role("option", name=words, exact=True).click()
             page.locator(".ss-name").nth(2).filter(has_text=words).wait_for()
-        row = scaling.run(scaling.Config(64, 16, 0, name, ALTERNATIVES[name].default)).alternative
+        row = growing_width.run(growing_width.Config(64, 16, 0, name, ALTERNATIVES[name].default)).alternative
         assert facts(page)[6] == f"{row.largest:.1%}"
         assert float(facts(page)[7]) == pytest.approx(row.entropy, rel=5e-3)
 

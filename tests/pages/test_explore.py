@@ -130,9 +130,9 @@ def test_an_encoder_takes_a_second_sentence(visit):
 
 def test_coming_back_to_the_page_finds_it_as_it_was_left(visit):
     page = visit("explore", at="3.1", by="entropy")
-    page.switch_page("../../pages/home.py").run()
+    page.switch_page("../../../pages/home.py").run()
     page.query_params.clear()
-    page.switch_page("../../pages/explore.py").run()
+    page.switch_page("../../../pages/explore.py").run()
     assert not page.exception
     assert page.session_state["at"] == (3, 1)
     assert page.selectbox(key="by").value == "entropy"

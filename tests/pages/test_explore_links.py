@@ -7,7 +7,7 @@ import base64
 import numpy as np
 import pytest
 
-from attnviz.ui import links
+from attnviz.ui.shared import links
 from tests.pages.test_explore import said
 
 OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}

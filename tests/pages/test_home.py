@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from attnviz.ui.navigation import PAGES_DIR, ROWS
+from attnviz.ui.web.navigation import PAGES_DIR, ROWS
 
 
 def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):

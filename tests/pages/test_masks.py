@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.experiments import traps
-from attnviz.experiments.mask_lab import Painted
-from attnviz.experiments.mask_rules import KINDS, Rule, combined
+from attnviz.experiments.masks import traps
+from attnviz.experiments.masks.mask_lab import Painted
+from attnviz.experiments.masks.mask_rules import KINDS, Rule, combined
 from attnviz.experiments.word_vectors import sentence
-from attnviz.ui import links
 from attnviz.ui.canvas import packing
-from attnviz.ui.masks import layers as layers_panel
+from attnviz.ui.masks import layers_panel as layers_panel
 from attnviz.ui.masks.state import from_json, to_json
+from attnviz.ui.shared import links
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
 

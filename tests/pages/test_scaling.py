@@ -7,7 +7,7 @@ import logging
 import numpy as np
 import pytest
 
-from attnviz.experiments import retrieval_training, saturation, scaling, variance
+from attnviz.experiments.scaling import growing_width, retrieval_training, saturation, variance
 from attnviz.ui.canvas.packing import unblob
 from attnviz.ui.scaling import results, training_panel
 from attnviz.ui.scaling.sections import SECTIONS
@@ -71,7 +71,7 @@ def test_the_link_sets_every_number_and_choice(visit):
     page = visit(
         "scaling", s_section="saturation", s_dk="100", s_keys="9", s_seed="4", s_alternative="softcap", s_softcap="3"
     )
-    expected = scaling.run(scaling.Config(100, 9, 4, "softcap", 3.0))
+    expected = growing_width.run(growing_width.Config(100, 9, 4, "softcap", 3.0))
     assert f"{expected.raw.largest:.1%}" in said(page)
     header, payload = canvas(page)
     assert (header["at"], header["n"], header["parameter"]["value"]) == (100, 9, 3.0)
@@ -225,9 +225,9 @@ def test_a_second_visitor_with_the_same_question_waits_for_nothing(visit, monkey
 
 
 def test_a_real_head_is_measured_where_a_model_is_on_the_machine(visit):
-    from attnviz.models import sources
+    from attnviz.models.loading import locate
 
-    if not any(state.on_this_machine and state.ready for state in sources.states()):
+    if not any(state.on_this_machine and state.ready for state in locate.states()):
         pytest.skip("no model on this machine")
     page = visit("scaling", s_section="head", s_model="minilm-l6", s_layer="2", s_head="5")
     assert not page.exception
@@ -238,9 +238,9 @@ def test_a_real_head_is_measured_where_a_model_is_on_the_machine(visit):
 
 @pytest.mark.parametrize("text", ["", "x", "<b>*a*</b> $x$ 猫 🐈"])
 def test_any_sentence_for_a_real_head_is_answered(visit, text):
-    from attnviz.models import sources
+    from attnviz.models.loading import locate
 
-    if not any(state.on_this_machine and state.ready for state in sources.states()):
+    if not any(state.on_this_machine and state.ready for state in locate.states()):
         pytest.skip("no model on this machine")
     page = visit("scaling", s_section="head", s_model="minilm-l6", s_text=text)
     assert not page.exception

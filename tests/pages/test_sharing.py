@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from attnviz.models.architecture import Architecture
-from attnviz.models.published import presets
-from attnviz.models.sizing import Deployment
-from attnviz.ui.sharing import code, tables, units
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.deployment import Deployment
+from attnviz.models.architecture.presets import presets
+from attnviz.ui.sharing import sharing_snippets, tables, units
 
 MINILM = {"h_lm": "minilm-l6"}
 
@@ -101,7 +101,7 @@ def test_bytes_are_drawn_over_other_axes_too(visit, axis):
 def test_the_counting_snippet_prints_the_architectures_numbers(name, dtype, convention):
     arch = Architecture.preset(name)
     how = Deployment(8192, 3, cache_dtype=dtype, convention=convention, encoder_tokens=77)
-    said = printed(code.counting_code(arch, how))
+    said = printed(sharing_snippets.counting_code(arch, how))
     assert f"attention parameters: {arch.attention_parameters()}\n" in said
     assert f"cache bytes: {arch.kv_cache_bytes(8192, 3, dtype, convention, 77)}\n" in said
 
@@ -206,4 +206,4 @@ def test_tables_travel_as_markdown():
 
 def test_every_preset_can_be_counted():
     for name in presets():
-        assert printed(code.counting_code(Architecture.preset(name), Deployment(100)))
+        assert printed(sharing_snippets.counting_code(Architecture.preset(name), Deployment(100)))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from attnviz.experiments.explorer.reading import Reading
-from attnviz.models.predict import guesses, moved, total_variation
-from attnviz.models.spelling import label
-from attnviz.models.trace import Trace
+from attnviz.experiments.explorer.model_run import Reading
+from attnviz.models.capture.next_token import guesses, moved, total_variation
+from attnviz.models.capture.trace import Trace
+from attnviz.models.tokens.token_text import label
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from attnviz.core import masks
-from attnviz.experiments.explorer.heads import Look, Matrix, head_matrix
-from attnviz.experiments.explorer.reading import Reading, Stack, logits_wanted
-from attnviz.models.intervene import Choice, Edit, intervene
-from attnviz.models.layer import Layer, MaskChoice, ScaleChoice
-from attnviz.models.trace import Trace
+from attnviz.experiments.explorer.head_matrix import Look, Matrix, head_matrix
+from attnviz.experiments.explorer.model_run import Reading, Stack, logits_wanted
+from attnviz.models.capture.intervention import Choice, Edit, intervene
+from attnviz.models.capture.recorded_layer import Layer, MaskChoice, ScaleChoice
+from attnviz.models.capture.trace import Trace
 
 Where = Literal["head", "layer", "all"]
 

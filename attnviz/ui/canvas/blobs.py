@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.ui.canvas import packing, wording
+from attnviz.ui.canvas import canvas_wording, packing
 from attnviz.ui.canvas.kinds import Head, Options, Overview, Pin, Pins
 
 
@@ -34,9 +34,9 @@ def overview_blob(group: str, overview: Overview, tokens_q: Sequence[str], token
         "q": [str(t) for t in tokens_q],
         "k": None if tokens_k is None else [str(t) for t in tokens_k],
         "scale": {"top": 1.0, "root": overview.root},
-        "unit": wording.unit("weights"),
-        "colours": wording.colours(),
-        "words": wording.overview(),
+        "unit": canvas_wording.unit("weights"),
+        "colours": canvas_wording.colours(),
+        "words": canvas_wording.overview(),
     }
     return packing.blob(header, tiles)
 
@@ -84,12 +84,12 @@ def head_blob(
             list(options.segments_q),
             list(options.segments_k or (options.segments_q if tokens_k is None else ())),
         ],
-        "unit": options.unit or wording.unit(head.kind),
+        "unit": options.unit or canvas_wording.unit(head.kind),
         "pins": None if pins is None else _plain_pins(pins),
         "start": pins_name(pins),
         "ahead": ahead,
-        "colours": wording.colours(),
-        "words": wording.head(),
+        "colours": canvas_wording.colours(),
+        "words": canvas_wording.head(),
     } | echo
     return packing.blob(header, payload)
 

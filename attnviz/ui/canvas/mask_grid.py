@@ -12,7 +12,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz.core.message import Problem
-from attnviz.ui.canvas import packing, wording
+from attnviz.ui.canvas import canvas_wording, packing
 from attnviz.ui.canvas.blobs import mapping
 from attnviz.ui.canvas.mount import component
 
@@ -78,9 +78,9 @@ def mask_grid(
         "locked": locked is not None,
         "weights": weights is not None,
         "label": label,
-        "unit": wording.unit("weights"),
-        "colours": wording.colours(),
-        "words": wording.mask(),
+        "unit": canvas_wording.unit("weights"),
+        "colours": canvas_wording.colours(),
+        "words": canvas_wording.mask(),
     }
     parts = [packing.pack_bits(current)]
     if locked is not None:

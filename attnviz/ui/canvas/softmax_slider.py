@@ -17,7 +17,7 @@ from attnviz.words import _
 
 @dataclass(frozen=True)
 class Panel:
-    """One row of bars: how weights are made from scores (an id of attnviz.experiments.alternatives), and its words."""
+    """One row of bars: how weights are made from scores (an id of experiments.scaling.alternatives), and its words."""
 
     kind: str
     title: str

@@ -10,13 +10,13 @@ import numpy as np
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.mask_lab import Painted, painted
+from attnviz.experiments.masks.mask_lab import Painted, painted
 from attnviz.experiments.word_vectors import LONGEST, split
-from attnviz.ui import links
 from attnviz.ui.canvas.packing import pack_bits, unpack_bits
-from attnviz.ui.controls import linked, set_linked
-from attnviz.ui.guard import show_problem
-from attnviz.ui.text import quoted
+from attnviz.ui.shared import links
+from attnviz.ui.shared.controls import linked, set_linked
+from attnviz.ui.shared.guard import show_problem
+from attnviz.ui.shared.text import quoted
 
 PAINT = "m_paint"
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments import mask_lab
-from attnviz.experiments.mask_lab import Config, Painted, Result
+from attnviz.experiments.masks import mask_lab
+from attnviz.experiments.masks.mask_lab import Config, Painted, Result
 from attnviz.figures import masks as figures
 from attnviz.figures.heatmap import matrix
-from attnviz.ui import canvas, show
+from attnviz.ui import canvas
 from attnviz.ui.masks import state
+from attnviz.ui.shared import show
 from attnviz.words import _, ngettext
 
 GROUP = "m-weights"

@@ -7,14 +7,14 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments import length, saturation, scaling
-from attnviz.experiments.alternatives import ALTERNATIVES
-from attnviz.experiments.families import FAMILIES
+from attnviz.experiments.scaling import growing_width, length, saturation
+from attnviz.experiments.scaling.alternatives import ALTERNATIVES
+from attnviz.experiments.scaling.released_models import FAMILIES
 from attnviz.figures.scaling_curves import Line, over_d_k
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
-from attnviz.ui import show
 from attnviz.ui.scaling import controls, hero, results
 from attnviz.ui.scaling.names import alternative_names, formula
+from attnviz.ui.shared import show
 from attnviz.words import _
 
 #: One colour each, the first two the same as everywhere; dashes tell apart what colour alone may not.
@@ -29,7 +29,7 @@ def panel() -> None:
         n_keys = int(controls.number(_("Keys, n"), "s_keys", 1))
         seed_number = int(controls.number(_("Seed"), "s_seed", 1))
     hero.bars("s_bars_alternatives", alternative)
-    row = results.one_query(scaling.Config(d_k, n_keys, seed_number, alternative, parameter))
+    row = results.one_query(growing_width.Config(d_k, n_keys, seed_number, alternative, parameter))
     words = _("**Random, seed {seed}.** At d_k = {d_k}: {name} gives its favourite of {n} keys {largest:.1%}.").format(
         seed=seed_number, d_k=d_k, name=alternative_names()[alternative], n=n_keys, largest=row.alternative.largest
     )

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attnviz.experiments.alternatives import ALTERNATIVES, CHOICES
-from attnviz.experiments.draws import BROKEN, DISTRIBUTIONS
-from attnviz.ui.controls import choice
+from attnviz.experiments.scaling.alternatives import ALTERNATIVES, CHOICES
+from attnviz.experiments.scaling.draws import BROKEN, DISTRIBUTIONS
 from attnviz.ui.scaling.names import alternative_names, distribution_names
-from attnviz.ui.text import plain
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import plain
 from attnviz.words import _
 
 Value = int | float

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments import saturation, scaling
+from attnviz.experiments.scaling import growing_width, saturation
 from attnviz.figures.scaling_curves import Limit, Line, over_d_k
-from attnviz.ui import show
 from attnviz.ui.scaling import results
 from attnviz.ui.scaling.names import alternative_names, colour
+from attnviz.ui.shared import show
 from attnviz.words import _
 
 
@@ -36,7 +36,7 @@ class Picture:
 class Measured:
     """The three ways, measured on the same vectors."""
 
-    config: scaling.Config
+    config: growing_width.Config
     made: dict[str, saturation.Result]  #: raw, sqrt, and the alternative
 
     @property
@@ -49,7 +49,7 @@ class Measured:
         return int(np.argmin(np.abs(np.log(self.d_k / self.config.d_k))))
 
 
-def measured(config: scaling.Config) -> Measured:
+def measured(config: growing_width.Config) -> Measured:
     """Raw, scaled and the alternative of `config`, from the cache where it has them."""
     parameters = {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
     configs = {name: saturation.Config(config.n_keys, config.seed, name, p) for name, p in parameters.items()}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attnviz.experiments import variance
-from attnviz.experiments.scaling_snippet import code
+from attnviz.experiments.scaling import variance
+from attnviz.experiments.scaling.scaling_snippet import code
 from attnviz.ui.scaling import results, saturation_panel, variance_panel
-from attnviz.ui.snippet import snippet
+from attnviz.ui.shared.snippet import snippet
 from attnviz.words import _
 
 

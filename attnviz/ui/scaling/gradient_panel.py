@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments import jacobian
+from attnviz.experiments.scaling import jacobian
 from attnviz.figures import scaling_gradient as figures
 from attnviz.figures.theme import RAW, SCALED
-from attnviz.ui import show
 from attnviz.ui.scaling import controls, results, saturation_panel
+from attnviz.ui.shared import show
 from attnviz.words import _
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnviz.experiments import scaling
-from attnviz.experiments.alternatives import ALTERNATIVES
+from attnviz.experiments.scaling import growing_width
+from attnviz.experiments.scaling.alternatives import ALTERNATIVES
 from attnviz.figures.scaling_bars import rows_of_bars
-from attnviz.ui import show
 from attnviz.ui.canvas.softmax_slider import Panel, Parameter, Picked, softmax_slider
 from attnviz.ui.scaling import controls, results
 from attnviz.ui.scaling.names import alternative_names, colour, letter, plain_formula
+from attnviz.ui.shared import show
 
 
 def bars(key: str, alternative: str) -> None:
@@ -38,7 +38,7 @@ def bars(key: str, alternative: str) -> None:
     )
 
 
-def under(key: str, row: scaling.Result, words: str) -> None:
+def under(key: str, row: growing_width.Result, words: str) -> None:
     """The sentence below the bars, and their export: as they stand where the slider was let go."""
     names = alternative_names()
     config = row.config

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.experiments.alternatives import ALTERNATIVES
+from attnviz.experiments.scaling.alternatives import ALTERNATIVES
 from attnviz.figures.theme import ALTERNATIVE, K_VERMILION, Q_BLUE, RAW, SCALED
 from attnviz.words import _
 

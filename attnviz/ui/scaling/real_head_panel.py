@@ -6,15 +6,15 @@ import math
 
 import streamlit as st
 
-from attnviz.experiments import real_head as experiment
-from attnviz.experiments.explorer.reading import Stack
+from attnviz.experiments.explorer.model_run import Stack
+from attnviz.experiments.scaling import real_head as experiment
 from attnviz.figures import heatmap
 from attnviz.figures import scaling_head as figures
-from attnviz.ui import show
-from attnviz.ui.asked import sentence_read
 from attnviz.ui.scaling import controls
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.text import plain
+from attnviz.ui.shared import show
+from attnviz.ui.shared.sentence_input import sentence_read
+from attnviz.ui.shared.text import plain
 from attnviz.words import _
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments import jacobian, length, retrieval_training, saturation, scaling, variance
-from attnviz.ui.memory import Memory
+from attnviz.experiments.scaling import growing_width, jacobian, length, retrieval_training, saturation, variance
+from attnviz.ui.shared.bounded_cache import Memory
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -20,22 +20,22 @@ def growth(seed: int, distribution: str, strength: float) -> variance.Growth:
 
 
 @st.cache_resource(max_entries=3, show_spinner=False)
-def vectors(n_keys: int, seed: int) -> scaling.Vectors:
+def vectors(n_keys: int, seed: int) -> growing_width.Vectors:
     """The drawn queries and keys: up to 70 MB each, so few are kept."""
-    return scaling.draw(n_keys, seed)
+    return growing_width.draw(n_keys, seed)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def film(n_keys: int, seed: int, also: int) -> scaling.Film:
-    on_grid = also in scaling.film_grid(n_keys)
+def film(n_keys: int, seed: int, also: int) -> growing_width.Film:
+    on_grid = also in growing_width.film_grid(n_keys)
     if on_grid and also != 1:
         return film(n_keys, seed, 1)
-    return scaling.film(n_keys, seed, also, vectors(n_keys, seed))
+    return growing_width.film(n_keys, seed, also, vectors(n_keys, seed))
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
-def one_query(config: scaling.Config) -> scaling.Result:
-    return scaling.run(config, vectors(config.n_keys, config.seed))
+def one_query(config: growing_width.Config) -> growing_width.Result:
+    return growing_width.run(config, vectors(config.n_keys, config.seed))
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
@@ -49,7 +49,7 @@ def lengths(config: length.Config) -> length.Result:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def jacobians(config: scaling.Config) -> tuple[jacobian.Result, jacobian.Result]:
+def jacobians(config: growing_width.Config) -> tuple[jacobian.Result, jacobian.Result]:
     """Of the raw and of the scaled row."""
     rows = one_query(config)
     return jacobian.run(rows.raw.logits), jacobian.run(rows.scaled.logits)

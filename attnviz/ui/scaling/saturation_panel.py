@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments import saturation, scaling
+from attnviz.experiments.scaling import growing_width, saturation
 from attnviz.ui.scaling import controls, curves, hero, results
 from attnviz.ui.scaling.names import formula
 from attnviz.words import _
@@ -23,15 +23,15 @@ def panel() -> None:
     _curves(row)
 
 
-def chosen() -> scaling.Config:
+def chosen() -> growing_width.Config:
     """The row of bars as the controls have it, drawn or not."""
     alternative, parameter = controls.chosen_alternative()
-    return scaling.Config(
+    return growing_width.Config(
         controls.whole("s_dk"), controls.whole("s_keys"), controls.whole("s_seed"), alternative, parameter
     )
 
 
-def _row_words(result: scaling.Result) -> str:
+def _row_words(result: growing_width.Result) -> str:
     config, raw, scaled = result.config, result.raw, result.scaled
     return _(
         "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of {n} keys and is as spread as "
@@ -47,7 +47,7 @@ def _row_words(result: scaling.Result) -> str:
     )
 
 
-def _formulas(result: scaling.Result) -> None:
+def _formulas(result: growing_width.Result) -> None:
     config = result.config
     for column, name, row in zip(
         st.columns(3),
@@ -60,7 +60,7 @@ def _formulas(result: scaling.Result) -> None:
             st.latex(formula(name, config.d_k, config.n_keys, config.parameter) + largest)
 
 
-def _curves(row: scaling.Result) -> None:
+def _curves(row: growing_width.Result) -> None:
     """Every measure over d_k: raw, scaled and the alternative."""
     found = curves.measured(row.config)
     st.subheader(_("The same for {rows} rows, at every d_k").format(rows=found.made["raw"].rows), anchor=False)

@@ -7,13 +7,13 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments import softmax_numerics as experiment
+from attnviz.experiments.scaling import softmax_numerics as experiment
 from attnviz.figures import scaling_softmax as figures
 from attnviz.figures.scaling_bars import rows_of_bars
 from attnviz.figures.theme import SCALED
-from attnviz.ui import show
 from attnviz.ui.canvas.softmax_slider import Panel, Parameter, softmax_slider
 from attnviz.ui.scaling import controls
+from attnviz.ui.shared import show
 from attnviz.words import _
 
 FIRST = "[2.3, 9.1, 0.5]"

@@ -9,14 +9,14 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from attnviz.experiments import retrieval_training as experiment
+from attnviz.experiments.scaling import retrieval_training as experiment
 from attnviz.figures import scaling_training as figures
 from attnviz.figures.theme import Figure
-from attnviz.ui import show
-from attnviz.ui.controls import choice
 from attnviz.ui.scaling import controls, results
 from attnviz.ui.scaling.names import K, Q, alternative_names, colour
-from attnviz.ui.text import spoken
+from attnviz.ui.shared import show
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import spoken
 from attnviz.words import _
 
 BETWEEN_PICTURES = 0.4  # seconds

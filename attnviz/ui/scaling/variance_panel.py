@@ -6,12 +6,12 @@ import math
 
 import streamlit as st
 
-from attnviz.experiments import variance
-from attnviz.experiments.draws import BROKEN
+from attnviz.experiments.scaling import variance
+from attnviz.experiments.scaling.draws import BROKEN
 from attnviz.figures import scaling_variance as figures
-from attnviz.ui import show
 from attnviz.ui.scaling import controls, results
 from attnviz.ui.scaling.names import K, Q
+from attnviz.ui.shared import show
 from attnviz.words import _
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture import Architecture
-from attnviz.models.own_shape import has_heads, shared_otherwise
-from attnviz.ui import show
-from attnviz.ui.controls import choice
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.custom_shape import has_heads, shared_otherwise
+from attnviz.ui.shared import show
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import plain
 from attnviz.ui.sharing.units import binary, both
 from attnviz.ui.sharing.variants import ways
-from attnviz.ui.text import plain
 from attnviz.words import _
 
 POWERS = [2**i for i in range(4, 21)]

@@ -7,18 +7,18 @@ from typing import Any
 import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture import Architecture
-from attnviz.models.layers import CONVENTIONS
-from attnviz.models.published import presets
-from attnviz.models.sizing import Deployment
-from attnviz.ui import show
-from attnviz.ui.guard import guard
-from attnviz.ui.sharing import bytes_panel, code, quality
-from attnviz.ui.sharing.choose import Chosen, choose, number
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.deployment import Deployment
+from attnviz.models.architecture.layer_spec import CONVENTIONS
+from attnviz.models.architecture.presets import presets
+from attnviz.ui.shared import show
+from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.text import plain
+from attnviz.ui.sharing import bytes_panel, quality, sharing_snippets
+from attnviz.ui.sharing.architecture_form import Chosen, choose, number
 from attnviz.ui.sharing.tables import Table, columns, tabled
 from attnviz.ui.sharing.units import binary, exact, flop, many
 from attnviz.ui.sharing.variants import Bill, bills, part_titles
-from attnviz.ui.text import plain
 from attnviz.words import _
 
 MOST_CONTEXT = 1 << 27
@@ -47,7 +47,7 @@ def _panel() -> None:
     _table(found)
     quality.panel()
     _everyone(context)
-    code.counting(chosen.arch, Deployment(context, batch, encoder_tokens=context))
+    sharing_snippets.counting(chosen.arch, Deployment(context, batch, encoder_tokens=context))
 
 
 def _source(chosen: Chosen) -> None:

@@ -7,18 +7,18 @@ import streamlit as st
 from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentLayout, Machine, latent_elements, latent_flops, latent_intensity
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture import Architecture
-from attnviz.models.published import presets
-from attnviz.models.sizing import Deployment
-from attnviz.ui import show
-from attnviz.ui.controls import choice
-from attnviz.ui.guard import guard
-from attnviz.ui.sharing import code
-from attnviz.ui.sharing.choose import number
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.deployment import Deployment
+from attnviz.models.architecture.presets import presets
+from attnviz.ui.shared import show
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.text import plain
+from attnviz.ui.sharing import sharing_snippets
+from attnviz.ui.sharing.architecture_form import number
 from attnviz.ui.sharing.count_panel import MOST_CONTEXT
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.sharing.units import both, flop
-from attnviz.ui.text import plain
 from attnviz.words import _
 
 CONTEXTS = [2**i for i in range(4, 18)]
@@ -54,7 +54,7 @@ def _panel() -> None:
     _machines(arch, latent, context)
     _over_context(arch, latent, context)
     _baselines(arch, latent, context)
-    code.counting(arch, Deployment(context))
+    sharing_snippets.counting(arch, Deployment(context))
 
 
 def machine_names() -> dict[Machine, str]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments import sharing_live
-from attnviz.models.architecture import Architecture
-from attnviz.models.meta import Measurement, measure
-from attnviz.models.sizing import Deployment
-from attnviz.ui.guard import guard
-from attnviz.ui.sharing import code
-from attnviz.ui.sharing.choose import Chosen, choose, number
+from attnviz.experiments.sharing import live_layers
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.deployment import Deployment
+from attnviz.models.architecture.meta_device import Measurement, measure
+from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.text import plain, spoken
+from attnviz.ui.sharing import sharing_snippets
+from attnviz.ui.sharing.architecture_form import Chosen, choose, number
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.sharing.units import both, duration
-from attnviz.ui.text import plain, spoken
 from attnviz.words import _
 
 MOST_TOKENS = 1 << 17
@@ -48,7 +48,7 @@ def _panel() -> None:
         _proof(chosen, tokens, batch)
     _live()
     heard = _encoder_tokens(chosen.arch, tokens)
-    code.counting(chosen.arch, Deployment(tokens, batch, convention="transformers", encoder_tokens=heard))
+    sharing_snippets.counting(chosen.arch, Deployment(tokens, batch, convention="transformers", encoder_tokens=heard))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})
@@ -148,18 +148,18 @@ def _live() -> None:
     asked = {}
     for column, (name, label) in zip(st.columns(4), names.items(), strict=True):
         with column:
-            asked[name] = number(label, f"h_live_{name}", getattr(sharing_live.Config, name), 1 << 20)
+            asked[name] = number(label, f"h_live_{name}", getattr(live_layers.Config, name), 1 << 20)
     width = max(1, asked["d_model"] // asked["n_heads"])
-    config = sharing_live.Config(**asked, d_head=width)
+    config = live_layers.Config(**asked, d_head=width)
     if st.button(_("Fill the caches and decode"), icon=":material/timer:"):
         with st.spinner(_("Measuring…")):
-            st.session_state["h_live"] = (config, sharing_live.run(config))
+            st.session_state["h_live"] = (config, live_layers.run(config))
     kept = st.session_state.get("h_live")
     if kept and kept[0] == config:
         _rows(kept[1])
 
 
-def _rows(rows: tuple[sharing_live.Row, ...]) -> None:
+def _rows(rows: tuple[live_layers.Row, ...]) -> None:
     tabled(
         columns(
             [

@@ -6,13 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.models.architecture import Architecture
-from attnviz.models.claims import Claim, claims
-from attnviz.models.sizing import Deployment
-from attnviz.ui.guard import guard
-from attnviz.ui.sharing import code, quality
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.deployment import Deployment
+from attnviz.models.architecture.published_claims import Claim, claims
+from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.text import plain, spoken
+from attnviz.ui.sharing import quality, sharing_snippets
 from attnviz.ui.sharing.tables import columns, tabled
-from attnviz.ui.text import plain, spoken
 from attnviz.words import _, say
 
 
@@ -25,7 +25,7 @@ def panel() -> None:
 def _panel() -> None:
     _claims()
     quality.panel()
-    code.counting(Architecture.preset("deepseek-v3"), Deployment(1))
+    sharing_snippets.counting(Architecture.preset("deepseek-v3"), Deployment(1))
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.published import quality
-from attnviz.ui import show
+from attnviz.models.architecture.presets import quality
+from attnviz.ui.shared import show
 from attnviz.words import _
 
 

@@ -6,18 +6,18 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.experiments import head_sharing, sharing_downstream
-from attnviz.experiments.explorer.reading import Reading
-from attnviz.experiments.head_sharing import Config, Method, Result
+from attnviz.experiments.explorer.model_run import Reading
+from attnviz.experiments.sharing import downstream, head_sharing
+from attnviz.experiments.sharing.head_sharing import Config, Method, Result
 from attnviz.figures import sharing as figures
-from attnviz.models.layer import Layer
-from attnviz.ui import readings, show
-from attnviz.ui.asked import sentence_read
-from attnviz.ui.controls import choice
-from attnviz.ui.guard import guard
-from attnviz.ui.sharing import code
+from attnviz.models.capture.recorded_layer import Layer
+from attnviz.ui.shared import model_cache, show
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.sentence_input import sentence_read
+from attnviz.ui.shared.text import plain
+from attnviz.ui.sharing import sharing_snippets
 from attnviz.ui.sharing.units import both
-from attnviz.ui.text import plain
 from attnviz.words import _, ngettext
 
 TOKENS_SHOWN = 48
@@ -52,7 +52,7 @@ def _shared(reading: Reading) -> None:
         _downstream(reading, config)
     with st.expander(_("Head by head")):
         _heads(result)
-    code.sharing(reading, result)
+    sharing_snippets.sharing(reading, result)
 
 
 def _run(reading: Reading, config: Config) -> Result:
@@ -210,9 +210,9 @@ def _sweep(result: Result) -> None:
 
 def _downstream(reading: Reading, config: Config) -> None:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
-    scope = cast(sharing_downstream.Scope, choice(_("Where"), scopes, "h_scope", label_visibility="collapsed"))
-    with readings.shared().turns:
-        found = reading.kept_lately(("sharing", config, scope), lambda: sharing_downstream.run(reading, config, scope))
+    scope = cast(downstream.Scope, choice(_("Where"), scopes, "h_scope", label_visibility="collapsed"))
+    with model_cache.shared().turns:
+        found = reading.kept_lately(("sharing", config, scope), lambda: downstream.run(reading, config, scope))
     if not found.guesses:
         st.markdown(
             _(

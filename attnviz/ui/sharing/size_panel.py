@@ -10,15 +10,15 @@ import streamlit as st
 from attnviz.core.precision import DTYPES
 from attnviz.core.roofline import Machine
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture import Architecture
-from attnviz.models.layers import CONVENTIONS, Convention
-from attnviz.models.published import GIB, gpus
-from attnviz.models.sizing import FARTHEST, Deployment, Size, size
-from attnviz.ui import show
-from attnviz.ui.controls import choice
-from attnviz.ui.guard import guard
-from attnviz.ui.sharing import code
-from attnviz.ui.sharing.choose import Chosen, choose, number
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size
+from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention
+from attnviz.models.architecture.presets import GIB, gpus
+from attnviz.ui.shared import show
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.guard import guard
+from attnviz.ui.sharing import sharing_snippets
+from attnviz.ui.sharing.architecture_form import Chosen, choose, number
 from attnviz.ui.sharing.count_panel import MOST_CONTEXT
 from attnviz.ui.sharing.units import binary, both, duration
 from attnviz.words import _
@@ -43,7 +43,7 @@ def _panel() -> None:
     _memory(found, machine)
     _three(chosen, how, machine)
     _roofline(chosen, how, machine, found)
-    code.counting(chosen.arch, how)
+    sharing_snippets.counting(chosen.arch, how)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.ui import show
+from attnviz.ui.shared import show
 from attnviz.words import _
 
 Table = dict[str, list[Any]]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from attnviz.experiments.explorer.reading import Request, read
+from attnviz.experiments.explorer.model_run import Request, read
 from tests.models.conftest import minilm, smollm2
 
 __all__ = ["minilm", "smollm2"]

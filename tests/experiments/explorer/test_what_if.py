@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.experiments.explorer import what_if
-from attnviz.experiments.explorer.heads import head_matrix
+from attnviz.experiments.explorer.head_matrix import head_matrix
 from attnviz.experiments.explorer.predictions import changes, choices, slots
 from attnviz.experiments.explorer.what_if import WhatIf
 

@@ -11,8 +11,8 @@ import torch
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.message import Problem
-from attnviz.experiments import traps
-from attnviz.experiments.traps import fill, floor_division, left_padding, meaning, unused_projections
+from attnviz.experiments.masks import traps
+from attnviz.experiments.masks.traps import fill, floor_division, left_padding, meaning, unused_projections
 from attnviz.experiments.word_vectors import sentence, split
 
 SENTENCE = sentence(split("the cat sat on the mat because it was tired"), seed=0)

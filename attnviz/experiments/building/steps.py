@@ -1,0 +1,94 @@
+"""The walk from X to the output: which steps a configuration has, and what becomes of the axes in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from attnviz.experiments.building.attention_by_hand import AXES, Result
+from attnviz.experiments.building.inputs import Config
+
+
+@dataclass(frozen=True)
+class Step:
+    """One stop on the walk. `tensors` are names in Result.tensors; `chain` says what becomes of the axes."""
+
+    id: str
+    tensors: tuple[str, ...]
+    chain: tuple[tuple[str, ...] | str, ...]  #: axes, verb, axes, ...
+
+
+def steps(config: Config) -> tuple[Step, ...]:
+    """The stops of this configuration, in order."""
+    found = [_embed(config)]
+    if config.position == "sinusoidal":
+        found.append(Step("position", ("X", "Y") if config.cross else ("X",), (("B", "Q", "M"), "+", ("B", "Q", "M"))))
+    found.append(_project(config))
+    found.append(_split())
+    before: tuple[str, ...] = ("Q", "K")
+    if config.qk_norm:
+        before = ("Q_norm", "K_norm")
+        found.append(Step("qk_norm", before, (AXES["Q"], "rms_norm", AXES["Q"])))
+    if config.position == "rope":
+        found.append(Step("rotate", ("Q_turned", "K_turned"), (AXES["Q"], "rotate", AXES["Q"])))
+    square = AXES["scores"]
+    found.append(Step("scores", ("scores",), (AXES["Q"], "@", ("B", "G", "D", "K"), "→", square)))
+    found.append(Step("scale", ("scaled",), (square, "/ √D", square)))
+    if config.position == "alibi":
+        found.append(Step("bias", ("biased",), (square, "+", AXES["bias"], "→", square)))
+    if config.mask != "none":
+        found.append(Step("mask", ("masked",), (square, "masked_fill", square)))
+    found.append(Step("softmax", ("weights",), (square, "softmax", square)))
+    if config.dropout:
+        found.append(Step("dropout", ("dropped",), (square, "dropout", square)))
+    found += [
+        Step("sum", ("heads",), (square, "@", AXES["V"], "→", AXES["heads"])),
+        Step("merge", ("merged",), (AXES["heads"], "transpose", ("B", "Q", "H", "Dv"), "flatten", AXES["merged"])),
+        Step("output", ("output",), (AXES["merged"], "linear", AXES["output"])),
+        Step("residual", ("residual",), (AXES["X"], "+", AXES["output"])),
+        Step("norm", ("normed",), (AXES["X"], "layer_norm", AXES["X"])),
+    ]
+    return tuple(found)
+
+
+def _embed(config: Config) -> Step:
+    return Step("embed", ("E", "E_kv") if config.cross else ("E",), (("B", "Q"), "lookup", ("B", "Q", "M")))
+
+
+def _project(config: Config) -> Step:
+    if config.packed and not config.cross:
+        return Step("project", ("packed",), (("B", "Q", "M"), "linear", ("B", "Q", "C")))
+    names = ("Q_flat", "packed") if config.packed else ("Q_flat", "K_flat", "V_flat")
+    return Step("project", names, (AXES["X"], "linear", AXES["Q_flat"]))
+
+
+def _split() -> Step:
+    four = ("B", "Q", "H", "D")
+    return Step("split", ("Q", "K", "V"), (AXES["Q_flat"], "view", four, "transpose", AXES["Q"]))
+
+
+def sizes(result: Result) -> dict[str, int]:
+    """Every axis letter as a number."""
+    config, layout = result.config, result.config.layout
+    h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
+    packed = (0 if config.cross else h * d) + g * (d + dv)
+    return {
+        "B": config.batch, "Q": len(result.q_words[0]), "K": len(result.k_words[0]), "M": config.d_model,
+        "H": h, "G": g, "D": d, "Dv": dv, "HD": h * d, "GD": g * d, "GV": g * dv, "HV": h * dv, "C": packed,
+    }  # fmt: skip
+
+
+#: What the letters of the query side become on the side of the keys and of the values.
+_SIDES = {
+    "q": {},
+    "k": {"Q": "K", "H": "G", "HD": "GD"},
+    "v": {"Q": "K", "H": "G", "HD": "GV", "D": "Dv"},
+    "qkv": {"HD": "C", "K": "Q"},
+    "kv": {"Q": "K", "HD": "C"},
+    "y": {"Q": "K"},
+}
+
+
+def chain(step: Step, part: str) -> tuple[tuple[str, ...] | str, ...]:
+    """What becomes of the axes in one part of the step, such as the keys' projection."""
+    side = _SIDES.get(part, {})
+    return tuple(link if isinstance(link, str) else tuple(side.get(a, a) for a in link) for link in step.chain)

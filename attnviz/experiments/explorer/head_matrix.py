@@ -1,0 +1,202 @@
+"""One matrix to draw large: a head, an average, or rollout, as the visitor asked to see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.core import rollout as core_rollout
+from attnviz.core.message import Message, Problem
+from attnviz.experiments.explorer.model_run import Stack
+from attnviz.models.capture.recorded_layer import MaskChoice, ScaleChoice
+from attnviz.models.tokens.matrix_axes import Axis, axis, project
+
+Meaning = Literal["weights", "values", "mean", "estimate"]
+Part = Literal["all", "first to first", "first to second", "second to first", "second to second"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a matrix is shown."""
+
+    values: Literal["weights", "values"] = "weights"  #: "values": weight times the length of what the value adds
+    units: Literal["pieces", "words"] = "pieces"
+    special: bool = True  #: whether special tokens are shown
+    renormalise: bool = False  #: rows sum to 1 again after special tokens are left out
+    part: Part = "all"  #: of a pair: "first to second" keeps the rows of one sentence and the columns of the other
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Values (Q, K) with what each row and column is called and where it stands in the sentence."""
+
+    values: np.ndarray  #: float32
+    hidden: np.ndarray  #: boolean, True where the mask hides
+    rows: tuple[str, ...]
+    cols: tuple[str, ...]
+    row_at: tuple[int, ...]  #: position of each row's first piece
+    col_at: tuple[int, ...]
+    row_breaks: tuple[int, ...] = ()  #: rows where a second sentence begins
+    col_breaks: tuple[int, ...] = ()
+    notes: tuple[Message, ...] = ()  #: what was added up, averaged or left out
+    looks_at_itself: bool = True  #: whether rows and columns are the same tokens
+    meaning: Meaning = "weights"  #: "values": weight times length; "mean": of several heads; "estimate": rollout
+
+    @property
+    def plain(self) -> np.ndarray:
+        """The values with NaN where hidden."""
+        return np.where(self.hidden, np.nan, self.values)
+
+    def minus(self, other: Matrix) -> Matrix:
+        """Difference to another matrix of the same sentence; hidden only where both are."""
+        values = np.where(self.hidden, 0, self.values) - np.where(other.hidden, 0, other.values)
+        return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden)
+
+    def said_of(self, row: int, most: int = 3) -> Message:
+        """A sentence about one row, from its numbers; a token that stands there twice is told with its position."""
+        token = _named(self.rows, self.row_at, row)
+        if self.hidden[row].all():
+            return Message("“{token}” may attend to nothing: its whole row is masked.", {"token": token})
+        seen = np.where(self.hidden[row], 0.0, self.values[row])
+        order = np.argsort(-seen, kind="stable")[:most]
+        worth = [int(key) for key in order if seen[key] >= (0.005 if self.meaning != "values" else 1e-9)]
+        if not worth:
+            return Message("“{token}” gives less than 0.5% to each token shown here.", {"token": token})
+        params: dict[str, object] = {"token": token}
+        for place, key in enumerate(worth, 1):
+            params |= {f"key{place}": _named(self.cols, self.col_at, key), f"share{place}": float(seen[key])}
+        return Message(SAID[self.meaning][len(worth) - 1].template, params)
+
+
+#: meaning -> what is said of a row whose largest one, two, three cells are worth naming
+SAID: dict[Meaning, tuple[Message, Message, Message]] = {
+    "weights": (
+        Message("“{token}” gives {share1:.0%} to “{key1}”."),
+        Message("“{token}” gives {share1:.0%} to “{key1}” and {share2:.0%} to “{key2}”."),
+        Message("“{token}” gives {share1:.0%} to “{key1}”, {share2:.0%} to “{key2}” and {share3:.0%} to “{key3}”."),
+    ),
+    "values": (
+        Message("“{token}” takes most from “{key1}”: weight times value is {share1:.2f} long."),
+        Message("“{token}” takes most from “{key1}” ({share1:.2f} long) and “{key2}” ({share2:.2f})."),
+        Message(
+            "“{token}” takes most from “{key1}” ({share1:.2f} long), “{key2}” ({share2:.2f}) "
+            "and “{key3}” ({share3:.2f})."
+        ),
+    ),
+    "mean": (
+        Message("On average “{token}” gives {share1:.0%} to “{key1}”."),
+        Message("On average “{token}” gives {share1:.0%} to “{key1}” and {share2:.0%} to “{key2}”."),
+        Message(
+            "On average “{token}” gives {share1:.0%} to “{key1}”, {share2:.0%} to “{key2}” "
+            "and {share3:.0%} to “{key3}”."
+        ),
+    ),
+    "estimate": (
+        Message("By this estimate {share1:.0%} of “{token}” comes from “{key1}”."),
+        Message("By this estimate {share1:.0%} of “{token}” comes from “{key1}” and {share2:.0%} from “{key2}”."),
+        Message(
+            "By this estimate {share1:.0%} of “{token}” comes from “{key1}”, {share2:.0%} from “{key2}” "
+            "and {share3:.0%} from “{key3}”."
+        ),
+    ),
+}
+
+
+def _named(labels: Sequence[str], at: Sequence[int], index: int) -> str:
+    """A token by its label, with its position where it stands more than once."""
+    return labels[index] if labels.count(labels[index]) == 1 else f"{labels[index]} ({at[index]})"
+
+
+def head_matrix(
+    stack: Stack,
+    layer: int,
+    head: int,
+    look: Look | None = None,
+    mask: MaskChoice = "model",
+    scale: ScaleChoice = "model",
+) -> Matrix:
+    """One head under the model's or another mask and scale. Indices are places in the stack."""
+    look = look or Look()
+    chosen = stack.layers[layer]
+    weights = chosen.weights(head, mask, scale)[0, 0].float()
+    hidden = _hidden(stack, layer, head, mask)
+    if look.values == "values":
+        weights = weights * chosen.value_norms()[0, head].float()
+    return replace(arranged(stack, weights, hidden, look), meaning=look.values)
+
+
+def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = None) -> Matrix:
+    """The mean over heads given as (layer, head): what they have in common, not what any of them does."""
+    by_layer: dict[int, list[int]] = {}
+    for layer, head in heads:
+        by_layer.setdefault(layer, []).append(head)
+    total = sum(stack.layers[layer].weights(chosen)[0].float().sum(0) for layer, chosen in by_layer.items())
+    assert isinstance(total, Tensor)
+    hidden = torch.stack([_hidden(stack, layer, chosen[0]) for layer, chosen in by_layer.items()]).all(0)
+    return replace(arranged(stack, total / len(heads), hidden, look or Look()), meaning="mean")
+
+
+def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5, layers: int | None = None) -> Matrix:
+    """Attention rollout through the first `layers` of a stack (None: all), half of each step along the residual."""
+    through = stack.layers[:layers]
+    means = torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in through])  # (L, 1, Q, K)
+    flowed = core_rollout.rollout(means, residual)[-1]
+    hidden = torch.stack([_hidden(stack, index, 0) for index in range(len(through))]).all(0)
+    return replace(arranged(stack, flowed, hidden, look or Look()), meaning="estimate")
+
+
+def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
+    """Pieces joined to words and special tokens left out, as the look asks."""
+    words = look.units == "words"
+    rows, cols = axis(stack.queries, words, look.special), axis(stack.keys, words, look.special)
+    if look.part != "all" and max(rows.segment, default=0) > 0:
+        looks, looked_at = look.part.split(" to ")
+        rows, cols = _only(rows, looks), _only(cols, looked_at)
+    if not len(rows) or not len(cols):
+        raise Problem("With special tokens hidden there is nothing left to show")
+    values, allowed = values.cpu(), (~hidden).float().cpu()
+    return Matrix(
+        project(values, rows, cols, look.renormalise).numpy().astype(np.float32),
+        (project(allowed, rows, cols) == 0).numpy(),
+        rows.labels,
+        cols.labels,
+        tuple(places[0] for places in rows.positions),
+        tuple(places[0] for places in cols.positions),
+        _breaks(rows),
+        _breaks(cols),
+        tuple(dict.fromkeys(rows.notes + cols.notes)),
+        stack.same_tokens and rows.positions == cols.positions,
+    )
+
+
+def _only(side: Axis, which: str) -> Axis:
+    """The places of the first or the second sentence."""
+    wanted = [i for i, segment in enumerate(side.segment) if (segment == 0) == (which == "first")]
+    return replace(
+        side,
+        labels=tuple(side.labels[i] for i in wanted),
+        positions=tuple(side.positions[i] for i in wanted),
+        special=tuple(side.special[i] for i in wanted),
+        segment=tuple(side.segment[i] for i in wanted),
+    )
+
+
+def _breaks(side: Axis) -> tuple[int, ...]:
+    """Where a later segment begins."""
+    highest = accumulate(side.segment, max)
+    return tuple(i for i, (now, before) in enumerate(zip(side.segment[1:], highest, strict=False), 1) if now > before)
+
+
+def _hidden(stack: Stack, layer: int, head: int, mask: MaskChoice = "model") -> Tensor:
+    """Where this head may not look, (Q, K)."""
+    chosen = stack.layers[layer]
+    _, heads, q_len, k_len = chosen.shape
+    if not chosen.exact:
+        return torch.zeros(q_len, k_len, dtype=torch.bool)
+    return ~chosen.mask_for(mask).expand(-1, heads, q_len, k_len)[0, head].cpu()

@@ -1,0 +1,128 @@
+"""All heads of a stack: their weights for thumbnails, what each is measured at, and who stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+import torch
+
+from attnviz.core.measures import HeadMeasures
+from attnviz.core.message import Message
+from attnviz.experiments.explorer.model_run import Stack
+from attnviz.models.capture.all_heads import few_heads, measures
+from attnviz.models.capture.head_selection import of_heads
+from attnviz.models.capture.recorded_layer import Layer
+
+#: measure -> (its name, its definition with its range); the ids are fields of HeadMeasures
+MEASURES: dict[str, tuple[Message, Message]] = {
+    "entropy_share": (
+        Message("spread"),
+        Message("Entropy of a row as a share of the most its mask allows: 0 is all on one token, 1 is even over all."),
+    ),
+    "effective_keys": (
+        Message("effective keys"),
+        Message("exp(entropy): how many evenly attended tokens would be as spread. From 1 to the number of tokens."),
+    ),
+    "largest_weight": (Message("largest weight"), Message("The biggest weight in a row, from 0 to 1.")),
+    "mean_distance": (
+        Message("distance"),
+        Message("How many positions away a row looks on average: the weighted mean of |query - key|."),
+    ),
+    "previous_token": (
+        Message("previous token"),
+        Message("Weight on the token just before, from 0 to 1. The first token has none and is left out."),
+    ),
+    "same_token": (Message("itself"), Message("Weight of each position on itself, from 0 to 1.")),
+    "next_token": (
+        Message("next token"),
+        Message("Weight on the token just after, from 0 to 1. Always 0 under a causal mask."),
+    ),
+    "first_token": (
+        Message("first token (sink)"),
+        Message("Weight on the very first token, from 0 to 1. Many heads park there what they do not need."),
+    ),
+    "duplicate_token": (
+        Message("duplicates"),
+        Message("Weight on earlier copies of the same token, from 0 to 1; rows without an earlier copy are left out."),
+    ),
+    "induction": (
+        Message("induction"),
+        Message("Weight on what followed earlier copies of the same token (A B ... A looks at B), from 0 to 1."),
+    ),
+    "entropy": (Message("entropy, nats"), Message("Entropy of a row in nats: 0 is all on one token.")),
+}
+
+#: measure -> what is said of the head that has most of it
+STANDOUT: dict[str, Message] = {
+    "previous_token": Message("Layer {layer} head {head} looks at the previous token: {value:.2f}"),
+    "induction": Message("Layer {layer} head {head} looks at what followed the same token before: {value:.2f}"),
+    "duplicate_token": Message("Layer {layer} head {head} looks at earlier copies of the token: {value:.2f}"),
+    "first_token": Message("Layer {layer} head {head} parks on the first token: {value:.2f}"),
+    "next_token": Message("Layer {layer} head {head} looks at the next token: {value:.2f}"),
+    "same_token": Message("Layer {layer} head {head} looks at the token itself: {value:.2f}"),
+}
+STANDS_OUT_FROM = 0.5
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Every measure of every head of a stack, one number a head in layer order."""
+
+    values: dict[str, np.ndarray]  #: measure id -> (N,), NaN where no row has an answer
+    places: tuple[tuple[int, int], ...]  #: (layer, head) of each
+
+    def standouts(self) -> list[tuple[Message, tuple[int, int]]]:
+        """For each kind of pattern the head that shows it most, where one shows it at least by half."""
+        found = []
+        for name, message in STANDOUT.items():
+            values = self.values.get(name)
+            if values is None or not np.isfinite(values).any():
+                continue
+            best = int(np.nanargmax(values))
+            if values[best] >= STANDS_OUT_FROM:
+                layer, head = self.places[best]
+                params = {"layer": layer, "head": head, "value": float(values[best])}
+                found.append((Message(message.template, params), (layer, head)))
+        return found
+
+
+def weights_by_layer(stack: Stack) -> Iterator[np.ndarray]:
+    """(H, Q, K) of each layer in turn, NaN where the mask hides; never all of them at once."""
+    for layer in stack.layers:
+        yield np.concatenate([_seen(layer, heads, torch.nan) for heads in few_heads(layer)])
+
+
+def few_by_few(layer: Layer) -> Iterator[np.ndarray]:
+    """Weights (h, Q, K) of a few heads of a layer at a time, negative where the mask hides: fastest for pictures."""
+    for heads in few_heads(layer):
+        yield _seen(layer, heads, -1.0)
+
+
+def _seen(layer: Layer, heads: list[int], hidden: float) -> np.ndarray:
+    weights = layer.weights(heads)[0].float()
+    if layer.exact:
+        weights = weights.masked_fill_(~of_heads(layer.mask[0], heads), hidden)
+    return weights.cpu().numpy()
+
+
+def measured_layer(stack: Stack, index: int) -> dict[str, np.ndarray]:
+    """All measures of one layer's heads, (H,) each."""
+    found = measures(stack.layers[index], stack.key_ids)
+    given = {field.name: getattr(found, field.name) for field in fields(HeadMeasures)}
+    return {name: value[0].float().cpu().numpy() for name, value in given.items() if value is not None}
+
+
+def measured(stack: Stack, layers: Sequence[dict[str, np.ndarray]] | None = None) -> Measured:
+    """All measures of all heads: from those of each layer, which are made where they are not given."""
+    parts = layers or [measured_layer(stack, index) for index in range(len(stack.layers))]
+    values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    places = tuple((index, head) for index, layer in enumerate(stack.layers) for head in range(layer.n_heads))
+    return Measured(values, places)
+
+
+def answered(stack: Stack) -> tuple[str, ...]:
+    """The measures that this stack has an answer to: copies of tokens only where a sentence looks at itself."""
+    ours = stack.layers[0].kind == "self" and len(stack.keys) == stack.layers[0].shape[3]
+    return tuple(name for name in MEASURES if ours or name not in ("duplicate_token", "induction"))

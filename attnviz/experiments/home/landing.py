@@ -1,0 +1,58 @@
+"""The first picture: one head over a sentence, trained where a model is at hand, random where none is."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from attnviz.core import masks
+from attnviz.core.attention import attend
+from attnviz.core.message import Problem
+from attnviz.experiments.explorer.head_matrix import Matrix
+from attnviz.experiments.explorer.model_run import Stack
+from attnviz.experiments.explorer.what_if import WhatIf, instantly
+
+MODEL = "smollm2-135m"
+HEAD = (13, 8)  # where "it" looks at what it stands for
+WIDTH = 64
+MOST_WORDS = 40
+
+
+@dataclass(frozen=True)
+class Config:
+    """Two switches, and for random vectors a seed."""
+
+    text: str
+    causal: bool = True
+    scaled: bool = True
+    seed: int = 0
+
+
+def trained(stack: Stack, config: Config) -> Matrix:
+    """The chosen head of a trained model, with its causal mask and its scale on or off."""
+    change = WhatIf(pattern="model" if config.causal else "none", scale="model" if config.scaled else "none")
+    return instantly(stack, *HEAD, change)
+
+
+def run(config: Config) -> Matrix:
+    """The same without a model: each word a random vector (the same word the same one), W_Q and W_K random."""
+    words = config.text.split()[:MOST_WORDS]
+    if not words:
+        raise Problem("The sentence is empty: type at least one word")
+    x = torch.stack([_vector(word, config.seed) for word in words])  # (Q, M)
+    source = torch.Generator().manual_seed(config.seed)
+    w_q, w_k = (torch.randn(WIDTH, WIDTH, generator=source) / WIDTH**0.5 for _ in range(2))
+    mask = masks.causal(len(words), len(words)) if config.causal else None
+    q, k = (x @ w_q)[None], (x @ w_k)[None]  # (1, Q, D)
+    stages = attend(q, k, x[None], mask, "sqrt" if config.scaled else None)
+    hidden = np.zeros((len(words), len(words)), bool) if mask is None else ~mask.numpy()
+    places = tuple(range(len(words)))
+    return Matrix(stages.weights[0].numpy(), hidden, tuple(words), tuple(words), places, places)
+
+
+def _vector(word: str, seed: int) -> torch.Tensor:
+    digest = hashlib.blake2b(f"{seed} {word.lower()}".encode(), digest_size=7).digest()
+    return torch.randn(WIDTH, generator=torch.Generator().manual_seed(int.from_bytes(digest, "big")))

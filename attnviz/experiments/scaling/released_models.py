@@ -1,0 +1,122 @@
+"""What released models do to their scores before softmax, and where each can be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PAPER = "https://arxiv.org/abs/"
+CODE = "https://github.com/huggingface/transformers/blob/main/src/transformers/models/"
+
+
+@dataclass(frozen=True)
+class Family:
+    """One way, and who goes it. Names and formulas stand as their authors write them, in every language."""
+
+    models: str
+    alternative: str  #: an id of attnviz.experiments.scaling.alternatives.ALTERNATIVES
+    how: str  #: the formula with the setting of the model
+    paper: str  #: title, year; empty where the code is all there is
+    paper_link: str
+    code: str  #: file in transformers
+    code_link: str
+    setting: str  #: what to look for in that file
+
+
+def _family(models: str, alternative: str, how: str, paper: str, number: str, code: str, name: str) -> Family:
+    return Family(
+        models, alternative, how, paper, PAPER + number if number else "", code.split("/")[-1], CODE + code, name
+    )
+
+
+FAMILIES = (
+    _family(
+        "GPT-2, BERT, Llama, Mistral, Qwen2.5",
+        "sqrt",
+        "q·k / √d_k",
+        "Attention Is All You Need, 2017",
+        "1706.03762",
+        "llama/modeling_llama.py",
+        "self.scaling = head_dim**-0.5",
+    ),
+    _family(
+        "T5",
+        "raw",
+        "q·k, with W_Q started smaller by √d_k",
+        "Exploring the Limits of Transfer Learning, 2019",
+        "1910.10683",
+        "t5/modeling_t5.py",
+        "self.scaling = 1.0; q: std (d_model·d_kv)^-0.5",
+    ),
+    _family(
+        "GPT-Neo",
+        "raw",
+        "q·k",
+        "",
+        "",
+        "gpt_neo/modeling_gpt_neo.py",
+        "softmax_scale=1.0",
+    ),
+    _family(
+        "µP; Granite 3 (a number in the config)",
+        "inverse",
+        "a q·k / d_k",
+        "Tensor Programs V, 2022",
+        "2203.03466",
+        "granite/modeling_granite.py",
+        "self.scaling = config.attention_multiplier",
+    ),
+    _family(
+        "Gemma 2",
+        "softcap",
+        "50 tanh(q·k / (√256 · 50))",
+        "Gemma 2, 2024",
+        "2408.00118",
+        "gemma2/configuration_gemma2.py",
+        "attn_logit_softcapping=50.0, query_pre_attn_scalar=256",
+    ),
+    _family(
+        "Qwen3, Gemma 3 (each head), OLMo 2 (full width)",
+        "qk-norm",
+        "RMSNorm(q)·RMSNorm(k) / √d_k, gains learned",
+        "Query-Key Normalization, 2020",
+        "2010.04245",
+        "qwen3/modeling_qwen3.py",
+        "self.q_norm, self.k_norm",
+    ),
+    _family(
+        "Swin Transformer V2",
+        "qk-norm",
+        "g cos(q, k), g learned per head from 10, at most 100",
+        "Swin Transformer V2, 2021",
+        "2111.09883",
+        "swinv2/modeling_swinv2.py",
+        "logit_scale",
+    ),
+    _family(
+        "Llama 4 (layers without RoPE)",
+        "log-n",
+        "(1 + 0.1 ln(1 + ⌊(i+1)/8192⌋)) q·k / √d_k",
+        "Scalable-Softmax, 2025",
+        "2501.19399",
+        "llama4/modeling_llama4.py",
+        "attn_temperature_tuning",
+    ),
+    _family(
+        "DeepSeek-V3 (long context)",
+        "temperature",
+        "(0.1 m ln s + 1)² q·k / √d_k, s the context's stretch",
+        "YaRN, 2023",
+        "2309.00071",
+        "deepseek_v3/modeling_deepseek_v3.py",
+        "yarn_apply_mscale",
+    ),
+    _family(
+        "gpt-oss",
+        "sink",
+        "softmax([q·k / √d_k, b]), b learned per head",
+        "Efficient Streaming Language Models with Attention Sinks, 2023",
+        "2309.17453",
+        "gpt_oss/modeling_gpt_oss.py",
+        "self.sinks",
+    ),
+)

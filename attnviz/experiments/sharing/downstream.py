@@ -1,0 +1,78 @@
+"""What the whole model makes of shared keys and values: the next token, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from attnviz.experiments.explorer.model_run import Reading
+from attnviz.experiments.sharing import head_sharing
+from attnviz.models.capture.forward_pass import Logits
+from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture.trace import Trace
+from attnviz.models.tokens.token_text import label
+
+Scope = Literal["layer", "all"]
+SHOWN = 6
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One token and how likely it is to come next."""
+
+    label: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """`guesses`, likeliest as trained first, is empty for a model that predicts nothing."""
+
+    scope: Scope
+    guesses: tuple[Guess, ...]
+    divergence: float | None  #: KL(before | after) of the next token, nats
+    last_moved: float  #: change of the last layer's attention output, relative
+
+
+def run(reading: Reading, config: head_sharing.Config, scope: Scope = "layer") -> Result:
+    """Run the model again with `config`'s sharing in one layer or in all."""
+    edit = Edit(layers=config.layer if scope == "layer" else "all", change=head_sharing.change(config))
+    logits: Logits = "last" if reading.trace.logits is not None else None
+    after = intervene(reading.loaded.model, edit, logits=logits, **reading.inputs)
+    moved = _last_moved(*(_last_layer(trace, reading) for trace in (reading.trace, after)))
+    if reading.trace.logits is None or after.logits is None or reading.loaded.entry.kind == "encoder":
+        return Result(scope, (), None, moved)
+    old, new = (_distribution(trace.logits) for trace in (reading.trace, after))
+    best = torch.cat([old.topk(SHOWN).indices, new.topk(2).indices]).unique()
+    best = best[old[best].argsort(descending=True)]
+    tokenizer = reading.loaded.tokenizer
+    assert tokenizer is not None
+    guesses = tuple(Guess(label(str(tokenizer.decode([int(i)]))), float(old[i]), float(new[i])) for i in best)
+    divergence = float((old * (old.clamp_min(1e-30).log() - new.clamp_min(1e-30).log())).sum())
+    return Result(scope, guesses, divergence, moved)
+
+
+def _distribution(logits: Tensor | None) -> Tensor:
+    assert logits is not None
+    return logits[0].double().softmax(-1)
+
+
+def _last_layer(trace: Trace, reading: Reading) -> Layer:
+    layer = [found for found in trace.layers if found.kind == "self"][-1]
+    return head_sharing.complete(layer, reading.loaded.model)
+
+
+def _last_moved(before: Layer, after: Layer) -> float:
+    old, new = _output(before), _output(after)
+    return float((new - old).norm() / old.norm().clamp_min(1e-30))
+
+
+def _output(layer: Layer) -> Tensor:
+    output = layer.stages_of(list(range(layer.n_heads))).output
+    whole = output[0].transpose(0, 1).flatten(1).float()
+    return whole @ layer.w_o.float().T if layer.w_o is not None else whole

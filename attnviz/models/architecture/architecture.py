@@ -1,0 +1,147 @@
+"""A model's attention as numbers: parameters, FLOPs and cache, layer by layer, from its config alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+from transformers.configuration_utils import PretrainedConfig
+from transformers.models.auto.configuration_auto import AutoConfig
+
+from attnviz.core.costs import Flops, Parameters
+from attnviz.core.latent import Machine
+from attnviz.core.message import Problem
+from attnviz.models.architecture import config_to_layers
+from attnviz.models.architecture.family_rules import FAMILIES
+from attnviz.models.architecture.layer_spec import PAGED, Convention, Layer, Paged
+from attnviz.models.architecture.measured_layers import measured_layers
+from attnviz.models.architecture.parse_config import config_from, max_context, text_part, unread_fields
+from attnviz.models.architecture.presets import Preset, find_preset
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Attention of one model. `measured` says that no rule for its family is known here and meta tensors were asked."""
+
+    name: str
+    model_type: str
+    layers: tuple[Layer, ...]
+    max_context: int | None = None
+    config: PretrainedConfig | None = field(default=None, compare=False, repr=False)
+    measured: bool = False
+    unread: tuple[str, ...] = ()  #: fields of the config that look as if they mattered and are not known
+
+    @classmethod
+    def from_config(cls, config: PretrainedConfig | dict[str, Any], name: str | None = None) -> Architecture:
+        """From any transformers config, or the contents of a config.json."""
+        whole = config if isinstance(config, PretrainedConfig) else config_from(config)
+        text = whole if whole.is_encoder_decoder else text_part(whole)
+        family = FAMILIES.get(text.model_type)
+        given = config if isinstance(config, dict) else whole.to_dict()
+        unread = unread_fields(given, whole)
+        try:
+            layers = config_to_layers.read(text, family) if family else measured_layers(text)
+        except config_to_layers.UnknownLayer:
+            family, layers, unread = None, measured_layers(text), (*unread, "layer_types")
+        return cls(
+            name or text.model_type,
+            text.model_type,
+            layers,
+            max_context(text),
+            text,
+            family is None,
+            unread,
+        )
+
+    @classmethod
+    def preset(cls, name: str) -> Architecture:
+        """One of the published models by its name."""
+        return _preset(name)
+
+    @cached_property
+    def published(self) -> Preset | None:
+        """The published facts this was read from, when it was."""
+        try:
+            return find_preset(self.name)
+        except Problem:
+            return None
+
+    def parameters(self) -> Parameters:
+        """Attention's parameters of the whole model, by what they are."""
+        return sum((layer.parameters for layer in self.layers), Parameters())
+
+    def attention_parameters(self) -> int:
+        """Attention's parameters of the whole model."""
+        return self.parameters().total
+
+    def kv_cache_bytes(
+        self,
+        tokens: int,
+        batch: int = 1,
+        dtype: str = "bfloat16",
+        convention: Convention = "ideal",
+        encoder_tokens: int = 0,
+        group: int = 64,
+        paged: Paged = PAGED,
+    ) -> int:
+        """Bytes that `batch` sequences of `tokens` tokens keep; cross-attention keeps `encoder_tokens` of its own."""
+        _check(tokens, batch, encoder_tokens)
+        lengths = {"self": tokens, "cross": encoder_tokens}
+        return batch * sum(
+            n * layer.cache_bytes(lengths[layer.role], dtype, convention, group, paged) for layer, n in self._alike
+        )
+
+    def bytes_by_layer(
+        self,
+        tokens: int,
+        batch: int = 1,
+        dtype: str = "bfloat16",
+        convention: Convention = "ideal",
+        encoder_tokens: int = 0,
+        group: int = 64,
+        paged: Paged = PAGED,
+    ) -> Iterator[tuple[Layer, int]]:
+        """Each layer with the bytes it keeps."""
+        _check(tokens, batch, encoder_tokens)
+        for layer in self.layers:
+            length = encoder_tokens if layer.role == "cross" else tokens
+            yield layer, batch * layer.cache_bytes(length, dtype, convention, group, paged)
+
+    def prefill_flops(self, tokens: int, *, causal: bool = False, machine: Machine = "expanded") -> Flops:
+        """Attention's FLOPs to read `tokens` tokens at once, all self-attention layers."""
+        return self._flops(tokens, tokens, causal, machine)
+
+    def decode_flops(self, context: int, *, machine: Machine = "absorbed") -> Flops:
+        """Attention's FLOPs for one more token that sees `context` tokens, itself included (fewer under a window)."""
+        return self._flops(1, context, True, machine)
+
+    def _flops(self, new: int, context: int, causal: bool, machine: Machine) -> Flops:
+        total = Flops(0, 0, 0)
+        for layer, n in self._alike:
+            if layer.role == "self" and (new > 1 or layer.stack == "decoder"):
+                total = total + layer.flops(new, context, causal=causal, machine=machine) * n
+        return total
+
+    @cached_property
+    def _alike(self) -> tuple[tuple[Layer, int], ...]:
+        """Layers that differ in nothing but their place, and how many there are."""
+        return tuple(Counter(replace(layer, index=0) for layer in self.layers).items())
+
+
+def _check(tokens: int, batch: int, encoder_tokens: int) -> None:
+    for name, value, least in (("tokens", tokens, 0), ("batch", batch, 1), ("encoder_tokens", encoder_tokens, 0)):
+        if not isinstance(value, int) or not least <= value <= 1 << 40:
+            raise Problem("{name}={value} must be a whole number and not negative", name=name, value=value)
+
+
+@lru_cache(maxsize=64)
+def _preset(name: str) -> Architecture:
+    preset = find_preset(name)
+    config = AutoConfig.for_model(preset.model_type, **preset.config)
+    found = Architecture.from_config(config, preset.id)
+    return Architecture(
+        found.name, found.model_type, found.layers, preset.max_context or found.max_context, found.config
+    )

@@ -1,0 +1,228 @@
+"""From a transformers config to the layers it describes, by the family's own rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+from attnviz.core.costs import Parameters, kv_elements, parameters
+from attnviz.core.heads import HeadLayout
+from attnviz.core.latent import LatentLayout, latent_parameters
+from attnviz.core.message import Problem
+from attnviz.models.architecture.family_rules import Family, Flag
+from attnviz.models.architecture.layer_spec import Kind, Layer
+from attnviz.models.architecture.recurrent_state import state_of
+
+LIMITS = {"hidden_size": 1 << 20, "num_attention_heads": 1 << 14, "num_hidden_layers": 1 << 12, "head_dim": 1 << 14}
+
+_KINDS: dict[str, Kind] = {
+    "full_attention": "full",
+    "attention": "full",
+    "sliding_attention": "window",
+    "local": "window",
+    "global": "full",
+    "chunked_attention": "chunk",
+    "linear_attention": "linear",
+    "conv": "linear",
+    "mamba": "linear",
+    "hybrid": "hybrid",
+}
+
+
+class UnknownLayer(Problem):
+    """A layer that no rule here fits."""
+
+
+def read(config: Any, family: Family) -> tuple[Layer, ...]:
+    """Every attention layer of the model, encoder first, a decoder layer's self before its cross."""
+    return tuple(_SHAPES[family.shape](config, family))
+
+
+def number(config: Any, name: str) -> int:
+    """A size from the config, refused in words when it is not one."""
+    value, most = getattr(config, name, None), LIMITS.get(name, 1 << 24)
+    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
+        raise Problem("{name}={value} must be a whole number from 1 to {most}", name=name, value=repr(value), most=most)
+    return value
+
+
+def _flag(config: Any, flag: Flag) -> bool:
+    return bool(getattr(config, flag, False)) if isinstance(flag, str) else flag
+
+
+def _layout(config: Any, family: Family, heads: int | None = None) -> HeadLayout:
+    heads = heads or number(config, "num_attention_heads")
+    shared = number(config, "num_key_value_heads") if getattr(config, "num_key_value_heads", None) else heads
+    kv_heads = shared if family.shares_heads else heads
+    if getattr(config, "multi_query", None) is not None:  # Falcon, GPT-BigCode
+        new = getattr(config, "new_decoder_architecture", False)
+        kv_heads = number(config, "num_kv_heads") if new else 1 if config.multi_query else heads
+    width = number(config, "head_dim") if getattr(config, "head_dim", None) else None
+    if config.model_type in ("falcon", "esm", "phi", "stablelm", "opt"):
+        width = None  # what these call head_dim is computed, or not used
+    d_model = number(config, "hidden_size")
+    if width is None and family.shape in ("decoder", "hybrid", "gpt2") and d_model >= heads:
+        width = d_model // heads  # transformers rounds down where they do not divide
+    return HeadLayout(d_model, heads, kv_heads, width)
+
+
+def _count(config: Any, family: Family, layout: HeadLayout, **more: Any) -> Parameters:
+    """Parameters of one layer, the family's extras included."""
+    found = parameters(
+        layout,
+        qkv_bias=_flag(config, family.qkv_bias),
+        out_bias=_flag(config, family.out_bias),
+        qk_norm=family.qk_norm if _flag(config, family.qk_norm_flag) else None,
+        sinks=_flag(config, family.sinks),
+        gated=_flag(config, family.gated),
+        **more,
+    )
+    no_key_bias = 0 if family.key_bias else layout.kv_heads * layout.qk_width
+    extra = family.extra_per_head * layout.n_heads + family.extra_per_width * layout.qk_width
+    return replace(
+        found,
+        biases=found.biases - no_key_bias,
+        norms=found.norms + (layout.n_heads * layout.v_width if family.sub_norm else 0),
+        other=found.other + extra,
+    )
+
+
+def _layer(index: int, kind: Kind, layout: HeadLayout, count: Parameters, **more: Any) -> Layer:
+    given: dict[str, Any] = {"stack": "decoder", "role": "self", "cached": kv_elements(layout), **more}
+    return Layer(
+        index,
+        kind=kind,
+        d_model=layout.d_model,
+        n_heads=layout.n_heads,
+        n_kv_heads=layout.kv_heads,
+        d_head=layout.qk_width,
+        d_value=layout.v_width,
+        parameters=count,
+        **given,
+    )
+
+
+def _kinds(config: Any, n: int) -> list[tuple[Kind, int | None]]:
+    """Kind and window of each layer, as transformers itself decides."""
+    types = getattr(config, "layer_types", None) or getattr(config, "attention_layers", None)
+    if types is None:
+        chunk = getattr(config, "attention_chunk_size", None)
+        one = "sliding_attention" if getattr(config, "sliding_window", None) else "chunked_attention" if chunk else ""
+        types = [one or "full_attention"] * n
+    windows = {"window": ("sliding_window", "local_attention", "window_size"), "chunk": ("attention_chunk_size",)}
+    found: list[tuple[Kind, int | None]] = []
+    for name in types[:n]:
+        if name not in _KINDS:
+            raise UnknownLayer("layer type {name} is not known here", name=repr(name))
+        kind = _KINDS[name]
+        given = (getattr(config, field, None) for field in windows.get(kind, ()))
+        found.append((kind, next((int(w) for w in given if w), None)))
+    return found
+
+
+def _decoder(config: Any, family: Family) -> Iterator[Layer]:
+    layout = _layout(config, family)
+    count = _count(config, family, layout)
+    slides = getattr(config, "attention_layers", None) is None  # GPT-Neo's local layers keep everything
+    repeats = getattr(config, "new_decoder_architecture", False)  # Falcon 40B caches keys once per query head
+    held = None if family.cache and not repeats else 2 * layout.n_heads * layout.qk_width * family.cache
+    for i, (kind, window) in enumerate(_kinds(config, number(config, "num_hidden_layers"))):
+        yield _layer(i, kind, layout, count, window=window, slides=slides, held=held)
+
+
+def _encoder(config: Any, family: Family) -> Iterator[Layer]:
+    layout = _layout(config, family)
+    count = _count(config, family, layout)
+    n = number(config, "num_hidden_layers")
+    with_own = getattr(config, "num_hidden_groups", n)  # ALBERT runs one layer's weights many times
+    decodes = bool(getattr(config, "is_decoder", False))
+    for i, (kind, window) in enumerate(_kinds(config, n)):
+        more = {} if decodes else {"cached": 0, "stack": "encoder"}
+        yield _layer(i, kind, layout, count if i < with_own else Parameters(), window=window, **more)
+
+
+def _gpt2(config: Any, family: Family) -> Iterator[Layer]:
+    layout = _layout(config, family)
+    for i in range(number(config, "num_hidden_layers")):
+        yield _layer(i, "full", layout, _count(config, family, layout))
+        if getattr(config, "add_cross_attention", False):
+            yield _layer(i, "full", layout, _count(config, family, layout), role="cross")
+
+
+def _latent(config: Any, family: Family) -> Iterator[Layer]:
+    rank = config.q_lora_rank
+    mla = LatentLayout(
+        number(config, "hidden_size"),
+        number(config, "num_attention_heads"),
+        rank,
+        number(config, "kv_lora_rank"),
+        config.qk_nope_head_dim,
+        config.qk_rope_head_dim,
+        number(config, "v_head_dim"),
+    )
+    count = latent_parameters(mla)
+    if getattr(config, "attention_bias", False):
+        count = replace(count, biases=(rank or 0) + mla.kv_rank + mla.d_rope + mla.d_model)
+    for i in range(number(config, "num_hidden_layers")):
+        yield _layer(i, "latent", mla.expanded, count, cached=mla.kv_rank + mla.d_rope, latent=mla)
+
+
+def _hybrid(config: Any, family: Family) -> Iterator[Layer]:
+    """Families whose layers differ in more than their window."""
+    n = number(config, "num_hidden_layers")
+    sharing = getattr(config, "kv_sharing_modes", None) or [None] * n
+    each = getattr(config, "per_layer_config", None) or [config] * n
+    for i, ((kind, window), mode, own) in enumerate(zip(_kinds(config, n), sharing, each, strict=True)):
+        if kind == "linear":
+            fixed, fixed_float32 = state_of(config)
+            yield Layer(
+                i, "decoder", "self", kind, number(config, "hidden_size"), fixed=fixed, fixed_float32=fixed_float32
+            )
+            continue
+        layout = _layout(own, family)
+        more: dict[str, Any] = {"window": window}
+        if kind == "hybrid":
+            more |= dict(zip(("fixed", "fixed_float32"), state_of(config), strict=True))
+        borrowed = mode == "reuse"
+        count = _count(config, family, layout, own_kv=not borrowed)
+        if getattr(config, "attention_k_eq_v", False) and kind == "full" and not borrowed:
+            count = replace(count, w_v=0)  # Gemma 4: the values are the keys
+        if borrowed:
+            yield _layer(i, "shared", layout, count, cached=0, window=window)
+        else:
+            yield _layer(i, kind, layout, count, **more)
+
+
+def _encoder_decoder(config: Any, family: Family) -> Iterator[Layer]:
+    reading = _layout(config, family, number(config, "encoder_attention_heads"))
+    for i in range(number(config, "encoder_layers")):
+        yield _layer(i, "full", reading, _count(config, family, reading), cached=0, stack="encoder")
+    writing = _layout(config, family, number(config, "decoder_attention_heads"))
+    for i in range(number(config, "decoder_layers")):
+        for role in ("self", "cross"):
+            yield _layer(i, "full", writing, _count(config, family, writing), role=role)
+
+
+def _t5(config: Any, family: Family) -> Iterator[Layer]:
+    """T5 keeps one table of position biases per stack, in its first layer; UMT5 one in every layer."""
+    layout = HeadLayout(number(config, "d_model"), number(config, "num_heads"), d_head=number(config, "d_kv"))
+    plain = _count(config, family, layout)
+    table = replace(plain, other=plain.other + number(config, "relative_attention_num_buckets") * layout.n_heads)
+    every = config.model_type == "umt5"
+    for i in range(number(config, "num_layers")):
+        yield _layer(i, "full", layout, table if every or i == 0 else plain, cached=0, stack="encoder")
+    for i in range(config.num_decoder_layers or config.num_layers):
+        yield _layer(i, "full", layout, table if every or i == 0 else plain)
+        yield _layer(i, "full", layout, plain, role="cross")
+
+
+_SHAPES: dict[str, Callable[[Any, Family], Iterator[Layer]]] = {
+    "decoder": _decoder,
+    "encoder": _encoder,
+    "encoder-decoder": _encoder_decoder,
+    "gpt2": _gpt2,
+    "hybrid": _hybrid,
+    "latent": _latent,
+    "t5": _t5,
+}

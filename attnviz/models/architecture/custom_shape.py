@@ -1,0 +1,124 @@
+"""An architecture from a handful of numbers: the visitor's own shape, and any model with its heads shared otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from transformers.models.auto.configuration_auto import AutoConfig
+
+from attnviz.core.costs import parameters
+from attnviz.core.heads import HeadLayout
+from attnviz.core.latent import LatentLayout, latent_elements, latent_parameters
+from attnviz.core.message import Problem
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.layer_spec import Layer
+
+Scheme = Literal["heads", "latent"]
+MOST = {"n_layers": 512, "d_model": 65_536, "n_heads": 1024, "d_head": 2048, "d_ff": 1 << 20, "vocab": 1 << 20}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A decoder of equal layers with a gated FFN, as Llama's; with `scheme` latent as DeepSeek's."""
+
+    n_layers: int = 32
+    d_model: int = 4096
+    n_heads: int = 32
+    n_kv_heads: int = 8
+    d_head: int = 128
+    scheme: Scheme = "heads"
+    kv_rank: int = 512
+    d_rope: int = 64
+    q_rank: int | None = None
+    d_ff: int = 14336
+    vocab: int = 128_256
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, most in MOST.items():
+            if not 1 <= getattr(self, name) <= most:
+                raise Problem(
+                    "{name}={value} must be a whole number from 1 to {most}",
+                    name=name,
+                    value=getattr(self, name),
+                    most=most,
+                )
+        HeadLayout(self.d_model, self.n_heads, self.n_kv_heads, self.d_head)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The transformers config that builds it."""
+        common = {
+            "hidden_size": self.d_model, "num_hidden_layers": self.n_layers, "num_attention_heads": self.n_heads,
+            "intermediate_size": self.d_ff, "vocab_size": self.vocab, "max_position_embeddings": 1 << 20,
+        }  # fmt: skip
+        if self.scheme == "latent":
+            return common | {
+                "model_type": "deepseek_v3", "num_key_value_heads": self.n_heads, "q_lora_rank": self.q_rank,
+                "kv_lora_rank": self.kv_rank, "qk_nope_head_dim": self.d_head, "qk_rope_head_dim": self.d_rope,
+                "v_head_dim": self.d_head, "first_k_dense_replace": self.n_layers,
+            }  # fmt: skip
+        heads = {"num_key_value_heads": self.n_kv_heads, "head_dim": self.d_head}
+        if self.window:
+            return common | heads | {"model_type": "mistral", "sliding_window": self.window}
+        return common | heads | {"model_type": "llama"}
+
+    @property
+    def total_parameters(self) -> int:
+        """Of the whole model: attention, gated FFN, two norms a layer and one at the end, embeddings and head."""
+        m, ffn = self.d_model, 3 * self.d_model * self.d_ff
+        return self.architecture().attention_parameters() + self.n_layers * (ffn + 2 * m) + m + 2 * self.vocab * m
+
+    def architecture(self, name: str = "your shape") -> Architecture:
+        """The layers, by the same formulas as for published models."""
+        fields = dict(self.fields)
+        return Architecture.from_config(AutoConfig.for_model(fields.pop("model_type"), **fields), name)
+
+
+def shared_otherwise(arch: Architecture, n_kv_heads: int) -> Architecture:
+    """The same model with `n_kv_heads` key/value heads in every layer that has heads of its own (MLA: as unfolded)."""
+    return replace(arch, layers=tuple(_reshared(layer, n_kv_heads) for layer in arch.layers), config=None)
+
+
+def as_latent(arch: Architecture, kv_rank: int = 512, d_rope: int = 64) -> Architecture:
+    """The same model with MLA in place of its heads: DeepSeek's latent of 512 + 64 unless said otherwise."""
+    return replace(arch, layers=tuple(_latent(layer, kv_rank, d_rope) for layer in arch.layers), config=None)
+
+
+def has_heads(layer: Layer) -> bool:
+    """Whether the layer makes keys and values of its own."""
+    return layer.n_heads > 0 and layer.kind not in ("shared", "none", "linear")
+
+
+def _reshared(layer: Layer, n_kv_heads: int) -> Layer:
+    if not has_heads(layer):
+        return layer
+    d_head, d_value = layer.d_head, layer.d_value
+    if layer.n_heads % n_kv_heads:
+        raise Problem(
+            "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
+            n_heads=layer.n_heads,
+            n_kv_heads=n_kv_heads,
+        )
+    shape = HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, d_head, d_value)
+    plain = parameters(shape)
+    count = replace(layer.parameters, w_k=plain.w_k, w_v=plain.w_v)
+    if layer.parameters.biases:  # those of keys and values follow their width
+        count = replace(count, biases=max(0, count.biases - (layer.n_kv_heads - n_kv_heads) * (d_head + d_value)))
+    if layer.latent is not None:
+        count = plain
+    cached = n_kv_heads * (d_head + d_value) if layer.stack == "decoder" else 0
+    kind = "full" if layer.kind == "latent" else layer.kind
+    return replace(layer, n_kv_heads=n_kv_heads, parameters=count, cached=cached, held=None, latent=None, kind=kind)
+
+
+def _latent(layer: Layer, kv_rank: int, d_rope: int) -> Layer:
+    if not has_heads(layer) or layer.latent is not None:
+        return layer
+    mla = LatentLayout(layer.d_model, layer.n_heads, None, kv_rank, layer.d_head, d_rope, layer.d_value)
+    cached = latent_elements(mla) if layer.stack == "decoder" else 0
+    return replace(
+        layer, kind="latent", latent=mla, parameters=latent_parameters(mla), cached=cached, held=None,
+        n_kv_heads=layer.n_heads, d_head=layer.d_head + d_rope,
+    )  # fmt: skip

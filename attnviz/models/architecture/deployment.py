@@ -1,0 +1,117 @@
+"""Does it fit, how far does it reach, and how fast can it decode: one model on one machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from attnviz.core.message import Problem
+from attnviz.core.precision import stored_bytes
+from attnviz.core.roofline import Machine, Step, decode_step
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.layer_spec import Convention, Paged
+
+FARTHEST = 1 << 30
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """How a model is to be served."""
+
+    context: int = 8192
+    batch: int = 1
+    weight_dtype: str = "bfloat16"
+    cache_dtype: str = "bfloat16"
+    group: int = 64  #: numbers that share a scale, in int8, int4 and int2
+    convention: Convention = "ideal"
+    hybrid: bool = True  #: paged only: whether windowed layers are managed apart
+    encoder_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("context", "batch"):
+            value = getattr(self, name)
+            if not 1 <= value <= FARTHEST:
+                raise Problem(
+                    "{name}={value} must be a whole number from 1 to {most}", name=name, value=value, most=FARTHEST
+                )
+
+
+@dataclass(frozen=True)
+class Size:
+    """What comes of it. Bytes are whole, seconds are what an ideal kernel takes."""
+
+    weight_bytes: int
+    cache_bytes: int  #: of the whole batch
+    fits: bool
+    longest_context: int  #: at this batch; 0 when the weights alone do not fit
+    largest_batch: int  #: at this context
+    step: Step
+    bandwidth_limit: int | None  #: context from which no batch makes decoding compute-bound; None: never
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Of one sequence."""
+        return 1 / self.step.seconds
+
+
+def size(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
+    """`total` parameters are stored, `active` are multiplied with for each token."""
+    weights = stored_bytes(total, how.weight_dtype, how.group)
+    room = machine.memory - weights
+
+    def cache(tokens: int, batch: int = 1) -> int:
+        return arch.kv_cache_bytes(
+            tokens, batch, how.cache_dtype, how.convention, how.encoder_tokens, how.group, Paged(hybrid=how.hybrid)
+        )
+
+    each = cache(how.context)
+    # one sequence reads the experts it uses; a batch is charged all of them
+    step = decode_step(
+        machine,
+        parameters=active,
+        weight_bytes=stored_bytes(active if how.batch == 1 else total, how.weight_dtype, how.group),
+        attention_flops=_attention(arch, how.context),
+        cache_bytes=each,
+        batch=how.batch,
+    )
+    return Size(
+        weights,
+        each * how.batch,
+        each * how.batch <= room,
+        _largest(lambda tokens: cache(tokens, how.batch) <= room),
+        FARTHEST if room >= 0 and each == 0 else max(0, room // max(each, 1)),
+        step,
+        bandwidth_limit(arch, active, machine, cache),
+    )
+
+
+def bandwidth_limit(arch: Architecture, active: int, machine: Machine, cache: Callable[[int], int]) -> int | None:
+    """The shortest context at which one more sequence takes longer to read than to compute."""
+
+    def computes(tokens: int) -> bool:
+        work = (2 * active + _attention(arch, tokens)) * machine.bandwidth
+        return work > cache(tokens) * machine.peak
+
+    reach = _largest(computes)
+    return None if reach >= FARTHEST else reach + 1
+
+
+def _attention(arch: Architecture, context: int) -> int:
+    """FLOPs of scores and values for one decoded token; the projections are among the parameters."""
+    work = arch.decode_flops(context)
+    return work.scores + work.values
+
+
+def _largest(holds: Callable[[int], bool]) -> int:
+    """The largest number up to FARTHEST for which `holds`, 0 if not even 1; it holds for all below."""
+    if not holds(1):
+        return 0
+    low, high = 1, 2
+    while high <= FARTHEST and holds(high):
+        low, high = high, high * 2
+    if high > FARTHEST:
+        return FARTHEST
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low

@@ -1,0 +1,185 @@
+"""Measure a model that is never loaded: built on torch's `meta` device, where tensors have shapes and no memory."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers.configuration_utils import PretrainedConfig
+from transformers.models.auto.modeling_auto import AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+
+from attnviz.core.message import Message
+from attnviz.models.architecture.meta_attention import SHAPES_ONLY, NoPadding
+
+#: What a module of softmax attention is called; T5's LayerSelfAttention is the block around one.
+_ATTENTION = re.compile(r"(?<!Layer)(?<!LayerSelf)(?<!LayerCross)(Attention|Attn)$")
+_NOT_SOFTMAX = re.compile(r"(Linear|Delta|Lightning|LayerSelf|LayerCross|LayerLocal|LayerTransientGlobal)\w*Attention$")
+#: Norms of the block that some families keep inside the attention module: not attention's own.
+_BLOCK_NORM = re.compile(r"(^|\.)(LayerNorm|layer_norm|self_attn_layer_norm|ln)\.")
+
+
+@dataclass(frozen=True)
+class MeasuredModule:
+    """One attention module of the model."""
+
+    name: str
+    kind: str  #: class name
+    parameters: int
+
+
+@dataclass(frozen=True)
+class MeasuredCache:
+    """What one layer's cache holds after a pass."""
+
+    role: str  #: "self" or "cross"
+    index: int
+    kind: str  #: class name of the cache layer
+    nbytes: int  #: of the keys and values (or states) that later steps read
+    storage: int  #: of the memory behind them, larger where they are a view
+    elements: int
+    shapes: tuple[str, ...]
+    window: int | None = None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What was found by building a model without memory and running it without numbers."""
+
+    total_parameters: int
+    expert_parameters: int  #: of these, in experts of a mixture
+    modules: tuple[MeasuredModule, ...]
+    cache: tuple[MeasuredCache, ...]
+    seconds: float
+    failure: Message | None = None  #: why the pass could not be run, when it could not
+
+    @property
+    def attention_parameters(self) -> int:
+        return sum(module.parameters for module in self.modules)
+
+    @property
+    def cache_bytes(self) -> int:
+        return sum(layer.nbytes for layer in self.cache)
+
+
+def measure(
+    config: PretrainedConfig,
+    tokens: int = 16,
+    batch: int = 1,
+    dtype: torch.dtype = torch.bfloat16,
+    encoder_tokens: int | None = None,
+) -> Measurement:
+    """Build `config`'s model on `meta`, count its attention's parameters, run `tokens` tokens, measure its cache.
+
+    Without `tokens` nothing is run. In an encoder-decoder `tokens` are the decoder's, `encoder_tokens` (as many
+    unless given) the encoder's.
+    """
+    started = time.perf_counter()
+    failure: Message | None = None
+    cache: tuple[MeasuredCache, ...] = ()
+    for implementation in (SHAPES_ONLY, "eager"):  # some families take no attention function of ours
+        try:
+            model = build(config, dtype, implementation)
+        except (ValueError, ImportError, KeyError):
+            if implementation == "eager":
+                raise
+            continue
+        if not tokens:
+            break
+        try:
+            with NoPadding():
+                cache, failure = tuple(_cache_of(_run(model, tokens, batch, encoder_tokens or tokens))), None
+            break
+        except Exception as error:  # a model's own code, on a device it was not written for: anything may be raised
+            failure = failure or Message(
+                "{model} does not run without numbers: {reason}", {"model": type(model).__name__, "reason": str(error)}
+            )
+    experts = sum(p.numel() for name, p in model.named_parameters() if ".experts." in name)
+    total = sum(p.numel() for p in model.parameters())
+    return Measurement(total, experts, attention_modules(model), cache, time.perf_counter() - started, failure)
+
+
+def build(
+    config: PretrainedConfig, dtype: torch.dtype = torch.bfloat16, implementation: str = SHAPES_ONLY
+) -> nn.Module:
+    """The model of `config` on `meta`, with its language-modelling head where it has one."""
+    for auto in (AutoModelForSeq2SeqLM, AutoModelForCausalLM, AutoModel):
+        if type(config) in auto._model_mapping and config.is_encoder_decoder == (auto is AutoModelForSeq2SeqLM):
+            break
+    with torch.device("meta"):
+        return auto.from_config(config, dtype=dtype, attn_implementation=implementation).eval()
+
+
+def attention_modules(model: nn.Module) -> tuple[MeasuredModule, ...]:
+    """Every module of softmax attention, outermost ones only, each module once however often it runs."""
+    found: list[MeasuredModule] = []
+
+    def walk(module: nn.Module, path: str) -> None:
+        for name, child in module.named_children():
+            here, kind = f"{path}{name}", type(child).__name__
+            if _ATTENTION.search(kind) and not _NOT_SOFTMAX.search(kind):
+                own = sum(p.numel() for inner, p in child.named_parameters() if not _BLOCK_NORM.search(inner))
+                found.append(MeasuredModule(here, kind, own))
+            else:
+                walk(child, here + ".")
+
+    walk(model, "")
+    return tuple(found)
+
+
+def _run(model: nn.Module, tokens: int, batch: int, encoder_tokens: int) -> Any:
+    config: Any = model.config
+    ids = torch.zeros(batch, tokens, dtype=torch.long, device="meta")
+    inputs: dict[str, Any] = {"input_ids": ids}
+    if config.is_encoder_decoder:
+        inputs["decoder_input_ids"] = ids
+        if getattr(config, "num_mel_bins", None):  # speech: always as long as its positions, which are half its frames
+            frames = 2 * config.max_source_positions
+            inputs.pop("input_ids")
+            inputs["input_features"] = torch.zeros(
+                batch, config.num_mel_bins, frames, device="meta", dtype=next(model.parameters()).dtype
+            )
+        else:
+            inputs["input_ids"] = torch.zeros(batch, encoder_tokens, dtype=torch.long, device="meta")
+    with torch.no_grad():
+        return model(**inputs, use_cache=True)
+
+
+def _cache_of(output: Any) -> list[MeasuredCache]:
+    cache = getattr(output, "past_key_values", None)
+    cache = getattr(output, "cache_params", None) if cache is None else cache
+    if cache is None:
+        return []
+    if hasattr(cache, "cross_attention_cache"):
+        parts = {"self": cache.self_attention_cache, "cross": cache.cross_attention_cache}
+    else:
+        parts = {"self": cache}
+    return [_measured(role, i, layer) for role, part in parts.items() for i, layer in enumerate(part.layers)]
+
+
+def _measured(role: str, index: int, layer: Any) -> MeasuredCache:
+    tensors = dict(_tensors(layer))
+    return MeasuredCache(
+        role,
+        index,
+        type(layer).__name__,
+        sum(t.numel() * t.element_size() for t in tensors.values()),
+        sum(t.untyped_storage().nbytes() for t in tensors.values()),
+        sum(t.numel() for t in tensors.values()),
+        tuple(f"{name} {tuple(t.shape)}" for name, t in tensors.items()),
+        getattr(layer, "sliding_window", None),
+    )
+
+
+def _tensors(layer: Any) -> list[tuple[str, Tensor]]:
+    """Every tensor a cache layer keeps for later steps, under a name."""
+    found = []
+    for name, value in vars(layer).items():
+        if name.startswith("_"):
+            continue
+        many = value.items() if isinstance(value, dict) else [("", value)]
+        found += [(f"{name}{i}", t) for i, t in many if isinstance(t, Tensor) and t.numel()]
+    return found

@@ -1,0 +1,78 @@
+"""Families that do not look their attention function up: their plain path, asked for its weights."""
+
+from __future__ import annotations
+
+import inspect
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.core.message import Message, Problem
+from attnviz.models.capture.attention_switch import switched
+from attnviz.models.capture.forward_pass import Logits, arguments, logits_of
+from attnviz.models.capture.recorded_layer import Kind, Layer, Stack
+from attnviz.models.capture.trace import Trace
+
+WHY = Message("this family of models computes attention in its own way; only its own weights are shown")
+
+
+def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Trace:
+    """A pass with `output_attentions=True`: slower, and heavier by L x H x Q x K numbers."""
+    part, given = arguments(model, logits, inputs)
+    with torch.no_grad(), switched(model, "eager"):
+        output = part(**given, **_ask_for_attentions(part))
+    found: list[Layer] = []
+    counts: Counter[tuple[Stack, Kind]] = Counter()
+    for name, weights in _matrices(output, ""):
+        stack, kind = _place(name, model)
+        index = counts[stack, kind]
+        counts[stack, kind] += 1
+        found.append(Layer(stack, kind, index, name, float("nan"), reported=weights, why=WHY))
+    if not found:
+        _explain(model, output)
+    kept = {
+        name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()
+    }
+    return Trace(tuple(found), logits_of(output, logits, model, inputs), kept)
+
+
+def _explain(model: nn.Module, output: Any) -> None:
+    """Why there is nothing to see."""
+    fields = output.values() if isinstance(output, dict) else ()
+    if any(isinstance(value, tuple) and value and all(entry is None for entry in value) for value in fields):
+        raise Problem(
+            '{model} keeps its attention to itself; load it with attn_implementation="eager"',
+            model=type(model).__name__,
+        )
+    raise Problem("{model} has no attention layers that can be read", model=type(model).__name__)
+
+
+def _ask_for_attentions(part: nn.Module) -> dict[str, bool]:
+    """The keyword, unless the model would not know it."""
+    accepted = inspect.signature(part.forward).parameters.values()
+    known = any(p.name == "output_attentions" or p.kind is p.VAR_KEYWORD for p in accepted)
+    return {"output_attentions": True} if known else {}
+
+
+def _matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
+    """Every attention matrix in an output, in outputs within it too, each with the name of its field."""
+    for name, value in output.items() if isinstance(output, dict) else ():
+        if name.endswith("attentions") and isinstance(value, tuple | list):
+            matrices = (entry for entry in value if isinstance(entry, Tensor) and entry.dim() == 4)
+            yield from ((prefix + name, matrix) for matrix in matrices)
+        else:
+            yield from _matrices(value, f"{prefix}{name}.")
+
+
+def _place(name: str, model: nn.Module) -> tuple[Stack, Kind]:
+    """Where weights of this name come from: "encoder_attentions", "cross_attentions", "attentions"..."""
+    if "cross" in name:
+        return "decoder", "cross"
+    if "encoder" in name or "decoder" in name:
+        return ("decoder" if "decoder" in name else "encoder"), "self"
+    architecture = type(model).__name__
+    decodes = any(word in architecture for word in ("CausalLM", "LMHead"))
+    return ("decoder" if decodes or getattr(getattr(model, "config", None), "is_decoder", False) else "encoder"), "self"

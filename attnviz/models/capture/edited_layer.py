@@ -1,0 +1,125 @@
+"""A recorded layer with something changed: still a layer, so that before and after show alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from attnviz.core.attention import Scale, scale_factor
+from attnviz.core.message import Problem
+from attnviz.models.capture.head_selection import runs
+from attnviz.models.capture.recorded_layer import CHUNK, Layer
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """One edit of one layer: see attnviz.models.capture.intervention.Edit."""
+
+    heads: list[int]
+    mask: Tensor | Literal["model"] | None
+    scale: Scale | Literal["model"]
+    factor: float
+    uniform: bool
+    silence: bool
+    change: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]] | None
+
+
+def carry_out(plan: Plan, layer: Layer) -> Layer:
+    """The layer as it is after the edit."""
+    if plan.change is not None:
+        layer = _with_function(layer, plan)
+    if not isinstance(plan.mask, str) or plan.mask != "model":
+        layer = _with_mask(layer, plan)
+    if plan.scale != "model" or plan.factor != 1.0:
+        layer = _with_scale(layer, plan)
+    if plan.uniform:
+        layer = _with_uniform(layer, plan)
+    if plan.silence:
+        layer = replace(layer, silenced=layer.silenced | set(plan.heads))
+    return layer
+
+
+def layer_output(layer: Layer) -> Tensor:
+    """What the layer hands to its output projection, (B, Q, H, Dv); silenced heads give 0."""
+    b, heads, q_len, k_len = layer.shape
+    step = max(1, CHUNK // (b * q_len * k_len))
+    parts = [layer.stages_of(part).output for _, part in runs(list(range(heads)), step, layer.scale_of)]
+    output = torch.cat(parts, 1)  # (B, H, Q, Dv)
+    if layer.silenced:
+        output[:, sorted(layer.silenced)] = 0.0
+    return output.transpose(1, 2).contiguous()
+
+
+def _with_scale(layer: Layer, plan: Plan) -> Layer:
+    assert layer.q is not None
+    scales = [layer.scale_of(head) for head in range(layer.n_heads)]
+    for head in plan.heads:
+        base = scales[head] if plan.scale == "model" else scale_factor(plan.scale, layer.q.shape[-1])
+        scales[head] = base * plan.factor
+    return replace(layer, scales=tuple(scales))
+
+
+def _with_uniform(layer: Layer, plan: Plan) -> Layer:
+    """Scores of 0 everywhere: softmax makes them even over the keys that may be seen."""
+    layer = _with_scale(layer, replace(plan, scale="model", factor=0.0))
+    bias, sinks = layer.bias, layer.sinks
+    if bias is not None:
+        bias = bias.expand(*bias.shape[:-3], layer.n_heads, -1, -1).clone()
+        bias[..., plan.heads, :, :] = 0.0
+    if sinks is not None:
+        sinks = sinks.clone()
+        sinks[plan.heads] = -torch.inf
+    return replace(layer, bias=bias, sinks=sinks)
+
+
+def _with_mask(layer: Layer, plan: Plan) -> Layer:
+    assert not isinstance(plan.mask, str)
+    new = layer.mask_for(plan.mask, len(plan.heads))
+    if plan.heads == list(range(layer.n_heads)):
+        allowed = new
+    else:
+        b, _, q_len, k_len = layer.shape
+        allowed = layer.mask.expand(b, layer.n_heads, q_len, k_len).clone()
+        allowed[:, plan.heads] = new.expand(b, len(plan.heads), q_len, k_len)
+    return replace(layer, allowed=allowed, causal=False)
+
+
+def _with_function(layer: Layer, plan: Plan) -> Layer:
+    assert layer.q is not None
+    assert layer.k is not None
+    assert layer.v is not None
+    assert plan.change is not None
+    q, k, v = plan.change(layer.q, layer.k, layer.v)
+    b, heads, q_len, k_len = layer.shape
+    _must_be("q", q, (b, heads, q_len, k.shape[-1]))
+    _must_be("k", k, (b, v.shape[1], k_len, k.shape[-1]))
+    _must_be("v", v, (b, k.shape[1], k_len, layer.v.shape[-1]))
+    if heads % k.shape[1]:
+        raise Problem(
+            "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}", n_heads=heads, n_kv_heads=k.shape[1]
+        )
+    if plan.heads != list(range(heads)):
+        _must_be("q", q, (b, heads, q_len, layer.q.shape[-1]))
+        q, k, v = (_mixed(old, new, plan.heads, heads) for old, new in ((layer.q, q), (layer.k, k), (layer.v, v)))
+    return replace(layer, q=q, k=k, v=v)
+
+
+def _mixed(old: Tensor, new: Tensor, chosen: list[int], heads: int) -> Tensor:
+    """Old for most heads, new for the chosen ones, each head with its own keys or values."""
+    mixed = old.repeat_interleave(heads // old.shape[1], 1)
+    mixed[:, chosen] = new.repeat_interleave(heads // new.shape[1], 1)[:, chosen]
+    return mixed
+
+
+def _must_be(name: str, tensor: Tensor, wanted: tuple[int, ...]) -> None:
+    if tuple(tensor.shape) != wanted:
+        raise Problem(
+            "the function returned {name} of shape {shape}; it must be {wanted}",
+            name=name,
+            shape=tuple(tensor.shape),
+            wanted=wanted,
+        )

@@ -1,0 +1,109 @@
+"""Write on, one token at a time with the cache, and keep what each step attended to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.core.message import Problem
+from attnviz.models.capture.attention_switch import takes_interface
+from attnviz.models.capture.intervention import Edit, Intervention
+from attnviz.models.capture.next_token import probabilities
+from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture.run import record
+from attnviz.models.capture.trace import Trace
+
+Choose = Callable[[Tensor], int]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One pass: the first reads the whole prompt, each later one the token chosen before it."""
+
+    trace: Trace  #: queries: what this pass read; keys: everything so far
+    token: int  #: what was chosen from trace.logits
+    probability: float  #: how likely the model thought it, before temperature and top-k
+
+
+def sampler(temperature: float = 0.0, top_k: int | None = None, seed: int = 0) -> Choose:
+    """Choose from logits (V,): the likeliest at temperature 0, else at random, the same for the same seed."""
+    source = torch.Generator().manual_seed(seed)
+
+    def choose(logits: Tensor) -> int:
+        chances = probabilities(logits, temperature, top_k).cpu()
+        return int(torch.multinomial(chances, 1, generator=source))
+
+    return choose
+
+
+def generate(
+    model: nn.Module,
+    steps: int,
+    *,
+    choose: Choose | None = None,
+    stop: Collection[int] = (),
+    edits: Sequence[Edit] = (),
+    **inputs: Any,
+) -> Iterator[Step]:
+    """Up to `steps` passes, each yielded as it is made; ends early once a token in `stop` was chosen.
+
+    One unpadded sentence at a time. Keys and values of all steps share one buffer, so that n steps keep
+    n positions, not n squared. Encoder-decoder models read the source once; give `decoder_input_ids`.
+    """
+    two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
+    name = "decoder_input_ids" if two_stacks else "input_ids"
+    _check(model, inputs, name)
+    choose = choose or sampler()
+    given = {key: value for key, value in inputs.items() if two_stacks or key != "attention_mask"}
+    buffers: dict[int, _Buffer] = {}
+    for _ in range(steps):
+        recorder = Intervention(model, tuple(edits))
+        trace, output = record(model, recorder, "last", {**given, "use_cache": True})
+        shared = (buffers.setdefault(n, _Buffer(layer, steps)).keep(layer) for n, layer in enumerate(trace.layers))
+        trace = replace(trace, layers=tuple(shared) if not two_stacks else trace.layers)
+        assert trace.logits is not None
+        token = choose(trace.logits[0])
+        yield Step(trace, token, float(probabilities(trace.logits[0])[token]))
+        if token in stop:
+            return
+        given[name] = torch.tensor([[token]], device=trace.logits.device)
+        given["past_key_values"] = output.past_key_values
+        if two_stacks:
+            given.pop("input_ids", None)
+            given["encoder_outputs"] = (output.encoder_last_hidden_state,)
+
+
+class _Buffer:
+    """The keys and values of one layer through all steps, written once each."""
+
+    def __init__(self, layer: Layer, steps: int) -> None:
+        assert layer.k is not None
+        assert layer.v is not None
+        length = layer.k.shape[2] + steps
+        self.k = layer.k.new_empty(*layer.k.shape[:2], length, layer.k.shape[3])
+        self.v = layer.v.new_empty(*layer.v.shape[:2], length, layer.v.shape[3])
+        self.filled = 0
+
+    def keep(self, layer: Layer) -> Layer:
+        """The layer with its keys in the buffer; as it was where keys were dropped (a sliding window)."""
+        if layer.k is None or layer.v is None or layer.k.shape[2] != self.filled + layer.shape[2]:
+            return layer
+        start, self.filled = self.filled, layer.k.shape[2]
+        self.k[:, :, start : self.filled] = layer.k[:, :, start:]
+        self.v[:, :, start : self.filled] = layer.v[:, :, start:]
+        return replace(layer, k=self.k[:, :, : self.filled], v=self.v[:, :, : self.filled])
+
+
+def _check(model: nn.Module, inputs: dict[str, Any], name: str) -> None:
+    ids = inputs.get(name)
+    if not takes_interface(model):
+        raise Problem("{model} cannot be followed step by step", model=type(model).__name__)
+    if not isinstance(ids, Tensor) or ids.dim() != 2 or len(ids) != 1 or ids.shape[1] < 1:
+        raise Problem("{name} must hold one sentence of at least one token, shape (1, length)", name=name)
+    mask = inputs.get("attention_mask")
+    if isinstance(mask, Tensor) and not bool(mask.all()):
+        raise Problem("generation takes one sentence without padding")

@@ -1,0 +1,116 @@
+"""Run a model again with its attention changed, and see what follows.
+
+>>> after = intervene(model, [Edit(layers=3, heads=(0, 5), silence=True)], input_ids=ids)
+>>> after.logits - capture(model, input_ids=ids).logits
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from torch import Tensor, nn
+
+from attnviz.core.attention import Scale
+from attnviz.core.message import Problem
+from attnviz.models.capture import attention_functions
+from attnviz.models.capture.attention_call import Call
+from attnviz.models.capture.attention_switch import takes_interface
+from attnviz.models.capture.edited_layer import Plan, carry_out, layer_output
+from attnviz.models.capture.forward_pass import Logits
+from attnviz.models.capture.head_selection import chosen_heads
+from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture.recorder import Recorder
+from attnviz.models.capture.trace import Trace
+
+Choice = int | Collection[int] | Literal["all"]
+Change = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """What to change, and where. Edits are made in the order given; a later one wins over an earlier.
+
+    `layers` and `heads` count from 0; `layers` within the stack and kind, as `Layer.index` does.
+    `mask` replaces the model's pattern as in `Layer.weights`. `scale` is what multiplies q.kT, and
+    `factor` multiplies what the model itself uses. `change` is given q (B, H, Q, D), k (B, G, K, D) and
+    v (B, G, K, Dv) of the whole layer and returns what to use in their place, for the chosen heads; it may
+    return fewer key/value heads. Dropout, in a model that trains, does not act in a layer that is changed.
+    """
+
+    layers: Choice = "all"
+    heads: Choice = "all"
+    stack: Literal["encoder", "decoder"] | None = None  #: None: either
+    kind: Literal["self", "cross"] = "self"
+    mask: Tensor | Literal["model"] | None = "model"
+    scale: Scale | Literal["model"] = "model"
+    factor: float = 1.0
+    uniform: bool = False  #: the same weight on every key that may be seen
+    silence: bool = False  #: the heads give 0 to the output projection
+    change: Change | None = None
+
+    def concerns(self, layer: Layer) -> bool:
+        here = self.kind == layer.kind and self.stack in (None, layer.stack)
+        return here and layer.index in _numbers(self.layers, layer.index + 1)
+
+    def heads_of(self, layer: Layer) -> list[int]:
+        return sorted(set(chosen_heads(_numbers(self.heads, layer.n_heads), layer.n_heads, layer.index)))
+
+
+def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits = "last", **inputs: Any) -> Trace:
+    """The same pass as `capture`, with `edits` made on the way; the trace shows what was then used."""
+    from attnviz.models.capture.run import record
+
+    chosen = (edits,) if isinstance(edits, Edit) else tuple(edits)
+    if not takes_interface(model):
+        raise Problem(
+            "{model} computes attention in its own way; it can be shown but not changed", model=type(model).__name__
+        )
+    recorder = Intervention(model, chosen)
+    trace, _ = record(model, recorder, logits, inputs)
+    for edit in chosen:
+        missing = sorted(set(_numbers(edit.layers, 0)) - recorder.met[edit])
+        if missing:
+            raise Problem("{model} has no layer {missing} to change", model=type(model).__name__, missing=missing[0])
+    return trace
+
+
+class Intervention(Recorder):
+    """A recorder that answers some calls differently."""
+
+    def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
+        super().__init__(model)
+        self.edits = edits
+        self.met: dict[Edit, set[int]] = {edit: set() for edit in edits}
+
+    def answer(
+        self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
+    ) -> attention_functions.Answer:
+        layer = self.describe(module, call)
+        edits = [edit for edit in self.edits if edit.concerns(layer)]
+        for edit in edits:
+            self.met[edit].add(layer.index)
+        if not edits:
+            return self.keep(layer, module, call, mask, kwargs)
+        if call.unknown:
+            raise Problem("layer {index} gives its weights only and cannot be changed", index=layer.index)
+        changed = layer
+        for edit in edits:
+            changed = carry_out(plan(edit, layer), changed)
+        self.layers.append(changed)
+        return layer_output(changed).to(call.q.dtype), None
+
+
+def plan(edit: Edit, layer: Layer) -> Plan:
+    """The edit in this layer's own numbers."""
+    return Plan(edit.heads_of(layer), edit.mask, edit.scale, edit.factor, edit.uniform, edit.silence, edit.change)
+
+
+def _numbers(choice: Choice, count: int) -> Collection[int]:
+    if choice == "all":
+        return range(count)
+    if isinstance(choice, int):
+        return (choice,)
+    assert not isinstance(choice, str)
+    return choice

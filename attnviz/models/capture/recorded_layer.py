@@ -1,0 +1,205 @@
+"""One attention layer as it was recorded: enough to compute any head under any mask or scale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from attnviz.core.attention import Scale, Stages, attend, scale_factor
+from attnviz.core.message import Message, Problem
+from attnviz.models.capture.head_selection import broadcasts, chosen_heads, everything, of_heads, runs, wide
+from attnviz.models.capture.output_projection import value_lengths
+
+Stack = Literal["encoder", "decoder"]
+Kind = Literal["self", "cross"]
+MaskChoice = Tensor | Literal["model"] | None
+ScaleChoice = Scale | Literal["model"]
+
+#: scores held at once while weights are computed, so that a long sequence costs one head at a time
+CHUNK = 1 << 24
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Layer:
+    """What one call of attention was given. Tensors are shared with the pass, never copied.
+
+    q (B, H, Q, D), k (B, G, K, D), v (B, G, K, Dv). A layer that is not exact holds no q, k, v
+    that can be relied on, only the weights the model itself reported (`reported`).
+    """
+
+    stack: Stack
+    kind: Kind
+    index: int  #: place among the layers of the same stack and kind, in execution order
+    name: str  #: the module's dotted name in the model
+    scale: float  #: what the model multiplies q.kT by, not always 1/sqrt(D)
+    q: Tensor | None = None
+    k: Tensor | None = None
+    v: Tensor | None = None
+    allowed: Tensor | None = None  #: boolean, broadcasts to (B, H, Q, K); None hides nothing but what `causal` hides
+    causal: bool = False  #: query i sees keys 0..i; only when `allowed` is None
+    padding: Tensor | None = None  #: boolean (B, 1, 1, K), False at keys that no mask may uncover
+    bias: Tensor | None = None  #: added to the scaled scores, broadcasts to (B, H, Q, K)
+    softcap: float | None = None
+    sinks: Tensor | None = None  #: (H,)
+    scales: tuple[float, ...] | None = None  #: one for each head, where an intervention set them apart
+    silenced: frozenset[int] = frozenset()  #: heads whose output an intervention replaced by 0
+    w_o: Tensor | None = None  #: output projection (M, H*Dv), where it was found
+    norms: Tensor | None = None  #: what `value_norms` gives, where it was kept and `w_o` was not
+    reported: Tensor | None = None  #: (B, H, Q, K) weights from the model, where they are all there is
+    why: Message | None = None  #: why the layer is not exact
+
+    def __repr__(self) -> str:
+        _, heads, q_len, k_len = self.shape
+        what = "" if self.exact else ", weights only"
+        return f"<{self.stack} {self.kind} {self.index}: {heads} heads on {self.n_kv_heads}, {q_len} x {k_len}{what}>"
+
+    @property
+    def exact(self) -> bool:
+        """Whether weights are computed from q and k: only then can another mask or scale be tried."""
+        return self.reported is None
+
+    @cached_property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(B, H, Q, K)."""
+        if self.reported is not None:
+            b, h, q, k = self.reported.shape
+            return b, h, q, k
+        q_, k_, _ = self._qkv()
+        return max(q_.shape[0], k_.shape[0]), q_.shape[1], q_.shape[2], k_.shape[2]
+
+    @property
+    def device(self) -> torch.device:
+        held = self.q if self.reported is None else self.reported
+        assert held is not None
+        return held.device
+
+    @property
+    def n_heads(self) -> int:
+        return self.shape[1]
+
+    @property
+    def n_kv_heads(self) -> int:
+        return self.n_heads if self.k is None else self.k.shape[1]
+
+    @property
+    def mask(self) -> Tensor:
+        """Boolean (B or 1, H or 1, Q, K): where the model let a query attend."""
+        if self.allowed is not None:
+            return self.allowed
+        full = everything(*self.shape[2:], None, self.device)
+        return full.tril() if self.causal else full
+
+    def mask_for(self, mask: MaskChoice = "model", n_heads: int | None = None) -> Tensor:
+        """Where a query may attend when `mask` is asked for (of `n_heads` heads): padding stays hidden."""
+        if isinstance(mask, str):
+            if mask != "model":
+                raise Problem('mask={mask} must be "model", None or a boolean tensor', mask=repr(mask))
+            return self.mask
+        b, heads, q_len, k_len = self.shape
+        if mask is None:
+            return everything(q_len, k_len, self.padding, self.device)
+        wanted = (b, n_heads or heads, q_len, k_len)
+        if not broadcasts(tuple(mask.shape), wanted):
+            raise Problem(
+                "mask has shape {shape}; it must broadcast to {wanted}", shape=tuple(mask.shape), wanted=wanted
+            )
+        if mask.dtype != torch.bool:
+            raise Problem("mask has dtype {dtype}; it must be boolean, True meaning may attend", dtype=mask.dtype)
+        return everything(q_len, k_len, self.padding, self.device) & mask.to(self.device)
+
+    def weights(
+        self, heads: int | Sequence[int] | None = None, mask: MaskChoice = "model", scale: ScaleChoice = "model"
+    ) -> Tensor:
+        """Attention weights (B, H', Q, K) of the heads asked for; with no arguments, what the model used.
+
+        Another mask replaces the model's own pattern but never uncovers padding; `layer.mask & mine`
+        narrows it; None leaves padding only. Bias, soft-cap and sinks stay as they are.
+        """
+        chosen = chosen_heads(heads, self.n_heads, self.index)
+        if not self.exact:
+            self._refuse_changes(mask, scale)
+            assert self.reported is not None
+            return self.reported[:, chosen]
+        b, _, q_len, k_len = self.shape
+        step = max(1, CHUNK // (b * q_len * k_len))
+        parts = [
+            self.stages_of(part, mask, scale, start, values=False).weights
+            for start, part in runs(chosen, step, self.scale_of)
+        ]
+        return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+
+    def stages(self, head: int = 0, mask: MaskChoice = "model", scale: ScaleChoice = "model") -> Stages:
+        """Every intermediate of one head, the head axis kept, of length 1."""
+        if not self.exact:
+            raise Problem(
+                "layer {index} gives its weights only; scores and masks cannot be shown or changed", index=self.index
+            )
+        return self.stages_of(chosen_heads(head, self.n_heads, self.index), mask, scale)
+
+    def scale_of(self, head: int) -> float:
+        """What this head's q.kT was multiplied by: `scale`, unless an intervention changed it."""
+        return self.scale if self.scales is None else self.scales[head]
+
+    def value_norms(self) -> Tensor:
+        """(B, H, K): how long each value is once it has gone through the head's slice of the output projection."""
+        if self.norms is not None:
+            return self.norms
+        if self.w_o is None or self.v is None:
+            raise Problem(
+                "layer {index} has no output projection that could be found; value weighting is not available",
+                index=self.index,
+            )
+        return value_lengths(self.v, self.w_o, self.n_heads)
+
+    def stages_of(
+        self,
+        heads: list[int],
+        mask: MaskChoice = "model",
+        scale: ScaleChoice = "model",
+        start: int = 0,
+        values: bool = True,
+    ) -> Stages:
+        """Stages of several heads that share one scale.
+
+        `start` is where they stand among all that were asked for: a mask may have a row for each of those.
+        Without `values` the output is left out (Dv = 0): weights alone cost half.
+        """
+        q, k, v = self._qkv()
+        per_kv = self.n_heads // self.n_kv_heads
+        if heads != list(range(self.n_heads)):
+            q = q[:, heads]
+            kv_heads = [head // per_kv for head in heads]
+            k, v = k[:, kv_heads], v[:, kv_heads]
+        q, k, v = wide(q), wide(k), wide(v if values else v[..., :0])
+        factor = self.scale_of(heads[0]) if scale == "model" else scale_factor(scale, q.shape[-1])
+        bias = None if self.bias is None else wide(of_heads(self.bias, heads))
+        sinks = None if self.sinks is None else wide(self.sinks[heads])
+        return attend(q, k, v, self._mask(heads, mask, start), factor, bias, self.softcap, sinks)
+
+    def _mask(self, heads: list[int], mask: MaskChoice, start: int) -> Tensor | None:
+        if isinstance(mask, str) and mask == "model" and self.allowed is None and not self.causal:
+            return None
+        if mask is None:
+            return self.padding
+        if isinstance(mask, str):
+            return of_heads(self.mask_for(mask), heads)
+        if mask.dim() >= 3 and mask.shape[-3] > 1:
+            mask = mask[..., start : start + len(heads), :, :]
+        return self.mask_for(mask, len(heads))
+
+    def _refuse_changes(self, mask: MaskChoice, scale: ScaleChoice) -> None:
+        if not (isinstance(mask, str) and mask == "model" and scale == "model"):
+            raise Problem(
+                "layer {index} gives its weights only; another mask or scale cannot be tried on it", index=self.index
+            )
+
+    def _qkv(self) -> tuple[Tensor, Tensor, Tensor]:
+        assert self.q is not None
+        assert self.k is not None
+        assert self.v is not None
+        return self.q, self.k, self.v

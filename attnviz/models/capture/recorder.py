@@ -1,0 +1,123 @@
+"""Turns the calls of one forward pass into layers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+
+from attnviz.core.message import Message
+from attnviz.models.capture import attention_functions
+from attnviz.models.capture.attention_call import Call, MaskSplitter
+from attnviz.models.capture.output_projection import output_projection
+from attnviz.models.capture.recorded_layer import Kind, Layer, Stack
+
+_CROSS = re.compile(r"cross|encoder_attn|encdec|enc_attn", re.IGNORECASE)
+
+
+class Recorder:
+    """Listens to one pass. A subclass may change what a call is given: see attnviz.models.capture.intervention."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self.layers: list[Layer] = []
+        self.splitter = MaskSplitter()
+        self._modules = dict(model.named_modules())
+        self._names = {id(module): name for name, module in self._modules.items()}
+        self._two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
+        self._counts: Counter[tuple[Stack, Kind]] = Counter()
+        self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
+
+    def answer(
+        self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
+    ) -> attention_functions.Answer:
+        return self.keep(self.describe(module, call), module, call, mask, kwargs)
+
+    def keep(
+        self, layer: Layer, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
+    ) -> attention_functions.Answer:
+        """Answer as the model would, and remember the layer."""
+        output, weights = attention_functions.run(module, call, mask, kwargs)
+        self.layers.append(reported(layer, weights, call) if call.unknown else layer)
+        return output, None if not call.unknown else weights
+
+    def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None:
+        if mask is not None:
+            self._paddings[mask.untyped_storage().data_ptr()] = (mask, padding)
+
+    def describe(self, module: nn.Module, call: Call) -> Layer:
+        name = self._names.get(id(module), type(module).__name__)
+        kind: Kind = "cross" if _is_cross(name, module) else "self"
+        stack = self._stack(name, kind, call, module)
+        index = self._counts[stack, kind]
+        self._counts[stack, kind] += 1
+        width = call.q.shape[1] * call.v.shape[-1]
+        return Layer(
+            stack=stack,
+            kind=kind,
+            index=index,
+            name=name,
+            scale=call.scale,
+            q=call.q.detach(),
+            k=call.k.detach(),
+            v=call.v.detach(),
+            allowed=call.allowed,
+            causal=call.causal,
+            padding=self._padding(call),
+            bias=None if call.bias is None else call.bias.detach(),
+            softcap=call.softcap,
+            sinks=None if call.sinks is None else call.sinks.detach(),
+            w_o=output_projection(module, self._modules.get(name.rpartition(".")[0]), width),
+        )
+
+    def _stack(self, name: str, kind: Kind, call: Call, module: nn.Module) -> Stack:
+        """The decoder is where tokens are generated; a lone stack is one when it looks only back."""
+        for part in name.split("."):
+            if self._two_stacks and part in ("encoder", "decoder"):
+                return "encoder" if part == "encoder" else "decoder"
+            if not self._two_stacks and part.startswith("decoder"):
+                return "decoder"
+        return "decoder" if kind == "cross" or call.causal or getattr(module, "is_causal", True) else "encoder"
+
+    def _padding(self, call: Call) -> Tensor | None:
+        """The padding of the mask function's own masks; of any other, the keys that no query may see."""
+        if call.allowed is None:
+            return None
+        mask = call.allowed if call.mask is None else call.mask
+        pointer = mask.untyped_storage().data_ptr()
+        if pointer not in self._paddings:
+            seen = call.allowed.any(-2, keepdim=True)  # (B or 1, 1 or H, 1, K)
+            self._paddings[pointer] = (mask, None if bool(seen.all()) else seen)
+        padding = self._paddings[pointer][1]
+        return None if padding is None else padding[..., : call.allowed.shape[-1]]
+
+
+def reported(layer: Layer, weights: Tensor | None, call: Call) -> Layer:
+    """The layer with the model's own weights and nothing that could be recomputed wrongly."""
+    why = Message(
+        "the model gives its attention {names}, which cannot be taken into account; only its own weights are shown",
+        {"names": ", ".join(call.unknown)},
+    )
+    kept = weights if weights is not None else call.q.new_zeros(*call.q.shape[:3], call.k.shape[2])
+    return Layer(layer.stack, layer.kind, layer.index, layer.name, layer.scale, reported=kept.detach(), why=why)
+
+
+@contextmanager
+def listening(recorder: Recorder) -> Iterator[None]:
+    """Calls of this thread (this context) go to `recorder` inside the block."""
+    token = attention_functions.listener.set(recorder)
+    try:
+        yield
+    finally:
+        attention_functions.listener.reset(token)
+
+
+def _is_cross(name: str, module: nn.Module) -> bool:
+    flag = getattr(module, "is_cross_attention", None)
+    if isinstance(flag, bool) and flag:
+        return True
+    last = name.split(".")[-3:]
+    return any(_CROSS.search(part) for part in (*last, type(module).__name__))

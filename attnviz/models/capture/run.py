@@ -1,0 +1,47 @@
+"""Read a model's attention: one forward pass that keeps Q, K and V, from which any head can be computed.
+
+>>> trace = capture(model, input_ids=ids)
+>>> trace.layers[0].weights(heads=2)              # what the model used, (B, 1, Q, K)
+>>> trace.layers[0].weights(heads=2, scale=None)  # the same head had the scores not been scaled
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.models.capture.attention_switch import adopt, switched, takes_interface
+from attnviz.models.capture.eager_fallback import eager_layers
+from attnviz.models.capture.forward_pass import Logits, arguments, logits_of
+from attnviz.models.capture.recorder import Recorder, listening
+from attnviz.models.capture.trace import Trace
+
+__all__ = ["adopt", "capture"]
+
+
+def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trace:
+    """One pass of any transformers model, on its own fast path, with every attention layer recorded.
+
+    `inputs` are what the model's forward takes. `logits` "last" keeps those of the last real
+    position of each row, "all" keeps every position's, None leaves the output layer out.
+    Families that do not look their attention function up run their plain path instead, and
+    their layers say `exact=False`. Gradients are not kept; dropout is as the model's mode has it.
+    """
+    if takes_interface(model):
+        trace, _ = record(model, Recorder(model), logits, inputs)
+        if trace.layers:
+            return trace
+    return eager_layers(model, logits, inputs)
+
+
+def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
+    """Run the pass with `recorder` answering its attention calls; also gives what the model returned."""
+    part, given = arguments(model, logits, inputs)
+    with torch.no_grad(), switched(model), listening(recorder):
+        output = part(**given)
+    kept = {
+        name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()
+    }
+    return Trace(tuple(recorder.layers), logits_of(output, logits, model, inputs), kept), output

@@ -1,0 +1,55 @@
+"""What one forward pass left behind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from torch import Tensor
+
+from attnviz.models.capture.recorded_layer import Layer
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The attention layers of one pass in execution order, and what the model said."""
+
+    layers: tuple[Layer, ...]
+    logits: Tensor | None = None  #: "last": (B, V); "all": (B, Q, V)
+    inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding the pass was given
+
+    @cached_property
+    def nbytes(self) -> int:
+        """Bytes that the trace keeps in memory, tensors that share storage counted once, the model's own not at all."""
+        storages = {}
+        for layer in self.layers:
+            for tensor in (
+                layer.q,
+                layer.k,
+                layer.v,
+                layer.allowed,
+                layer.padding,
+                layer.bias,
+                layer.norms,
+                layer.reported,
+            ):
+                if tensor is not None:
+                    storage = tensor.untyped_storage()
+                    storages[storage.data_ptr()] = storage.nbytes()
+        if self.logits is not None:
+            storages[self.logits.untyped_storage().data_ptr()] = self.logits.untyped_storage().nbytes()
+        return sum(storages.values())
+
+    def save(self, path: Path | str) -> None:
+        """Write everything to one safetensors file."""
+        from attnviz.models.capture.trace_file import save
+
+        save(self, Path(path))
+
+    @staticmethod
+    def load(path: Path | str) -> Trace:
+        """Open a file that `save` wrote; tensors are mapped from it, not read at once."""
+        from attnviz.models.capture.trace_file import load
+
+        return load(Path(path))

@@ -1,0 +1,129 @@
+"""The explorer's examples, captured once and kept: they show before any model is in memory.
+
+One folder for each packaged model in the cache folder, built and verified as `store` does. Beside each
+trace lie its tokens, so that reading an example back needs neither model nor tokenizer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from attnviz.core.message import Message, Problem
+from attnviz.models.catalogue.example_sentences import EXAMPLES, Example
+from attnviz.models.catalogue.lookup import Entry, find
+from attnviz.models.loading import cache_folder
+from attnviz.models.settings import Settings, current
+
+if TYPE_CHECKING:
+    from attnviz.models.capture.trace import Trace
+    from attnviz.models.loading.gguf import Progress
+    from attnviz.models.loading.load_model import LoadedModel
+    from attnviz.models.tokens.encoding import Tokens
+
+_FORMAT: Final = 1  # raise when what is kept changes: older folders are then built again
+_LONGEST: Final = 128  # no example is longer: higher limits change nothing
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One example as it was captured."""
+
+    example: Example
+    tokens: Tokens
+    trace: Trace
+
+
+def examples_of(entry: Entry) -> tuple[Example, ...]:
+    """The examples that are shown with this model."""
+    return tuple(example for example in EXAMPLES if example.model == entry.id)
+
+
+def folder_of(entry: Entry, settings: Settings) -> Path:
+    """Where a model's captured examples are kept: named after its weights and the sentences."""
+    weights = entry.wheel.sha256 if entry.wheel else str(entry.revision)
+    told = [
+        _FORMAT,
+        weights,
+        min(settings.token_limit, _LONGEST),
+        *((e.id, e.text, e.second) for e in examples_of(entry)),
+    ]
+    name = hashlib.sha256(json.dumps(told).encode()).hexdigest()[:12]
+    return settings.cache / "traces" / f"{entry.id}-{name}"
+
+
+def is_prepared(entry: Entry, settings: Settings) -> bool:
+    """Whether every example of a model is kept. Looks at files only."""
+    return not examples_of(entry) or cache_folder.is_whole(folder_of(entry, settings))
+
+
+def prepare_examples(loaded: LoadedModel, settings: Settings, progress: Progress | None = None) -> None:
+    """Capture a model's examples into the cache folder, unless they are there."""
+    entry = loaded.entry
+    if is_prepared(entry, settings):
+        return
+    try:
+        cache_folder.build(folder_of(entry, settings), lambda fresh: _write(loaded, fresh, progress))
+    except OSError as error:
+        raise Problem("{name} could not be kept: {reason}", name=entry.name, reason=error.strerror or error) from error
+
+
+def prepared(model: str, example: str) -> Prepared | None:
+    """An example as captured earlier; None when it was not, or what was kept is damaged."""
+    from attnviz.models.capture.trace import Trace
+
+    settings = current()
+    entry = find(model, settings)
+    this = next((each for each in examples_of(entry) if each.id == example), None)
+    folder = folder_of(entry, settings)
+    if this is None or not cache_folder.is_whole(folder):
+        return None
+    try:
+        tokens = _tokens(json.loads((folder / f"{this.id}.json").read_text("utf-8")))
+        return Prepared(this, tokens, Trace.load(folder / f"{this.id}.safetensors"))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
+    from attnviz.models.capture.run import capture
+    from attnviz.models.tokens.encoding import encode
+
+    mine = examples_of(loaded.entry)
+    for done, example in enumerate(mine):
+        if progress:
+            progress(done / len(mine), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
+        tokens = encode(loaded, example.text, example.second or None)
+        capture(loaded.model, **tokens.inputs).save(fresh / f"{example.id}.safetensors")
+        (fresh / f"{example.id}.json").write_text(json.dumps(_plain(tokens), ensure_ascii=False), "utf-8")
+    if progress:
+        progress(1.0, Message("Ready"))
+
+
+def _plain(tokens: Tokens) -> dict[str, Any]:
+    return {
+        "texts": tokens.texts,
+        "pieces": [asdict(piece) for piece in tokens.pieces],
+        "rests": tokens.rests,
+        "frame": tokens.frame,
+        "types": tokens.inputs["token_type_ids"][0].tolist() if "token_type_ids" in tokens.inputs else None,
+    }
+
+
+def _tokens(kept: dict[str, Any]) -> Tokens:
+    import torch
+
+    from attnviz.models.tokens.encoding import Tokens
+    from attnviz.models.tokens.token_spans import Piece
+
+    pieces = tuple(Piece(**{**p, "part": tuple(p["part"]) if p["part"] else None}) for p in kept["pieces"])
+    inputs = {
+        "input_ids": torch.tensor([[piece.id for piece in pieces]]),
+        "attention_mask": torch.ones(1, len(pieces), dtype=torch.long),
+    }
+    if kept["types"] is not None:
+        inputs["token_type_ids"] = torch.tensor([kept["types"]])
+    return Tokens(tuple(kept["texts"]), pieces, tuple(kept["rests"]), inputs, kept["frame"])

@@ -1,0 +1,133 @@
+"""Downloading from the hub, with one sentence for each way it can fail."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from attnviz.core.message import Message, Problem
+from attnviz.models.catalogue.lookup import Entry
+from attnviz.models.loading import cache_folder, hardware, open_folder
+from attnviz.models.loading.gguf import Progress
+from attnviz.models.loading.locate import hub_cache
+from attnviz.models.settings import Settings
+
+_WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.spm", "*.jinja"]
+_UNWANTED: Final = ["*/*"]  # exports for other programs live in folders
+_SLOW_SECONDS: Final = 10.0
+
+
+def download(entry: Entry, settings: Settings, progress: Progress | None = None) -> None:
+    """Bring a model's safetensors into the hub's local cache, after a look at its size and its config."""
+    from huggingface_hub import HfApi, snapshot_download
+
+    say = progress or (lambda share, what: None)
+    say(0.0, Message("Asking the hub about {name}", {"name": entry.name}))
+    with _in_words(entry):
+        info = HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
+        sizes = {file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename}
+        _check_weights(sizes, entry)
+        _check_disk(sum(size for name, size in sizes.items() if name.endswith(".safetensors")), entry)
+        _check_config(entry, settings)
+        snapshot_download(
+            str(entry.hub),
+            revision=entry.revision,
+            allow_patterns=_WANTED,
+            ignore_patterns=_UNWANTED,
+            tqdm_class=_bar(say, entry),
+        )
+    say(1.0, Message("Ready"))
+
+
+def _check_config(entry: Entry, settings: Settings) -> None:
+    """Refuse what cannot be shown before its weights are downloaded."""
+    from pathlib import Path
+
+    from huggingface_hub import hf_hub_download
+
+    path = Path(hf_hub_download(str(entry.hub), "config.json", revision=entry.revision))
+    config = open_folder.read_config(path.parent, entry)
+    open_folder.check_fits(config, entry, settings, hardware.pick_device(settings))
+
+
+def _check_weights(sizes: dict[str, int], entry: Entry) -> None:
+    if not {"model.safetensors", "model.safetensors.index.json"} & set(sizes):
+        raise Problem(
+            "{name} has no safetensors on the hub; other formats can run code when opened, and are not read here",
+            name=entry.name,
+        )
+
+
+def _check_disk(needed: int, entry: Entry) -> None:
+    free = cache_folder.free_bytes(hub_cache())
+    if needed > free:
+        raise Problem(
+            "{name} is a download of {needed} MB, and the disk has {free} MB free",
+            name=entry.name,
+            needed=needed // 10**6,
+            free=free // 10**6,
+        )
+
+
+@contextmanager
+def _in_words(entry: Entry) -> Iterator[None]:
+    """One sentence for each way that the hub says no."""
+    from huggingface_hub import errors
+
+    try:
+        yield
+    except errors.GatedRepoError as error:
+        raise Problem(
+            "{name} is gated: its owner gives access on the hub, to an account you are logged in with", name=entry.hub
+        ) from error
+    except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
+        raise Problem("There is no model {name} on the hub, or it is private", name=entry.hub) from error
+    except errors.RevisionNotFoundError as error:
+        raise Problem("{name} has no version {revision}", name=entry.hub, revision=entry.revision) from error
+    except errors.RemoteEntryNotFoundError as error:
+        raise Problem("{name} has no config.json: it is not a model for transformers", name=entry.hub) from error
+    except errors.HfHubHTTPError as error:
+        raise Problem("The hub refused {name}: {reason}", name=entry.hub, reason=_first_line(error)) from error
+    except (errors.HTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:
+        raise Problem(
+            "The hub cannot be reached, so {name} cannot be downloaded; what is on this machine still works",
+            name=entry.hub,
+        ) from error
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise Problem("The disk is full: {name} could not be kept", name=entry.hub) from error
+        raise Problem("{name} could not be downloaded: {reason}", name=entry.hub, reason=_first_line(error)) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+
+
+def _bar(say: Progress, entry: Entry) -> Any:
+    """A tqdm that draws nothing and reports the bytes that have come."""
+    from huggingface_hub.utils import tqdm
+
+    class Reported(tqdm):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            kwargs.pop("name", None)
+            kwargs["disable"] = False
+            kwargs["file"] = _Nowhere()
+            super().__init__(*args, **kwargs)
+
+        def update(self, n: float | None = 1) -> bool | None:
+            moved = super().update(n)
+            if self.unit == "B" and self.total:
+                say(min(self.n / self.total, 1.0), Message("Downloading {name}", {"name": entry.name}))
+            return moved
+
+    return Reported
+
+
+class _Nowhere:
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def flush(self) -> None:
+        pass

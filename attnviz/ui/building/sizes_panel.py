@@ -1,0 +1,98 @@
+"""Which sizes must agree: choose any, and see PyTorch's error beside ours."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.building.size_mismatches import MISTAKES, Result, Rule, Sizes, run
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import plain, spoken
+from attnviz.words import _
+
+
+def panel() -> None:
+    """A mistake to make on purpose, the rules, and the two errors."""
+    st.markdown(
+        _(
+            "Lengths are free, widths that meet in a product are not. "
+            "Make a mistake on purpose, or turn the sizes yourself."
+        )
+    )
+    mistakes = {
+        "width": _("K wider than Q"),
+        "keys": _("more values than keys"),
+        "groups": _("6 heads on 4 K/V heads"),
+        "mask": _("mask of another length"),
+        "none": _("none"),
+        "own": _("my own sizes"),
+    }
+    mistake = choice(_("Mistake"), mistakes, "b_wrong")
+    sizes = _own() if mistake == "own" else Sizes(**MISTAKES[mistake])
+    result = run(sizes)
+    left, right = st.columns([1, 1.1], gap="large")
+    with left:
+        for rule in result.rules:
+            st.markdown(_rule(rule))
+        st.code(result.attempt.code, language="python")
+    with right:
+        _outcome(result)
+
+
+def _own() -> Sizes:
+    """Every size of the call, one number each."""
+    names = {
+        "n_heads": "H",
+        "n_kv_heads": "G",
+        "queries": "Q",
+        "keys": "K (keys)",
+        "values": "K (values)",
+        "q_width": "D (Q)",
+        "k_width": "D (K)",
+        "v_width": "Dv",
+        "mask_queries": "mask Q",
+        "mask_keys": "mask K",
+    }
+    chosen = {}
+    with st.container(horizontal=True):
+        for name, letter in names.items():
+            chosen[name] = int(
+                st.number_input(
+                    letter,
+                    1,
+                    12,
+                    getattr(Sizes, name),
+                    key=f"b_{name}",
+                    bind="query-params",
+                    persist_state="session",
+                    width=104,
+                )
+            )
+    return Sizes(**chosen)
+
+
+def _rule(rule: Rule) -> str:
+    sentences = {
+        "width": _("width of Q = width of K: {left} and {right}"),
+        "keys": _("as many values as keys: {left} and {right}"),
+        "groups": _("K/V heads divide query heads: {left} and {right}"),
+        "mask": _("mask as long as the keys: {left} and {right}"),
+        "lengths": _("queries and keys, **free**: {left} and {right}"),
+        "value_width": _("width of V and of Q, **free**: {left} and {right}"),
+    }
+    mark = "✅" if rule.must and rule.holds else "❌" if rule.must else "➖"
+    return f"{mark} " + sentences[rule.name].format(left=rule.left, right=rule.right)
+
+
+def _outcome(result: Result) -> None:
+    attempt = result.attempt
+    if attempt.shape is not None and attempt.torch_error is None:
+        shape = " × ".join(map(str, attempt.shape))
+        st.success(_("Both work: the output is H × Q × Dv = {shape}.").format(shape=shape), icon="✅")
+        return
+    st.markdown(_("**PyTorch says**"))
+    st.code(attempt.torch_error or _("(no error)"), language=None, wrap_lines=True)
+    st.markdown(_("**attnviz says**"))
+    st.error(spoken(attempt.our_error) if attempt.our_error else _("(no error)"), icon="✋")
+    st.caption(
+        plain(_("PyTorch speaks of tensors and dimensions; ours names the size that was meant, and what it may be."))
+    )

@@ -1,0 +1,146 @@
+"""The walk: the strip of steps, what the step does, and the board with its numbers."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.building import generated_code
+from attnviz.experiments.building.attention_by_hand import Result
+from attnviz.experiments.building.boards import boards
+from attnviz.experiments.building.cells import Board
+from attnviz.experiments.building.embeddings import Rows
+from attnviz.experiments.building.steps import Step, chain, sizes, steps
+from attnviz.figures.heatmap import Kind, matrix
+from attnviz.figures.theme import Figure
+from attnviz.ui.building import board_wording, numbers, place
+from attnviz.ui.building.formulas import formula
+from attnviz.ui.building.place import Place
+from attnviz.ui.canvas import tensor_strip as canvas
+from attnviz.ui.shared.show import under
+from attnviz.words import _
+
+PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
+PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "softmax", "dropout", "sum")
+
+
+def show(result: Result, vectors: Rows | None) -> None:
+    """Everything about the pipeline, from the strip to the sum written out."""
+    stops = steps(result.config)
+    here = place.read()
+    step = next(s for s in stops if s.id == place.step(tuple(s.id for s in stops)))
+    head, sentence = place.head(result), place.sentence(result)
+    canvas.strip(place.STRIP, _chips(result, stops, sentence, head), step.id, _walk_to)
+    seen = board_wording.Seen(result, head, sentence, vectors)
+    shown = boards(result, step.id, sentence, head)
+    part = min(here.part, len(shown) - 1)
+    _about(step, seen)
+    _board(step, result, shown, Place(part, here.row, here.col, head, sentence))
+    _under(step, shown[part], seen)
+    _written(step, result, shown[part])
+
+
+def _walk_to(step: str) -> None:
+    place.walk_to(step)
+    place.change(part=0)
+
+
+def _chips(result: Result, stops: tuple[Step, ...], sentence: int, head: int) -> list[canvas.Chip]:
+    size = sizes(result)
+    chips = []
+    for stop in stops:
+        pictures = [numbers.thumb(board.result) for board in boards(result, stop.id, sentence, head)]
+        axes = chain(stop, "qkv" if stop.tensors == ("packed",) else "q")[-1]
+        shape = "×".join(str(size[a]) for a in axes if not isinstance(axes, str))
+        chips.append(canvas.Chip(stop.id, board_wording.name(stop.id), shape, pictures))
+    return chips
+
+
+def _about(step: Step, seen: board_wording.Seen) -> None:
+    """Name, sentence and formula."""
+    left, right = st.columns([1.25, 1], gap="medium", vertical_alignment="center")
+    left.markdown(f"**{board_wording.name(step.id)}** · {board_wording.sentence(step.id, seen)}")
+    right.latex(formula(step.id, seen.result))
+
+
+def _written(step: Step, result: Result, board: Board) -> None:
+    """What becomes of the shapes, and the line of PyTorch that does it."""
+    left, right = st.columns(2, gap="medium")
+    letters, digits = _shapes(step, board.part, sizes(result))
+    left.code(f"{letters}\n{digits}", language=None, wrap_lines=True)
+    right.code(_line(step.id, result), language="python", wrap_lines=True)
+
+
+def _shapes(step: Step, part: str, size: dict[str, int]) -> tuple[str, str]:
+    """What becomes of the axes, in letters and in digits."""
+    links = chain(step, part)
+    letters = [x if isinstance(x, str) else f"[{', '.join(numbers.LETTERS.get(a, a) for a in x)}]" for x in links]
+    digits = [x if isinstance(x, str) else f"[{', '.join(str(size[a]) for a in x)}]" for x in links]
+    return _arrows(letters), _arrows(digits)
+
+
+def _arrows(links: list[str]) -> str:
+    text = " → ".join(links)
+    for sign in ("→", "+", "@"):
+        text = text.replace(f" → {sign} → ", f" {sign} ")
+    return text
+
+
+def _line(step: str, result: Result) -> str:
+    if step == "embed":
+        return "x = embedding[words]  # B, Q, M" + ("\ny = embedding[others]  # B, K, M" if result.config.cross else "")
+    lines = [line for name, line in generated_code.forward(result.config) if name == step]
+    return "\n".join(lines) or "# " + _("nothing: the scores stay as they are")
+
+
+def _board(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> None:
+    size = sizes(result)
+    label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step.id))
+    made = [numbers.board(board, size, label) for board in shown]
+    canvas.board(
+        "build_board",
+        step.id,
+        made,
+        _tabs(step, result, shown, at),
+        canvas.Pick(at.part, at.row, at.col),
+        on_pick=lambda pick: place.change(part=pick.part, row=pick.row, col=pick.col),
+        on_tab=lambda name, i: place.change(**{name: i}),
+    )
+
+
+def _tabs(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> list[canvas.Tabs]:
+    parts = [(PARTS.get(board.part, board.part), board.result.role) for board in shown]
+    tabs = [canvas.Tabs("part", _("Matrix"), parts, at.part)]
+    if step.id in PER_HEAD:
+        heads = [(str(h + 1), "plain") for h in range(result.config.n_heads)]
+        tabs.append(canvas.Tabs("head", _("Head"), heads, at.head))
+    sentences = [(str(b + 1), "plain") for b in range(result.config.batch)]
+    return [*tabs, canvas.Tabs("sentence", _("Sentence"), sentences, at.sentence)]
+
+
+def _under(step: Step, board: Board, seen: board_wording.Seen) -> None:
+    """Where the numbers come from, and the export of the step's tensor."""
+    sheet = board.result
+
+    def drawn() -> Figure:
+        kind: Kind = "weights" if sheet.role == "weights" else "scores"
+        return matrix(
+            sheet.values,
+            sheet.rows,
+            sheet.cols,
+            kind,
+            row_title=sheet.axes[0],
+            col_title=sheet.axes[1],
+            numbers=True,
+            title=f"{board_wording.name(step.id)}: {sheet.name}",
+            value_title=sheet.name,
+        )
+
+    def table() -> dict[str, list[object]]:
+        at = [(r, c) for r in range(len(sheet.rows)) for c in range(len(sheet.cols))]
+        return {
+            "row": [sheet.rows[r] for r, _c in at],
+            "column": [sheet.cols[c] for _r, c in at],
+            sheet.name: [float(sheet.values[r, c]) for r, c in at],
+        }
+
+    under(drawn, name=f"build-{step.id}", key="build_step", table=table, words=board_wording.origin(seen))

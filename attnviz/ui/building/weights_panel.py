@@ -1,0 +1,148 @@
+"""Weights typed by hand, and what follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from attnviz.core.message import Problem
+from attnviz.experiments.building.attention_by_hand import Result, run
+from attnviz.experiments.building.inputs import MATRICES, Config, Edit, weights
+from attnviz.figures.build import side_by_side
+from attnviz.ui.building import place
+from attnviz.ui.shared import show
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.guard import show_problem
+from attnviz.ui.shared.text import plain, quoted
+from attnviz.words import _, ngettext
+
+_BASES = "_build_bases"  # which edits each open editor started from
+
+
+def panel(config: Config, result: Result) -> None:
+    """The editor of one matrix, and the weights before and after."""
+    st.markdown(_("Type into a cell: the strip, the board and the code above and below follow at once."))
+    left, right = st.columns([1, 1.35], gap="large")
+    with left:
+        names = {name: f"${name}$" for name in MATRICES}
+        name = choice(_("Matrix"), names, "b_matrix")
+        _editor(config, name)
+        edits = _acting(config)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.button(_("Undo all edits"), icon=":material/undo:", on_click=_reset, disabled=not edits)
+            st.caption(_listed(config, edits))
+    with right:
+        _consequence(config, result, edits)
+
+
+def _editor(config: Config, name: str) -> None:
+    """A data editor over the edits it started from; what is typed since then is merged by `_typed`."""
+    here = place.read()
+    shape = weights(config)[name].shape
+    key = f"b_edit_{name}_{shape[0]}x{shape[1]}_{config.seed}_{here.version}"
+    bases: dict[str, tuple[Edit, ...]] = st.session_state.setdefault(_BASES, {})
+    if key not in st.session_state:
+        bases[key] = here.edits
+    base = bases.setdefault(key, here.edits)
+    values = weights(replace(config, edits=base))[name].numpy().astype(float).round(4)
+    columns = [str(c + 1) for c in range(shape[1])]
+    table = [{name: str(r + 1)} | dict(zip(columns, row, strict=True)) for r, row in enumerate(values.tolist())]
+    number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=62)
+    st.data_editor(
+        table,
+        key=key,
+        column_config=dict.fromkeys(columns, number) | {name: st.column_config.TextColumn(width=44)},
+        disabled=[name],
+        hide_index=True,
+        on_change=_typed,
+        args=(key, name),
+        width="content",
+    )
+    st.caption(
+        _(
+            "Rows are the {rows} numbers that come in, columns the {cols} that go out. "
+            "nn.Linear keeps it turned: (out, in)."
+        ).format(rows=shape[0], cols=shape[1])
+    )
+
+
+def _typed(key: str, name: str) -> None:
+    """Merge what the editor holds over the edits it started from."""
+    base = st.session_state.get(_BASES, {}).get(key, ())
+    merged = {(m, r, c): v for m, r, c, v in base}
+    others = {(m, r, c): v for m, r, c, v in place.read().edits if m != name}
+    merged = {at: v for at, v in merged.items() if at[0] == name} | others
+    for row, cells in st.session_state[key]["edited_rows"].items():
+        for col, value in cells.items():
+            merged[name, int(row), int(col) - 1] = round(float(value or 0.0), 4)
+    edits = tuple((*at, value) for at, value in sorted(merged.items()))[: place.MOST_EDITS]
+    try:
+        place.change(edits=edits)
+    except Problem as problem:
+        show_problem(problem)
+
+
+def _reset() -> None:
+    place.change(edits=(), version=place.read().version + 1)
+
+
+def _acting(config: Config) -> list[Edit]:
+    """The edits that fall inside today's matrices and change a number."""
+    plain_weights = weights(replace(config, edits=()))
+    found = []
+    for name, r, c, value in config.edits:
+        matrix = plain_weights[name]
+        if r < matrix.shape[0] and c < matrix.shape[1] and abs(float(matrix[r, c]) - value) > 1e-6:
+            found.append((name, r, c, value))
+    return found
+
+
+def _listed(config: Config, edits: list[Edit]) -> str:
+    if not edits:
+        return _("All weights are random (seed {seed}).").format(seed=config.seed)
+    before = weights(replace(config, edits=()))
+    said = [f"{n}[{r + 1}, {c + 1}]: {float(before[n][r, c]):.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
+    more = "" if len(edits) <= 6 else " …"
+    return ngettext("{n} cell typed in by you: {list}", "{n} cells typed in by you: {list}", len(edits)).format(
+        n=len(edits), list=plain("; ".join(said) + more)
+    )
+
+
+def _consequence(config: Config, result: Result, edits: list[Edit]) -> None:
+    before = run(replace(config, edits=()))
+    b = place.sentence(result)
+    h = _moved_most(before, result, b) if edits else place.head(result)
+    was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
+    parts = [(_("random weights"), was), (_("yours"), now)] if edits else [(_("weights"), now)]
+    rows, cols = result.q_words[b], result.k_words[b]
+    fig = side_by_side(parts, rows, cols, _("Attention of head {h}").format(h=h + 1), repeat_rows=False)
+    table = {"query": [q for q in rows for _k in cols], "key": [k for _q in rows for k in cols]}
+    table |= {"before": was.ravel().tolist(), "after": now.ravel().tolist()}
+    words = _moved(before, result, b, h) if edits else _("Nothing is edited yet: try 9 in a cell of $W_Q$.")
+    show.figure(fig, name="edited-weights", key="b_edited", table=table, words=words)
+
+
+def _moved_most(before: Result, after: Result, b: int) -> int:
+    """The head whose weights the edits moved most."""
+    change = np.abs(after.tensors["weights"][b] - before.tensors["weights"][b])
+    return int(change.max((1, 2)).argmax())
+
+
+def _moved(before: Result, after: Result, b: int, h: int) -> str:
+    was, now = before.tensors["weights"][b, h], after.tensors["weights"][b, h]
+    i, j = np.unravel_index(int(np.abs(now - was).argmax()), now.shape)
+    output = f"{float(np.abs(after.tensors['output'] - before.tensors['output']).max()):.2f}"
+    if np.abs(now - was).max() < 1e-6:
+        return _(
+            "Who looks at whom is the same: $W_V$ and $W_O$ change only what is handed over. "
+            "The output moved by at most {output}."
+        ).format(output=output)
+    return _("{query} now gives {now} to {key}, before {was}; the output moved by at most {output}.").format(
+        query=quoted(after.q_words[b][i]),
+        key=quoted(after.k_words[b][j]),
+        now=f"{now[i, j]:.0%}",
+        was=f"{was[i, j]:.0%}",
+        output=output,
+    )

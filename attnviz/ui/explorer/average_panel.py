@@ -1,0 +1,92 @@
+"""Averages and rollout: what many heads have in common, labelled as such."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.explorer.head_matrix import average, rolled_out
+from attnviz.ui import canvas
+from attnviz.ui.explorer.head_panel import Shown, link, long_table, picture_of
+from attnviz.ui.shared import show
+from attnviz.ui.shared.controls import choice, linked, set_linked
+from attnviz.ui.shared.text import spoken
+from attnviz.words import _
+
+
+def panel(shown: Shown) -> None:
+    """A mean over heads, or attention followed through all layers."""
+    kinds = {
+        "layer": _("mean of this layer"),
+        "all": _("mean of all heads"),
+        "chosen": _("mean of chosen heads"),
+        "rollout": _("rollout"),
+    }
+    if not shown.stack.same_tokens:
+        kinds.pop("rollout")
+    kind = choice(_("Combine"), kinds, "combine")
+    places = _places(shown, kind)
+    if not places:
+        st.info(_("Choose at least one head."))
+        return
+    if kind == "rollout":
+        through = _through(len(shown.stack.layers))
+        key = ("rollout", shown.stack.id, shown.look, through)
+        matrix = shown.reading.kept(key, lambda: rolled_out(shown.stack, shown.look, layers=through))
+        title = _("Rollout through {layers} layers (not a head)").format(layers=through)
+        st.caption(
+            _(
+                "Each layer's mean attention and half a step along the residual, multiplied through the layers: "
+                "an estimate of where information comes from, not a weight that any head computes. Where tokens only "
+                "look back, many layers lead every path to the first token: try fewer."
+            )
+        )
+    else:
+        matrix = shown.reading.kept(
+            ("mean", shown.stack.id, places, shown.look), lambda: average(shown.stack, places, shown.look)
+        )
+        title = _("Mean of {count} heads (not a head)").format(count=len(places))
+        st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
+    options = canvas.Options(full_range=shown.options.full_range, root=shown.options.root)
+    cols = None if matrix.looks_at_itself else matrix.cols
+    title = title if shown.look.values == "weights" else _("{title}, of weights").format(title=title)
+    head = canvas.Head(matrix.values, title, matrix.hidden)
+    canvas.head_view("average", head, matrix.rows, cols, options=options, group="average")
+    show.under(
+        lambda: picture_of(shown, matrix, title),
+        name=f"{kind}-{shown.reading.request.model}",
+        key="average-out",
+        words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
+        caption=" ".join(part for part in (f"{shown.reading.name}: {title}.", link()) if part),
+        table=lambda: long_table(matrix),
+    )
+
+
+def _places(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
+    """The heads to take the mean over, as (layer, head)."""
+    layers = range(len(shown.stack.layers))
+    if kind == "layer":
+        layers = range(shown.layer, shown.layer + 1)
+    everyone = tuple((layer, head) for layer in layers for head in range(shown.stack.layers[layer].n_heads))
+    if kind != "chosen":
+        return everyone
+    names = [f"{layer}.{head}" for layer, head in everyone]
+    here = f"{shown.layer}.{shown.head}"
+    linked_to = linked("mean_of", "", str)
+    st.session_state["mean_of_heads"] = [name for name in linked_to.split(",") if name in names] or [here]
+
+    def keep() -> None:
+        text = ",".join(st.session_state["mean_of_heads"])
+        set_linked("mean_of", text, text or None)
+
+    chosen = st.multiselect(_("Heads, as layer.head"), names, key="mean_of_heads", on_change=keep)
+    return tuple((int(a), int(b)) for a, b in (name.split(".") for name in chosen))
+
+
+def _through(layers: int) -> int:
+    """How many layers the rollout goes through, from the first on."""
+    if layers == 1:
+        return 1
+    asked = st.session_state.get("rollout_to")
+    if isinstance(asked, int) and asked > layers:
+        st.session_state["rollout_to"] = layers
+    return int(st.slider(_("Layers, from the first on"), 1, layers, layers, key="rollout_to", bind="query-params"))

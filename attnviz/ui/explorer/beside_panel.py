@@ -1,0 +1,103 @@
+"""Two things side by side, linked: another head, another sentence, another model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz.core.message import Problem
+from attnviz.experiments.explorer.head_matrix import Matrix, head_matrix
+from attnviz.experiments.explorer.model_run import Reading, Stack
+from attnviz.models.loading import locate
+from attnviz.ui import canvas
+from attnviz.ui.explorer import state
+from attnviz.ui.explorer.head_panel import Shown, link, long_table, picture_of
+from attnviz.ui.shared import model_cache, show
+from attnviz.ui.shared.controls import choice, linked, set_linked
+from attnviz.ui.shared.text import spoken
+from attnviz.words import _
+
+
+def panel(shown: Shown) -> None:
+    """The head on show, and beside it what the visitor names."""
+    kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
+    kind = choice(_("Beside it"), kinds, "beside")
+    reading = _reading(shown, kind)
+    stack = next((s for s in reading.stacks if s.id == shown.stack.id), reading.stacks[0])
+    layer, head = _place(shown, stack, kind)
+    other = head_matrix(stack, layer, head, shown.look)
+    left, right = st.columns(2)
+    same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
+    if shown.look.values == "values":
+        top = max(canvas.Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
+        shown = replace(shown, options=replace(shown.options, top=top))
+    with left:
+        _draw("beside-a", _name(shown.reading, shown.layer, shown.head), shown.matrix, shown, "heads", shown.stack)
+    with right:
+        _draw("beside-b", _name(reading, layer, head), other, shown, "heads" if same else "beside", stack)
+
+
+def _reading(shown: Shown, kind: str) -> Reading:
+    request = shown.reading.request
+    if kind == "sentence":
+        text = st.text_area(
+            _("The other sentence"), value=request.text, key="other_text", bind="query-params", height=76
+        )
+        return model_cache.reading(replace(request, text=text or ""))
+    if kind == "model":
+        names = {s.entry.id: s.entry.name for s in locate.states() if s.entry.kind != "pictures" and s.on_this_machine}
+        names.pop(request.model, None)
+        if not names:
+            raise Problem("There is no second model on this machine")
+        return model_cache.reading(
+            replace(request, model=choice(_("The other model"), names, "other_model", style="select"))
+        )
+    return shown.reading
+
+
+def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
+    """Which head stands beside: by its number, the same one to start with where there is one."""
+    start = shown.layer, (shown.head + 1) % stack.layers[min(shown.layer, len(stack.layers) - 1)].n_heads
+    if kind != "head":
+        start = min(shown.layer, len(stack.layers) - 1), shown.head
+    usual = f"{start[0]}.{min(start[1], stack.layers[start[0]].n_heads - 1)}"
+    name, key = f"beside_{kind}", f"beside_at_{kind}"
+    st.session_state[key] = linked(name, "", str) or usual
+
+    def keep() -> None:
+        typed = (st.session_state[key] or "").strip()
+        set_linked(name, "" if typed == usual else typed, None if typed in ("", usual) else typed)
+
+    text = st.text_input(_("Its head, as layer.head"), key=key, on_change=keep, width=260)
+    try:
+        layer, head = state.place((text or "").strip())
+    except ValueError:
+        raise Problem("“{text}” is not a head: write layer.head, as in 3.0", text=text) from None
+    if not stack.has(layer, head):
+        raise Problem(
+            "There is no head {text}: layers go from 0 to {last}, heads from 0 to {most}",
+            text=text,
+            last=len(stack.layers) - 1,
+            most=stack.layers[min(layer, len(stack.layers) - 1)].n_heads - 1,
+        )
+    return layer, head
+
+
+def _name(reading: Reading, layer: int, head: int) -> str:
+    return _("{model}, layer {layer}, head {head}").format(model=reading.name, layer=layer, head=head)
+
+
+def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: Stack) -> None:
+    options = replace(shown.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
+    cols = None if matrix.looks_at_itself else matrix.cols
+    head = canvas.Head(matrix.values, name, matrix.hidden, shown.look.values)
+    canvas.head_view(key, head, matrix.rows, cols, options=options, group=group)
+    show.under(
+        lambda: picture_of(shown, matrix, name),
+        name=name,
+        key=f"{key}-out",
+        words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
+        caption=" ".join(part for part in (name, link()) if part),
+        table=lambda: long_table(matrix),
+    )

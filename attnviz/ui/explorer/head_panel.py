@@ -1,0 +1,253 @@
+"""All heads at once, one head large, and what there is to say about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.explorer import head_matrix as experiment
+from attnviz.experiments.explorer.head_matrix import Look, Matrix
+from attnviz.experiments.explorer.model_run import Reading, Request, Stack
+from attnviz.figures import attention as figures
+from attnviz.ui import canvas
+from attnviz.ui.explorer import overview_panel, state
+from attnviz.ui.shared import model_cache, show
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import plain, spoken
+from attnviz.words import _, say
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is on show: everything a panel below needs."""
+
+    reading: Reading
+    stack: Stack
+    layer: int
+    head: int
+    look: Look
+    options: canvas.Options
+    matrix: Matrix
+    pins: canvas.Pins
+
+    @cached_property
+    def query(self) -> int:
+        """The row that words and stages speak of: the cell clicked, else the pinned query, else the telling one."""
+        if self.pins.cell is not None:
+            return self.pins.cell[0]
+        pinned = [pin.index for pin in self.pins.tokens if pin.axis == "q"]
+        return pinned[-1] if pinned else telling_row(self.matrix)
+
+
+def explore(reading: Reading, below: Callable[[Shown], None]) -> None:
+    """The overview on the left, the chosen head on the right, what is `below` them; last, who stands out.
+
+    Pictures go to the browser first: measuring all heads takes longer than drawing them.
+    """
+    stack = _stack(reading)
+    left, right = st.columns([1, 1.9], gap="medium")
+    with left:
+        layer, head = overview_panel.draw(reading, stack)
+        standouts = st.container()
+        overview_panel.export(reading, stack)
+    with right:
+        shown = _large(reading, stack, layer, head)
+    below(shown)
+    with standouts:
+        overview_panel.standouts(reading, stack)
+
+
+def _stack(reading: Reading) -> Stack:
+    names = {"encoder": _("Encoder"), "decoder": _("Decoder"), "cross": _("Decoder looks at encoder")}
+    if len(reading.stacks) == 1:
+        return reading.stacks[0]
+    chosen = choice(_("Attention"), {s.id: names[s.id] for s in reading.stacks}, "stack", label_visibility="collapsed")
+    return next(s for s in reading.stacks if s.id == chosen)
+
+
+def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(
+            _("Trained weights of {model}. Rows look, columns are looked at.").format(model=plain(reading.name)),
+            help=_origin(reading),
+            width="content",
+        )
+        with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
+            pair = stack.same_tokens and any(piece.segment for piece in stack.queries.pieces)
+            look, colours = state.look(pair), state.options()
+    matrix = experiment.head_matrix(stack, layer, head, look)
+    options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
+    drawn = _drawn(stack, layer, head, matrix, look)
+    cols = None if matrix.looks_at_itself else matrix.cols
+    pins = canvas.head_view(
+        "head",
+        drawn,
+        matrix.rows,
+        cols,
+        options=options,
+        pins=state.pins(*matrix.values.shape),
+        group="heads",
+        on_pins=state.keep_pins,
+        others=_others(reading.request, stack.id, look),
+    )
+    shown = Shown(reading, stack, layer, head, look, options, matrix, pins)
+    _under(shown)
+    return shown
+
+
+def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> canvas.Head:
+    """A head for the canvas."""
+    return canvas.Head(matrix.values, _head_title(stack, layer, head), matrix.hidden, look.values, layer, head)
+
+
+def _others(request: Request, stack_id: str, look: Look) -> Callable[[int, int], canvas.Head]:
+    """Any head of this reading while it is in memory: holds its name, not its tensors."""
+
+    def compute(layer: int, head: int) -> canvas.Head:
+        stack = next(each for each in model_cache.remembered(request).stacks if each.id == stack_id)
+        if not stack.has(layer, head):
+            raise LookupError((layer, head))
+        return _drawn(stack, layer, head, experiment.head_matrix(stack, layer, head, look), look)
+
+    return compute
+
+
+def _origin(reading: Reading) -> str:
+    """What the tensors are, and where they came from."""
+    places = {
+        "cache": _("the app's cache"),
+        "wheel": _("an installed package"),
+        "folder": _("a folder of yours"),
+        "hub cache": _("an earlier download"),
+        "hub": _("the hub"),
+    }
+    place = places[reading.origin] if reading.origin else _("a reading kept from earlier")
+    said = _(
+        "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
+        "looked at. A row's weights sum to 1."
+    )
+    return said.format(place=place)
+
+
+def unit_of(look: Look) -> str:
+    """What a value is called in colour bars and read-outs."""
+    return _("weight × |value|") if look.values == "values" else _("weight")
+
+
+def _under(shown: Shown) -> None:
+    matrix, pins = shown.matrix, shown.pins
+    rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
+    cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
+    name = f"attention-{shown.reading.request.model}-layer{shown.layer}-head{shown.head}"
+    words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
+    title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of(shown)
+
+    def heatmap() -> Any:
+        return picture_of(shown, matrix, title, pins=(rows, cols))
+
+    def threads() -> Any:
+        return figures.lines(matrix.plain, matrix.rows, matrix.cols, only_rows=rows, only_cols=cols, title=title)
+
+    with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
+        st.markdown(words, width="stretch")
+        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption)
+        show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
+    for note in matrix.notes:
+        st.caption(spoken(note))
+
+
+def telling_row(matrix: Matrix) -> int:
+    """A row worth a sentence: the one that looks hardest and farthest, the first token (a common sink) left out."""
+    seen = np.where(matrix.hidden, 0.0, matrix.values)
+    rows, cols = np.indices(seen.shape)
+    telling = seen * np.log1p(np.abs(rows - cols)) * (cols > 0)
+    return int(np.unravel_index(int(telling.argmax()), seen.shape)[0]) if seen.size else 0
+
+
+def _head_title(stack: Stack, layer: int, head: int) -> str:
+    chosen = stack.layers[layer]
+    if chosen.n_kv_heads == chosen.n_heads:
+        return _("Layer {layer}, head {head}").format(layer=layer, head=head)
+    return _("Layer {layer}, head {head} (reads K/V head {kv})").format(
+        layer=layer, head=head, kv=head // (chosen.n_heads // chosen.n_kv_heads)
+    )
+
+
+def picture_of(
+    shown: Shown,
+    matrix: Matrix,
+    title: str,
+    *,
+    pins: tuple[Sequence[int], Sequence[int]] = ((), ()),
+    difference: bool = False,
+) -> Any:
+    """A matrix as a figure for paper, with the scale and the colours it has on screen."""
+    values = matrix.meaning == "values"
+    return figures.head(
+        matrix.values,
+        matrix.rows,
+        matrix.cols,
+        matrix.hidden,
+        kind="scores" if difference else "weights",
+        full_range=shown.options.full_range and not values,
+        root=shown.options.root,
+        pinned_rows=pins[0],
+        pinned_cols=pins[1],
+        breaks=(matrix.row_breaks, matrix.col_breaks),
+        title=title,
+        value_title=_("difference") if difference else unit_of(shown.look) if values else _("weight"),
+    )
+
+
+def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
+    """What stands under an exported picture: model, layer, head, mask, scale, how tokens are shown, link."""
+    said = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
+    factor = f"{shown.stack.layers[shown.layer].scale:.4g}"
+    parts = [
+        said.format(
+            model=shown.reading.name,
+            layer=shown.layer,
+            head=shown.head,
+            what=unit_of(shown.look),
+            mask=mask or _("the model's own"),
+            scale=scale or factor,
+        ),
+        more,
+        *(say(note) + "." for note in shown.matrix.notes),
+        _("Trained weights, computed with attnviz."),
+        link(),
+    ]
+    return " ".join(part for part in parts if part)
+
+
+LONGEST_LINK = 300  # characters: more of it under a picture is of no use to anyone
+
+
+def link() -> str:
+    """The link to this view, where it is short enough to stand under a picture."""
+    from urllib.parse import urlencode
+
+    if not st.context.url:
+        return ""
+    query = urlencode({name: st.query_params[name] for name in st.query_params})
+    whole = f"{st.context.url}?{query}" if query else str(st.context.url)
+    return whole if len(whole) <= LONGEST_LINK else ""
+
+
+def long_table(matrix: Matrix) -> dict[str, Any]:
+    """One line a cell: query, key, their positions, the value; hidden cells have none."""
+    n_rows, n_cols = matrix.values.shape
+    row, col = np.indices((n_rows, n_cols))
+    values = np.where(matrix.hidden, np.nan, matrix.values)
+    return {
+        "query_position": np.array(matrix.row_at)[row.ravel()].tolist(),
+        "query": [matrix.rows[i] for i in row.ravel()],
+        "key_position": np.array(matrix.col_at)[col.ravel()].tolist(),
+        "key": [matrix.cols[i] for i in col.ravel()],
+        "value": ["" if np.isnan(v) else f"{v:.6g}" for v in values.ravel()],
+    }

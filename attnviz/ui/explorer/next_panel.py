@@ -1,0 +1,93 @@
+"""What comes next: the ten likeliest tokens; one click appends one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.explorer.predictions import Choice, Slot, choices, slots
+from attnviz.figures import attention as figures
+from attnviz.ui.explorer import state
+from attnviz.ui.explorer.head_panel import Shown
+from attnviz.ui.shared import show
+from attnviz.ui.shared.text import plain
+from attnviz.words import _
+
+
+def panel(shown: Shown) -> None:
+    """Probabilities of the next token, or of a masked one, under a temperature and top-k."""
+    reading = shown.reading
+    places = slots(reading)
+    if not places:
+        _say_why_not(shown)
+        return
+    left, right = st.columns([1, 2])
+    temperature = left.slider(
+        _("Temperature"), 0.0, 3.0, 1.0, 0.05, key="temperature", bind="query-params",
+        help=_("Scores are divided by it before softmax: 0 always takes the likeliest, above 1 spreads out."),
+    )  # fmt: skip
+    top_k = left.slider(
+        _("Top-k"),
+        1,
+        50,
+        50,
+        key="topk",
+        bind="query-params",
+        help=_("How many of the likeliest tokens stay possible."),
+    )
+    for number, slot in enumerate(places):
+        found = choices(reading, slot, 10, temperature, top_k)
+        with right:
+            _chart(shown, slot, number, found)
+        with left:
+            _buttons(shown, slot, found)
+
+
+def _chart(shown: Shown, slot: Slot, number: int, found: list[Choice]) -> None:
+    best = found[0]
+    if slot.position is None:
+        words = _("“{token}” comes next with {share:.1%}.").format(token=plain(best.label), share=best.probability)
+    else:
+        words = _("At position {position} the model would write “{token}”, with {share:.1%}.").format(
+            position=slot.position, token=plain(best.label), share=best.probability
+        )
+    show.figure(
+        figures.bars([choice.label for choice in found], [choice.probability for choice in found]),
+        name=f"next-token-{shown.reading.request.model}",
+        key=f"next-{number}",
+        words=words,
+        caption=_("{model} on “{text}”").format(model=shown.reading.name, text=shown.reading.request.text),
+        table={"token": [c.label for c in found], "probability": [c.probability for c in found]},
+    )
+
+
+def _buttons(shown: Shown, slot: Slot, found: list[Choice]) -> None:
+    if slot.position is not None:
+        return
+    st.caption(_("Append one to the sentence and see where it looks:"))
+    with st.container(horizontal=True, gap="small"):
+        for choice in found:
+            st.button(
+                plain(choice.label), key=f"append-{choice.token}", on_click=_append, args=(shown, choice),
+                help=f"{choice.probability:.2%}",
+            )  # fmt: skip
+
+
+def _append(shown: Shown, choice: Choice) -> None:
+    """The token becomes part of the sentence; the row of its position is pinned."""
+    field = "second" if shown.reading.target is not None else "text"
+    st.session_state[field] = (st.session_state.get(field) or "") + choice.text
+    state.keep_all({"pins": {"t": [["q", state.LAST]]}, "stage": None})
+    st.session_state["whole_page"] = True
+
+
+def _say_why_not(shown: Shown) -> None:
+    kind = shown.reading.loaded.entry.kind
+    mask = getattr(shown.reading.loaded.tokenizer, "mask_token", None)
+    if kind == "encoder" and mask and shown.reading.trace.logits is not None:
+        st.info(_("Write {mask} in the sentence, and the model guesses what stands there.").format(mask=plain(mask)))
+    else:
+        st.info(
+            _("{model} turns sentences into vectors; it was not trained to guess tokens.").format(
+                model=plain(shown.reading.name)
+            )
+        )

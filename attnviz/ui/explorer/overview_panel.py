@@ -1,0 +1,122 @@
+"""All heads at once: their pictures, in an order, and the heads that stand out."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.explorer import head_measures as survey
+from attnviz.experiments.explorer.model_run import Reading, Stack
+from attnviz.figures import attention as figures
+from attnviz.ui import canvas
+from attnviz.ui.canvas import packing
+from attnviz.ui.explorer import state
+from attnviz.ui.shared import show
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import spoken
+from attnviz.words import _, say
+
+PATIENCE = 0.4  # seconds of measuring without a word
+
+
+def draw(reading: Reading, stack: Stack) -> tuple[int, int]:
+    """The grid and its export; answers the head that is chosen. Measures are only made when asked for."""
+    names = {"place": _("layer and head")}
+    names |= {name: say(survey.MEASURES[name][0]) for name in survey.answered(stack)}
+    by = choice(
+        _("All heads, ordered by"),
+        names,
+        "by",
+        style="select",
+        help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
+    )
+    tiles = reading.kept(("tiles", stack.id), lambda: _tiles(stack))
+    if by != "place":
+        st.caption(say(survey.MEASURES[by][1]))
+        tiles = tiles.by(_measured(reading, stack).values[by], names[by], order=True, dim=True)
+    return canvas.overview_grid(
+        "heads",
+        tiles,
+        stack.queries.labels,
+        None if stack.same_tokens else stack.keys.labels,
+        selected=state.at(stack),
+        on_pick=state.go_to,
+    )
+
+
+def export(reading: Reading, stack: Stack) -> None:
+    """The grid as a picture, and every measure of every head as numbers."""
+    tiles = reading.kept(("tiles", stack.id), lambda: _tiles(stack))
+    title = _("All heads of {model} on “{text}”").format(model=reading.name, text=reading.request.text[:80])
+    show.under(
+        lambda: figures.mosaic(_pictures(tiles), tiles.heads, title),
+        name=f"attention-all-heads-{reading.request.model}",
+        key="mosaic",
+        caption=title,
+        table=lambda: _measure_table(_measured(reading, stack)),
+    )
+
+
+def standouts(reading: Reading, stack: Stack) -> None:
+    """The heads that show one pattern most, each a button that goes there."""
+    if len(stack.keys) == 1:
+        st.caption(_("A single token can only look at itself: type more to see what heads do."))
+        return
+    found = _measured(reading, stack).standouts()
+    if not found:
+        st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
+        return
+    with st.container(gap=None):
+        for message, (layer, head) in found[:4]:
+            st.button(
+                spoken(message),
+                key=f"standout-{layer}-{head}-{message.template[-20:]}",
+                on_click=state.go_to,
+                args=(layer, head),
+                type="tertiary",
+                icon=":material/arrow_forward:",
+            )
+
+
+def _measured(reading: Reading, stack: Stack) -> survey.Measured:
+    """Every measure, a layer at a time: a click in between is heard, and no layer is measured twice."""
+    note: Any = None
+    began, count = time.monotonic(), len(stack.layers)
+    parts = []
+    for index in range(count):
+        parts.append(_measured_layer(reading, stack, index))
+        if time.monotonic() - began > PATIENCE:
+            note = note or st.empty()
+            note.caption(_("Measuring the heads: {done} of {layers} layers").format(done=index + 1, layers=count))
+    if note is not None:
+        note.empty()
+    return reading.kept(("measured", stack.id), lambda: survey.measured(stack, parts))
+
+
+def _measured_layer(reading: Reading, stack: Stack, index: int) -> dict[str, np.ndarray]:
+    return reading.kept(("measured", stack.id, index), lambda: survey.measured_layer(stack, index))
+
+
+def _tiles(stack: Stack) -> canvas.Overview:
+    parts = [packing.thumbnails(few) for layer in stack.layers for few in survey.few_by_few(layer)]
+    return canvas.Overview(
+        np.concatenate(parts),
+        tuple(layer.n_heads for layer in stack.layers),
+        tuple(layer.n_kv_heads for layer in stack.layers),
+    )
+
+
+def _pictures(tiles: canvas.Overview) -> np.ndarray:
+    codes = tiles.thumbnails.astype(np.float32)
+    return np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
+
+
+def _measure_table(measured: survey.Measured) -> dict[str, Any]:
+    columns: dict[str, Any] = {
+        "layer": [layer for layer, _head in measured.places],
+        "head": [head for _layer, head in measured.places],
+    }
+    return columns | {name: np.round(values, 6).tolist() for name, values in measured.values.items()}

@@ -1,0 +1,75 @@
+"""What unfolds below the picture, each only computed while it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from attnviz.ui.explorer import average_panel, beside_panel, next_panel, stages_panel, what_if_panel
+from attnviz.ui.explorer.head_panel import Shown
+from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.snippet import snippet
+from attnviz.words import _
+
+
+def below(shown: Shown) -> None:
+    """Five questions, closed until asked."""
+    questions = [
+        ("stages", _("How it came about"), ":material/function:", stages_panel.panel),
+        (
+            "what_if",
+            _("What if: another mask, another scale, a silenced head"),
+            ":material/science:",
+            what_if_panel.panel,
+        ),
+        ("next", _("What comes next"), ":material/arrow_forward:", next_panel.panel),
+        ("average", _("Averages and rollout"), ":material/layers:", average_panel.panel),
+        ("beside", _("Two side by side"), ":material/splitscreen_right:", beside_panel.panel),
+    ]
+    for name, title, icon, panel in questions:
+        box = st.expander(title, icon=icon, key=f"open_{name}", on_change="rerun", bind="query-params")
+        if box.open:
+            with box:
+                _opened(panel, shown)
+    layer = shown.stack.layers[shown.layer]
+    extras = (layer.softcap, layer.sinks, layer.bias)
+    if shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
+        code(shown)
+
+
+@st.fragment
+def _opened(panel: Callable[[Shown], None], shown: Shown) -> None:
+    """A panel on its own: its controls run it alone. Trouble is told in here, a fragment lets none of it out."""
+    with guard():
+        panel(shown)
+
+
+def code(shown: Shown) -> None:
+    """The numbers of the head on show, from the package alone."""
+    snippet(code_of(shown), key="explore")
+
+
+def code_of(shown: Shown) -> str:
+    """A program that prints the row the page speaks of."""
+    request, query = shown.reading.request, shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
+    second = f", {request.second!r}" if request.second else ""
+    frame = f", frame={request.frame!r}" if shown.reading.source.frame != "usual" else ""
+    kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
+    return f"""import torch
+from attnviz.models.capture.run import capture
+from attnviz.models.loading.locate import load
+from attnviz.models.tokens.encoding import encode
+
+loaded = load({request.model!r})
+tokens = encode(loaded, {request.text!r}{second}{frame})
+layer = capture(loaded.model, **tokens.inputs).layers[{shown.layer}]
+
+q = layer.q[0, {shown.head}]                               # (Q, D): this head's queries
+k = layer.k[0, {kv_head}]                               # (K, D): the keys it reads
+scores = q @ k.T * layer.scale                   # (Q, K)
+scores = scores.masked_fill(~layer.mask[0, 0], -torch.inf)
+weights = scores.softmax(-1)                     # rows sum to 1
+
+for token, weight in zip(tokens.labels, weights[{query}]):
+    print(f"{{token:>12}} {{weight:.4f}}")"""

@@ -1,0 +1,156 @@
+"""How it came about: one query of this head, step by step, and the arithmetic of one cell."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.explorer.head_stages import StagesResult, stages
+from attnviz.figures import stages as figures
+from attnviz.ui.explorer import state
+from attnviz.ui.explorer.head_panel import Shown, caption_of
+from attnviz.ui.shared import show
+from attnviz.ui.shared.text import plain
+from attnviz.words import _
+
+
+def panel(shown: Shown) -> None:
+    """From q and k to the head's output, for one query and one key."""
+    queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
+    left, right = st.columns(2)
+    kept = state.stage(len(queries), len(keys))
+    start_q, start_k = kept or _start(shown, len(queries), len(keys))
+    st.session_state["stage_query"] = start_q
+    query = left.selectbox(
+        _("Query: the token that looks"),
+        range(len(queries)),
+        format_func=lambda i: f"{i}  {queries[i]}",
+        key="stage_query",
+        on_change=lambda: state.keep_stage(st.session_state["stage_query"], None),
+    )
+    result = stages(shown.stack, shown.layer, shown.head, query)
+    st.session_state["stage_key"] = start_k if start_k is not None else int(result.weights.argmax())
+    key = right.selectbox(
+        _("Key: the token looked at"),
+        range(len(keys)),
+        format_func=lambda i: f"{i}  {keys[i]}",
+        key="stage_key",
+        on_change=lambda: state.keep_stage(st.session_state["stage_query"], st.session_state["stage_key"]),
+    )
+    st.caption(_("Click a cell in the picture above to bring it here."))
+    _arithmetic(result, key, queries[query], keys[key])
+    _pictures(shown, result, key, queries[query], keys)
+    _shapes(result)
+
+
+def _start(shown: Shown, n_q: int, n_k: int) -> tuple[int, int | None]:
+    """The clicked cell in positions of the model; a word stands for its first piece."""
+    matrix, cell = shown.matrix, shown.pins.cell
+    query = matrix.row_at[min(shown.query, len(matrix.row_at) - 1)]
+    key = matrix.col_at[cell[1]] if cell is not None and cell[1] < len(matrix.col_at) else None
+    return min(query, n_q - 1), None if key is None else min(key, n_k - 1)
+
+
+def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str) -> None:
+    cell = result.cell(key)
+    products = result.q * result.k[key]
+    first = " ".join(f"{value:+.3f}" for value in products[:4])
+    blue, red = r"\color{#0072B2}", r"\color{#D55E00}"
+    st.markdown(_("**The arithmetic of one cell:** how “{query}” comes to give {weight:.4f} to “{key}”.").format(
+        query=plain(query_token), key=plain(key_token), weight=cell.weight
+    ))  # fmt: skip
+    st.latex(
+        rf"{{{blue} q}}\cdot{{{red} k}} = \sum_{{i=1}}^{{{len(result.q)}}} {{{blue} q_i}}{{{red} k_i}}"
+        rf" = {first} \ldots = {cell.score:.4f}"
+    )
+    st.latex(rf"s = {cell.score:.4f} \times {cell.factor:.6g}{_extra(result)} = {cell.scaled:.4f}")
+    if cell.hidden:
+        st.latex(r"\text{masked:}\quad s \to -\infty,\qquad w = 0")
+        return
+    exponent = f"{cell.scaled:.4f}-({cell.largest:.4f})"
+    st.latex(
+        rf"w = \frac{{e^{{{exponent}}}}}{{\sum_j e^{{s_j-({cell.largest:.4f})}}}}"
+        rf" = \frac{{{np.exp(cell.scaled - cell.largest):.4f}}}{{{cell.others:.4f}}} = {cell.weight:.4f}"
+    )
+
+
+def _extra(result: StagesResult) -> str:
+    names = {"bias": r"\text{ + position bias}", "softcap": r"\text{, soft-capped}", "sinks": ""}
+    return "".join(names[name] for name in result.extras)
+
+
+def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, keys: tuple[str, ...]) -> None:
+    name = f"{shown.reading.request.model}-layer{shown.layer}-head{shown.head}-query{result.query}"
+    caption = caption_of(shown)
+    left, right = st.columns(2)
+    with left:
+        product = result.q * result.k[key]
+        largest = int(np.abs(product).argmax())
+        show.figure(
+            figures.products(result.q, result.k[key], query_token, keys[key]),
+            name=f"products-{name}",
+            key="stage-products",
+            caption=caption,
+            table={"q": result.q.tolist(), "k": result.k[key].tolist(), "product": product.tolist()},
+            words=_("Component {index} adds the most: {value:+.3f} of {total:.3f}.").format(
+                index=largest, value=product[largest], total=product.sum()
+            ),
+        )
+    with right:
+        allowed = int(np.isfinite(result.masked).sum())
+        show.figure(
+            figures.row_steps(keys, result.scores, result.scaled, result.masked, result.weights, key),
+            name=f"steps-{name}",
+            key="stage-steps",
+            caption=caption,
+            table={
+                "key": list(keys),
+                "score": result.scores.tolist(),
+                "scaled": result.scaled.tolist(),
+                "masked": result.masked.tolist(),
+                "weight": result.weights.tolist(),
+            },
+            words=_("{allowed} of {total} keys may be seen; scores span {low:.2f} to {high:.2f} after scaling.").format(
+                allowed=allowed,
+                total=len(keys),
+                low=float(np.min(result.scaled[np.isfinite(result.masked)], initial=np.inf)) if allowed else 0.0,
+                high=float(np.max(result.scaled[np.isfinite(result.masked)], initial=-np.inf)) if allowed else 0.0,
+            ),
+        )
+    strongest = int(np.linalg.norm(result.weighted, axis=1).argmax())
+    show.figure(
+        figures.weighted_values(keys, result.weighted, result.output),
+        name=f"values-{name}",
+        key="stage-values",
+        caption=caption,
+        table={keys_name(i, keys): row.tolist() for i, row in enumerate(result.weighted)},
+        words=_("“{token}” adds the longest vector to the output, {length:.3f} long.").format(
+            token=plain(keys[strongest]), length=float(np.linalg.norm(result.weighted[strongest]))
+        ),
+    )
+
+
+def keys_name(position: int, keys: tuple[str, ...]) -> str:
+    """A column name that stays its own when tokens repeat."""
+    return f"{position} {keys[position]}"
+
+
+def _shapes(result: StagesResult) -> None:
+    axes = {
+        "q": "[B, H, Q, D]",
+        "k": "[B, G, K, D]",
+        "v": "[B, G, K, Dv]",
+        "scores": "[B, 1, Q, K]",
+        "scaled": "[B, 1, Q, K]",
+        "masked": "[B, 1, Q, K]",
+        "weights": "[B, 1, Q, K]",
+        "output": "[B, 1, Q, Dv]",
+    }
+    with st.expander(_("Every shape")):
+        st.table(
+            {
+                _("tensor"): list(axes),
+                _("axes"): list(axes.values()),
+                _("size here"): [str(list(result.shapes[name])) for name in axes],
+            }
+        )

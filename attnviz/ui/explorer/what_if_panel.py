@@ -1,0 +1,267 @@
+"""What if: another mask, another scale, a silenced head; before, after and the difference."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import streamlit as st
+
+from attnviz.core.message import Problem
+from attnviz.experiments.explorer import what_if as experiment
+from attnviz.experiments.explorer.head_matrix import Matrix, head_matrix
+from attnviz.experiments.explorer.model_run import Stack
+from attnviz.experiments.explorer.predictions import changes, slots
+from attnviz.experiments.explorer.what_if import WhatIf
+from attnviz.figures import attention as figures
+from attnviz.models.capture.trace import Trace
+from attnviz.ui import canvas
+from attnviz.ui.explorer import state
+from attnviz.ui.explorer.head_panel import Shown, caption_of, long_table, picture_of
+from attnviz.ui.shared import model_cache, show
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.text import plain, spoken
+from attnviz.words import _
+
+MOST_PILLS = 200  # tokens shown as buttons; beyond, a list to search in
+
+
+def panel(shown: Shown) -> None:
+    """The controls, the three pictures, and what follows downstream."""
+    if not shown.stack.layers[shown.layer].exact:
+        raise Problem("This model gives its weights only: its mask and scale cannot be changed")
+    left, right = st.columns([1, 2.6], gap="medium")
+    with left:
+        change, again = _controls(shown)
+    with right:
+        _consequences(shown, change, again)
+
+
+def _controls(shown: Shown) -> tuple[WhatIf, bool]:
+    patterns = {
+        "model": _("the model's own"),
+        "none": _("none"),
+        "causal": _("causal"),
+        "window": _("window"),
+        "painted": _("painted by you"),
+    }
+    pattern = choice(_("Mask"), patterns, "mask", style="select")
+    change = WhatIf(pattern=cast(Any, pattern))
+    if pattern == "window":
+        window = st.slider(_("Tokens in the window"), 1, 64, 4, key="window", bind="query-params")
+        change = replace(change, window=window)
+    if pattern == "painted":
+        change = replace(change, painted=_paint(shown))
+    scales = {"model": _("the model's own"), "none": _("no scaling"), "inverse": _("1/d_k"), "factor": _("a factor")}
+    scale = choice(_("Scale of the scores"), scales, "scale", style="select")
+    change = replace(change, scale=cast(Any, scale))
+    if scale == "factor":
+        factor = st.slider(_("Times the model's own scale"), 0.0, 10.0, 1.0, 0.05, key="factor", bind="query-params")
+        change = replace(change, factor=factor)
+    change = replace(change, hidden=_hidden(shown.stack), silenced=_silenced(shown))
+    where = choice(
+        _("Change it in"), {"head": _("this head"), "layer": _("this layer"), "all": _("all layers")}, "where"
+    )
+    change = replace(change, where=cast(Any, where))
+    again = st.toggle(
+        _("Run the model again"),
+        key="again",
+        bind="query-params",
+        help=_("Off: this head alone, from its recorded Q and K. On: later layers and the next token follow too."),
+    )
+    return change, again
+
+
+def _paint(shown: Shown) -> bytes:
+    """The painted mask, kept in the link where it fits."""
+    stack = shown.stack
+    n_q, n_k = len(stack.queries), len(stack.keys)
+    current = ~head_matrix(stack, shown.layer, shown.head).hidden
+    kept = _bits(state.kept_canvas().get("mask"))
+    if kept and len(kept) == -(-n_q * n_k // 8):
+        current = experiment.unpacked(kept, n_q, n_k)
+    elif kept:
+        st.caption(_("The mask painted before was for other tokens: this one starts from the model's own."))
+    others = None if stack.same_tokens else stack.keys.labels
+    with guard():
+        canvas.mask_grid(
+            "painted",
+            current,
+            stack.queries.labels,
+            others,
+            on_change=_keep_mask,
+            label=_("Click or drag: who may look at whom"),
+        )
+    return experiment.packed(current)
+
+
+def _keep_mask(mask: np.ndarray) -> None:
+    state.keep_on_canvas("mask", base64.b64encode(experiment.packed(mask)).decode())
+
+
+def _bits(text: object) -> bytes:
+    try:
+        return base64.b64decode(text) if isinstance(text, str) else b""
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _hidden(stack: Stack) -> tuple[int, ...]:
+    """Tokens that nobody may look at, chosen by clicking them."""
+    labels = stack.keys.labels
+    st.session_state["hide"] = hidden = state.picked("hide", range(len(labels)))
+
+    def keep() -> None:
+        state.keep_on_canvas("hide", sorted(st.session_state["hide"] or ()))
+
+    def named(i: int) -> str:
+        return plain(labels[i]) if labels.count(labels[i]) == 1 else f"{plain(labels[i])} ({i})"
+
+    said, few = _("Nobody may look at these:"), len(labels) <= MOST_PILLS
+    with st.popover(_("Hide tokens"), icon=":material/visibility_off:", width="stretch"):
+        if few:
+            st.pills(said, range(len(labels)), selection_mode="multi", format_func=named, key="hide", on_change=keep)
+        else:  # a list to search in: hundreds of buttons help nobody
+            st.multiselect(
+                said, range(len(labels)), format_func=lambda i: f"{i}  {labels[i]}", key="hide", on_change=keep
+            )
+    if hidden:
+        st.caption(_("Hidden: {tokens}").format(tokens=", ".join(named(i) for i in hidden)))
+    return tuple(hidden)
+
+
+def _silenced(shown: Shown) -> tuple[tuple[int, int], ...]:
+    everyone = [f"{la}.{he}" for la, layer in enumerate(shown.stack.layers) for he in range(layer.n_heads)]
+    st.session_state["quiet"] = state.picked("quiet", everyone)
+    chosen = st.multiselect(
+        _("Silence heads (layer.head)"),
+        everyone,
+        key="quiet",
+        on_change=lambda: state.keep_on_canvas("quiet", list(st.session_state["quiet"])),
+        placeholder=_("none"),
+        help=_("Their output is replaced by zeros, and the model runs again without them."),
+    )
+    return tuple((int(a), int(b)) for a, b in (name.split(".") for name in chosen))
+
+
+def _consequences(shown: Shown, change: WhatIf, again: bool) -> None:
+    if not change.changes:
+        st.info(_("Choose another mask or scale, hide tokens or silence a head: what changes is shown here at once."))
+        return
+    trace = _rerun(shown, change) if again or change.silenced else None
+    before = head_matrix(shown.stack, shown.layer, shown.head, shown.look)
+    if trace is None:
+        after = experiment.instantly(shown.stack, shown.layer, shown.head, change, shown.look)
+    else:
+        after = head_matrix(_same_stack(shown, trace), shown.layer, shown.head, shown.look)
+    _three(shown, change, before, after)
+    if trace is not None:
+        _downstream(shown, change, trace)
+
+
+def _rerun(shown: Shown, change: WhatIf) -> Trace:
+    place = None if change.where == "all" else (shown.layer, shown.head)
+    key = ("what-if", shown.stack.id, place, change)
+
+    def compute() -> Trace:
+        with model_cache.shared().turns, st.spinner(_("Running the model again…")):
+            return experiment.run_again(shown.reading, shown.stack, shown.layer, shown.head, change)
+
+    return shown.reading.kept_lately(key, compute)
+
+
+def _same_stack(shown: Shown, trace: Trace) -> Stack:
+    return next(stack for stack in shown.reading.again(trace) if stack.id == shown.stack.id)
+
+
+def _three(shown: Shown, change: WhatIf, before: Matrix, after: Matrix) -> None:
+    difference = after.minus(before)
+    options = replace(shown.options, compact=True, chips=False, lines=False, unit="")
+    views = [
+        ("before", _("Before"), before, "weights"),
+        ("after", _("After"), after, "weights"),
+        ("difference", _("Difference"), difference, "diff"),
+    ]
+    if shown.look.values == "values":
+        views = [(key, name, matrix, "diff" if kind == "diff" else "values") for key, name, matrix, kind in views]
+        options = replace(options, top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
+    for column, (key, name, matrix, kind) in zip(st.columns(3), views, strict=True):
+        with column:
+            cols = None if matrix.looks_at_itself else matrix.cols
+            head = canvas.Head(matrix.values, name, matrix.hidden, cast(Any, kind))
+            canvas.head_view(f"what-if-{key}", head, matrix.rows, cols, options=options, group="heads")
+    row = min(shown.query, len(before.rows) - 1)
+    st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
+    st.markdown(_("After: {after}").format(after=spoken(after.said_of(row))))
+    name = f"what-if-{shown.reading.request.model}-layer{shown.layer}-head{shown.head}"
+    with st.container(horizontal=True):
+        for key, label, matrix, _kind in views:
+            _export(shown, change, f"{name}-{key}", key, label, matrix)
+
+
+def _export(shown: Shown, change: WhatIf, name: str, key: str, label: str, matrix: Matrix) -> None:
+    mask, scale, more = (None, None, "") if key == "before" else said_of(shown, change)
+    show.under(
+        lambda: picture_of(shown, matrix, label, difference=key == "difference"),
+        name=name,
+        key=f"what-if-{key}-out",
+        caption=f"{label}. " + caption_of(shown, mask, scale, more),
+        table=lambda: long_table(matrix),
+        label=label,
+    )
+
+
+def said_of(shown: Shown, change: WhatIf) -> tuple[str | None, str | None, str]:
+    """The change in words: the mask, the scale (None: as they were), and what else was done."""
+    masks = {
+        "none": _("none, every token may look at every token"),
+        "causal": _("causal"),
+        "window": _("a window of {tokens} tokens").format(tokens=change.window),
+        "painted": _("painted by hand"),
+    }
+    own = shown.stack.layers[shown.layer].scale
+    q = shown.stack.layers[shown.layer].q
+    width = 1 if q is None else q.shape[-1]
+    scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{own:.4g} × {change.factor:g}"}
+    more = []
+    if change.hidden:
+        named = ", ".join(f"{shown.stack.keys.labels[i]} ({i})" for i in change.hidden)
+        more.append(_("Nobody may look at: {tokens}.").format(tokens=named))
+    if change.changes_attention:
+        where = {"head": _("this head"), "layer": _("this layer"), "all": _("all layers")}[change.where]
+        more.append(_("Changed in {where}.").format(where=where))
+    if change.silenced:
+        heads = ", ".join(f"{layer}.{head}" for layer, head in change.silenced)
+        more.append(_("Silenced heads (layer.head): {heads}.").format(heads=heads))
+    return masks.get(change.pattern), scales.get(change.scale), " ".join(more)
+
+
+def _downstream(shown: Shown, change: WhatIf, trace: Trace) -> None:
+    reading = shown.reading
+    for number, (old, new) in enumerate(zip(slots(reading), slots(reading, trace), strict=True)):
+        found, share = changes(reading, old, new)
+        words = _("{share:.1%} of the probability changed place.").format(share=share)
+        show.figure(
+            figures.bars(
+                [c.label for c in found], [c.before for c in found], [c.after for c in found],
+                labels=(_("before"), _("after")),
+            ),
+            name=f"what-if-next-{reading.request.model}",
+            key=f"what-if-next-{number}",
+            words=words,
+            caption=caption_of(shown, *said_of(shown, change)),
+            table={"token": [c.label for c in found], "before": [c.before for c in found],
+                   "after": [c.after for c in found]},
+        )  # fmt: skip
+    moved = experiment.moved(shown.stack, _same_stack(shown, trace))
+    order = np.argsort(-moved)[:5]
+    places = [(la, he) for la, layer in enumerate(shown.stack.layers) for he in range(layer.n_heads)]
+    named = ", ".join(f"{places[i][0]}.{places[i][1]} ({moved[i]:.0%})" for i in order if moved[i] > 0.0005)
+    if named:
+        st.markdown(_("Heads whose weights moved most (share of weight, mean over rows): {heads}").format(heads=named))
+    else:
+        st.markdown(_("No head's weights moved by more than 0.05%."))

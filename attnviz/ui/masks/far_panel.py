@@ -1,0 +1,83 @@
+"""The same rules over 4,096 words."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.masks import far_view
+from attnviz.experiments.masks.mask_lab import Config
+from attnviz.experiments.masks.mask_rules import Rule
+from attnviz.figures import masks as figures
+from attnviz.ui.shared import show
+from attnviz.words import _
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def computed(rules: tuple[Rule, ...]) -> far_view.Far:
+    return far_view.run(rules)
+
+
+def panel(config: Config) -> None:
+    """The picture in tiles on the left, what it costs on the right."""
+    far = computed(config.rules)
+    picture, numbers = st.columns([3, 2], gap="large")
+    with picture:
+        show.figure(
+            figures.far(far.density, far.length),
+            name="mask-at-4096",
+            key="m-far",
+            table=_table(far),
+            words=_(
+                "Each dot is a tile of {tile} x {tile} pairs; brightness is the share that is kept, on a root scale so "
+                "that a thin band shows."
+            ).format(tile=far_view.TILE),
+        )
+    with numbers:
+        _numbers(far)
+        if config.paint:
+            st.info(_("Painted cells belong to your sentence: only the rules are drawn here."), icon="🖌️")
+
+
+def _numbers(far: far_view.Far) -> None:
+    empty, partial, full = far.blocks
+    blocks = empty + partial + full
+    st.metric(
+        _("Pairs kept"),
+        f"{far.pairs:,}",
+        help=_("Counted exactly: every pair was looked at, {rows} rows at a time.").format(rows=far_view.TILE),
+    )
+    st.metric(_("Share of the full square"), f"{far.pairs / far.square:.2%}")
+    st.metric(_("Blocks that FlexAttention computes"), _("{some} of {all}").format(some=partial + full, all=blocks))
+    st.markdown(
+        _(
+            "FlexAttention works in blocks of {side} x {side}: {empty} hold no pair and are skipped, {full} are kept "
+            "whole, {partial} are computed and masked: {work} of the full work for {share} of the pairs."
+        ).format(
+            side=far_view.FLEX_BLOCK,
+            empty=empty,
+            full=full,
+            partial=partial,
+            work=f"{(partial + full) / blocks:.1%}",
+            share=f"{far.pairs / far.square:.1%}",
+        )
+    )
+    st.markdown(
+        _(
+            "The matrix was not built for this: as booleans it takes {matrix:.1f} MB, as float32 {floats:.1f} MB for "
+            "each sequence. One strip of {rows} rows takes {strip:.2f} MB."
+        ).format(
+            matrix=far.matrix_bytes / 1e6,
+            floats=4 * far.matrix_bytes / 1e6,
+            rows=far_view.TILE,
+            strip=far.largest_strip / 1e6,
+        )
+    )
+
+
+def _table(far: far_view.Far) -> dict[str, list[object]]:
+    n = len(far.density)
+    return {
+        "first query": [q * far_view.TILE for q in range(n) for _k in range(n)],
+        "first key": [k * far_view.TILE for _q in range(n) for k in range(n)],
+        "share kept": far.density.ravel().tolist(),
+    }

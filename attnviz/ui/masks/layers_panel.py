@@ -1,0 +1,80 @@
+"""How far a word hears after n layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.masks.mask_lab import MOST_LAYERS, Result
+from attnviz.figures import masks as figures
+from attnviz.ui.masks import state
+from attnviz.ui.shared import show
+from attnviz.words import _, ngettext
+
+
+def panel(result: Result) -> None:
+    """Layers to choose; which layer first brings each key to each query, and how reach grows."""
+    st.markdown(
+        _(
+            "A layer lets a word hear of the words that it may look at; the next layer, of those that *they* had heard "
+            "of. The residual stream keeps what was there. This is what can arrive, whatever the weights are."
+        )
+    )
+    layers = st.slider(
+        _("Layers"), 1, MOST_LAYERS, 2, key="m_layers", bind="query-params", persist_state="session", width=420
+    )
+    counts = np.stack([result.reached(n) for n in range(MOST_LAYERS + 1)])
+    left, right = st.columns(2, gap="medium")
+    with left:
+        show.figure(
+            figures.hops(result.hops, result.words, layers),
+            name=f"layers-needed-{layers}",
+            key="m-hops",
+            table=_table(result),
+            words=_("Each number is the layer after which the key has reached the query; grey cells need more."),
+        )
+    with right:
+        show.figure(
+            figures.reach(counts, len(result.words), layers),
+            name="receptive-field",
+            key="m-reach",
+            table={"layers": list(range(MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},
+            words=_reach_words(result, counts, layers),
+        )
+
+
+def _reach_words(result: Result, counts: np.ndarray, layers: int) -> str:
+    first = ngettext(
+        "After {n} layer {token} has heard of {heard} of {all} words;",
+        "After {n} layers {token} has heard of {heard} of {all} words;",
+        layers,
+    ).format(n=layers, token=state.named(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
+    return f"{first} {_what_follows(counts[:, -1], layers, len(result.words))}"
+
+
+def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
+    """What more layers would bring, `heard` being the words heard of after 0, 1, 2... layers."""
+    final, most = int(heard[-1]), len(heard) - 1
+    needed = int((heard < final).sum())
+    if layers >= needed and final == words:
+        return _("that is all there are.")
+    if needed == most and final < words:
+        return _("after {n} it is {heard}, and still growing.").format(n=most, heard=final)
+    if layers >= needed:
+        return _("it hears of no others however many layers follow.")
+    return ngettext(
+        "{n} layer brings it {heard}, and no more.", "{n} layers bring it {heard}, and no more.", needed
+    ).format(n=needed, heard=final)
+
+
+def _table(result: Result) -> dict[str, list[Any]]:
+    n = len(result.words)
+    return {
+        "query": [q for q in range(n) for _k in range(n)],
+        "key": list(range(n)) * n,
+        "query word": [word for word in result.words for _k in range(n)],
+        "key word": list(result.words) * n,
+        "layers (-1 never)": result.hops.ravel().tolist(),
+    }

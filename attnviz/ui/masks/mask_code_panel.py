@@ -1,0 +1,34 @@
+"""The mask as a program, in the four ways that torch and transformers take one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.masks.mask_lab import Config
+from attnviz.experiments.masks.mask_programs import WAYS, program
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import spoken
+from attnviz.words import _
+
+NAMES = {str(way): way for way in WAYS}
+
+
+def panel(config: Config) -> None:
+    """One of four programs; each prints the weights that stand above."""
+    st.subheader(_("The same in PyTorch"), anchor=False)
+    labels = {
+        "attn_mask": "attn_mask",
+        "is_causal": "is_causal",
+        "mask_mod": "FlexAttention mask_mod",
+        "transformers": "transformers attention_mask",
+    }
+    way = NAMES[choice(_("How the mask is handed over"), labels, "m_code", label_visibility="collapsed")]
+    said = program(way, config)
+    st.markdown(spoken(said.remark))
+    if said.code is None:
+        return
+    if way == "transformers":
+        st.caption(_("Paste it into a notebook: a small random model looks where the mask lets it, and nowhere else."))
+    else:
+        st.caption(_("Paste it into a notebook: it prints the weights under the mask, to the last digit."))
+    st.code(said.code, language="python", height=460 if said.code.count("\n") > 24 else "content")

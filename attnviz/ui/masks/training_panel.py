@@ -1,0 +1,157 @@
+"""What the causal mask is for: T examples from one sentence, and what happens when it is off by one."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.masks import leak_training
+from attnviz.experiments.masks.leak_training import Config, Examples, Result
+from attnviz.figures import masks as figures
+from attnviz.ui.shared import show
+from attnviz.words import _
+
+KEPT = "m_trained"
+REDRAW_SECONDS = 0.25
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def examples(words: tuple[str, ...], seed: int) -> Examples:
+    return leak_training.examples(words, seed)
+
+
+def panel(words: tuple[str, ...], seed: int) -> None:
+    """First the examples in the sentence, then two models trained on its words."""
+    _examples(examples(words, seed), seed)
+    st.divider()
+    _leak(words, seed)
+
+
+def _examples(found: Examples, seed: int) -> None:
+    st.markdown(
+        "##### "
+        + _("One sentence of {t} words is {n} training examples").format(t=len(found.read) + 1, n=len(found.read))
+    )
+    table, told = st.columns([3, 2], gap="large")
+    with table:
+        st.dataframe(
+            {
+                _("reads"): [" ".join(read) for read in found.read],
+                _("must say"): list(found.following),
+                _("loss, in one pass"): found.together,
+                _("loss, on its own"): found.apart,
+            },
+            hide_index=True,
+            height=min(38 + 35 * len(found.read), 388),
+        )
+    with told:
+        gap = float(abs(found.together - found.apart).max())
+        st.metric(_("Largest difference between the two"), f"{gap:.1e}")
+        st.markdown(
+            _(
+                "Under the causal mask a place cannot tell how the sentence goes on, so every place of one pass is an "
+                "example of its own: {together:,} scores. One pass for each example takes {apart:,}, {times:.1f} times "
+                "as many, for the same losses. (Random model, seed {seed}, untrained.)"
+            ).format(
+                together=found.pairs_together,
+                apart=found.pairs_apart,
+                times=found.pairs_apart / found.pairs_together,
+                seed=seed,
+            )
+        )
+
+
+def _leak(words: tuple[str, ...], seed: int) -> None:
+    st.markdown("##### " + _("The mask off by one: a loss of zero, and nothing learnt"))
+    st.markdown(
+        _(
+            "Two small models are trained on your words in random order, so that the next one cannot be known. One "
+            "mask lets a place see itself and what came before; the other also lets it see the next word: the answer."
+        )
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        leak = st.number_input(
+            _("Places the mask is off by"),
+            1,
+            4,
+            1,
+            key="m_leak",
+            bind="query-params",
+            persist_state="session",
+            width=220,
+        )
+        start = st.button(_("Train both, live"), key="m-train", icon=":material/play_arrow:")
+    config = Config(words, seed, leak=int(leak or 1))
+    place = st.empty()
+    if start:
+        st.session_state[KEPT] = (config, _live(config, place))
+    kept = st.session_state.get(KEPT)
+    if kept is None or kept[0] != config:
+        leak_training.vocabulary(words)
+        place.caption(_("Takes about two seconds on this server."))
+        return
+    with place.container():
+        _done(kept[1])
+
+
+def _live(config: Config, place: Any) -> Result:
+    """Train, and redraw as often as a browser can follow."""
+    drawn = 0.0
+    for result in leak_training.train(config):
+        if time.monotonic() - drawn > REDRAW_SECONDS and not result.done:
+            with place.container():
+                st.plotly_chart(_curves(result), key=f"m-live-{result.steps[-1]}", config={"displayModeBar": False})
+            drawn = time.monotonic()
+    return result
+
+
+def _curves(result: Result) -> figures.Figure:
+    return figures.losses(
+        result.steps, result.honest, result.leaking, result.without_leak, result.guess, result.total_steps
+    )
+
+
+def _done(result: Result) -> None:
+    show.figure(
+        _curves(result),
+        name="leak-training",
+        key="m-losses",
+        table={
+            "step": result.steps,
+            "mask right": result.honest,
+            "mask off": result.leaking,
+            "mask off, without the leak": result.without_leak,
+        },
+        words=_(
+            "With the mask off, the loss falls to **{leaking:.6f}**: it copies. Asked without the leak, as when it "
+            "must write itself, it is at **{without:.1f}**, worse than guessing blindly ({guess:.2f}), where the "
+            "honest model stays ({honest:.2f})."
+        ).format(
+            leaking=result.leaking[-1], without=result.without_leak[-1], guess=result.guess, honest=result.honest[-1]
+        ),
+    )
+    right, wrong = st.columns(2, gap="medium")
+    names = [str(n + 1) for n in range(len(result.honest_weights))]
+    for column, weights, title, name in (
+        (right, result.honest_weights, _("Learnt weights, mask right"), "right"),
+        (wrong, result.leaking_weights, _("Learnt weights, mask off"), "off"),
+    ):
+        with column:
+            st.markdown(f"**{title}**")
+            show.figure(
+                figures.places(weights),
+                name=f"learnt-weights-{name}",
+                key=f"m-learnt-{name}",
+                words=_looks(weights),
+                table={"place": names} | {f"to {n}": weights[:, i] for i, n in enumerate(names)},
+            )
+
+
+def _looks(weights: np.ndarray) -> str:
+    ahead = float(weights.diagonal(1).mean())
+    return _("On average a place gives {share} to the place right after it, where the answer stands.").format(
+        share=f"{ahead:.0%}"
+    )

@@ -1,0 +1,109 @@
+"""Mistakes that no shape test finds: wrong code, right code, and the difference in this sentence."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.core.message import Message
+from attnviz.experiments.masks import traps
+from attnviz.experiments.masks.traps import Outcome, Picture
+from attnviz.experiments.word_vectors import sentence
+from attnviz.figures.heatmap import matrix
+from attnviz.ui import canvas
+from attnviz.ui.masks import state, workbench
+from attnviz.ui.shared import show
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import plain, spoken
+from attnviz.words import _, say
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def computed(trap: str, words: tuple[str, ...], seed: int) -> Outcome:
+    return traps.run(trap, sentence(words, seed))
+
+
+def panel(words: tuple[str, ...], seed: int) -> None:
+    """One trap at a time, each live on the sentence above."""
+    titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.TRAPS.values(), start=1)}
+    picked, told = st.columns([2, 3], gap="medium")
+    with picked:
+        trap = traps.TRAPS[choice(_("Trap"), titles, "m_trap", style="select")]
+    outcome = computed(trap.id, words, seed)
+    with told:
+        st.metric(_("Largest difference of a weight in your sentence"), f"{outcome.largest:.3f}")
+    st.markdown(spoken(trap.why))
+    sides = (("wrong", trap.wrong_code, outcome.wrong), ("right", trap.right_code, outcome.right))
+    for column, (name, code, _drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):
+        with column:
+            _code(name, code)
+    for column, (name, _source, drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):
+        with column:
+            _picture(trap.id, name, drawn)
+    for fact in outcome.facts:
+        st.markdown("- " + _said(fact))
+    if outcome.table:
+        _table(outcome)
+    _all(words, seed)
+    with st.expander(_("What both pieces of code have imported")):
+        st.code(traps.IMPORTS, language="python")
+
+
+def _all(words: tuple[str, ...], seed: int) -> None:
+    """Every trap and how far it is off in this sentence."""
+    with st.expander(_("All traps, in your sentence")):
+        difference = _("largest difference of a weight")
+        st.dataframe(
+            {
+                _("trap"): [say(trap.title) for trap in traps.TRAPS.values()],
+                difference: [computed(name, words, seed).largest for name in traps.TRAPS],
+            },
+            column_config={difference: st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.3f")},
+            hide_index=True,
+            height="content",
+        )
+
+
+def _code(name: str, code: str) -> None:
+    if name == "wrong":
+        st.badge(_("Wrong"), color="red", icon=":material/close:")
+    else:
+        st.badge(_("Right"), color="green", icon=":material/check:")
+    st.code(code, language="python", wrap_lines=True)
+
+
+def _picture(trap: str, name: str, drawn: Picture) -> None:
+    titles = {"wrong": _("What the wrong code gives"), "right": _("What the right code gives")}
+    canvas.head_view(
+        f"m-trap-{name}",
+        canvas.Head(drawn.values, titles[name], hidden=drawn.hidden),
+        drawn.rows,
+        None if drawn.rows == drawn.cols else drawn.cols,
+        options=canvas.Options(compact=True, root=len(drawn.cols) > workbench.LONG),
+        group="m-trap",
+    )
+    show.under(
+        lambda: matrix(drawn.values, drawn.rows, drawn.cols, kind=drawn.kind, masked=drawn.hidden),
+        name=f"trap-{trap}-{name}",
+        key=f"m-trap-{name}-save",
+        table=lambda: {
+            "query": [row for row in drawn.rows for _col in drawn.cols],
+            "key": list(drawn.cols) * len(drawn.rows),
+            "value": drawn.values.ravel().tolist(),
+        },
+    )
+
+
+def _said(fact: Message) -> str:
+    """A fact in words; the words of the sentence in it are set apart."""
+    params = {
+        name: state.named(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
+        for name, value in fact.params.items()
+    }
+    return _(fact.template).format(**params)
+
+
+def _table(outcome: Outcome) -> None:
+    heads, *rows = ([say(cell) if isinstance(cell, Message) else cell for cell in row] for row in outcome.table)
+    st.dataframe(
+        [dict(zip(heads, row, strict=True)) for row in rows], hide_index=True, width="content", height="content"
+    )

@@ -1,0 +1,49 @@
+"""A sentence and a model that is on this machine: asked for alike on every page that reads one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import streamlit as st
+
+from attnviz.experiments.explorer.model_run import Reading, Request
+from attnviz.models.catalogue.example_sentences import EXAMPLES
+from attnviz.models.loading import locate
+from attnviz.ui.shared import model_cache
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import plain, spoken
+from attnviz.words import _
+
+LONGEST = 2000  # characters
+
+
+def sentence_read(
+    model_key: str,
+    text_key: str,
+    *,
+    model_first: bool = False,
+    kinds: Collection[str | None] = ("decoder", "encoder", "encoder-decoder", None),
+) -> Reading | None:
+    """Draw both controls and what there is to say of the text; None, said too, where no model is at hand."""
+    states = [s for s in locate.states() if s.on_this_machine and s.entry.kind in kinds]
+    if not states:
+        st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
+        return None
+    columns = st.columns([1, 3] if model_first else [3, 1], vertical_alignment="bottom")
+    which, words = columns if model_first else reversed(columns)
+    with which:
+        names = {s.entry.id: plain(s.entry.name) for s in states}
+        model = choice(_("Model"), names, model_key, style="select")
+    with words:
+        text = st.text_input(
+            _("Sentence"),
+            EXAMPLES[0].text,
+            key=text_key,
+            bind="query-params",
+            persist_state="session",
+            max_chars=LONGEST,
+        )
+    reading = model_cache.reading(Request(model, text or ""))
+    for notice in reading.notices:
+        st.info(spoken(notice))
+    return reading

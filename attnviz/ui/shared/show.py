@@ -1,0 +1,163 @@
+"""Every figure of every page: drawn, put in words, and saved as SVG, PNG, HTML or CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attnviz.figures.export import Background, prepared, standalone_html
+from attnviz.figures.theme import Figure
+from attnviz.words import _
+
+CANVAS = Path(__file__).parents[1] / "canvas"
+BUTTONS = ("svg", "png2", "png4")
+
+Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
+Later = Callable[[], Any]  # what is only computed when the visitor asks for it
+
+
+def figure(
+    fig: Figure,
+    *,
+    name: str,
+    key: str,
+    table: Table | None = None,
+    caption: str | None = None,
+    words: str | None = None,
+    height: int | None = None,
+) -> None:
+    """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the export menu.
+
+    `name` becomes the file name ("saturation-dk64"), `caption` is plain text offered with the
+    exported picture, `table` the numbers behind it. `key` must be unique on the page.
+    """
+    if height:
+        fig.update_layout(height=height)
+    st.plotly_chart(fig, key=key, config={"displayModeBar": False, "scrollZoom": False})
+    under(fig, name=name, key=key, table=table, caption=caption, words=words)
+
+
+def under(
+    fig: Figure | Later,
+    *,
+    name: str,
+    key: str,
+    table: Table | Later | None = None,
+    caption: str | None = None,
+    words: str | None = None,
+    label: str | None = None,
+) -> None:
+    """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
+
+    `fig` and `table` may be functions: they are then called when the menu is opened.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-under"):
+        if words:
+            st.markdown(words, width="stretch")
+        export_menu(fig, name, key, table, caption, label)
+
+
+@st.fragment
+def export_menu(
+    fig: Figure | Later, name: str, key: str, table: Table | Later | None, caption: str | None, label: str | None = None
+) -> None:
+    """A small button that opens to everything a figure can be saved as; computed only when open."""
+    menu = st.popover(
+        label or _("Export"),
+        icon=":material/download:",
+        type="tertiary",
+        key=f"{key}-export",
+        on_change="rerun",
+        width="content",
+    )
+    if not menu.open:
+        return
+    with menu:
+        drawn, numbers = (made() if callable(made) else made for made in (fig, table))
+        _export_form(drawn, slug(name), key, numbers, caption)
+
+
+def _export_form(fig: Figure, name: str, key: str, table: Table | None, caption: str | None) -> None:
+    backgrounds: dict[Background, str] = {"white": _("white"), "transparent": _("transparent"), "dark": _("dark")}
+    background = st.segmented_control(
+        _("Background"),
+        list(backgrounds),
+        default="white",
+        required=True,
+        format_func=backgrounds.__getitem__,
+        key=f"{key}-bg",
+    )
+    title = st.text_input(_("Title (leave empty for none)"), value=_plain_title(fig), key=f"{key}-title")
+    said = st.text_area(_("Caption (leave empty for none)"), value=caption or "", key=f"{key}-caption", height=80)
+    bar = st.toggle(_("Colour bar"), value=True, key=f"{key}-bar")
+    ready = prepared(fig, background=background or "white", title=title or None, caption=said or None, colorbar=bar)
+    _save_figure(ready.to_json(), name, key)
+    with st.container(horizontal=True):
+        st.download_button(
+            _("HTML, interactive"),
+            data=lambda: standalone_html(ready, title or name),
+            file_name=f"{name}.html",
+            mime="text/html",
+            on_click="ignore",
+            key=f"{key}-html",
+        )
+        if table is not None:
+            st.download_button(
+                _("CSV, the numbers"),
+                data=lambda: to_csv(table),
+                file_name=f"{name}.csv",
+                mime="text/csv",
+                on_click="ignore",
+                key=f"{key}-csv",
+            )
+
+
+def _save_figure(figure_json: str | None, name: str, key: str) -> None:
+    labels = {
+        "svg": _("SVG"),
+        "png2": _("PNG 2x"),
+        "png4": _("PNG 4x"),
+        "working": _("Drawing…"),
+        "done": _("Saved to your downloads."),
+        "failed": _("This figure could not be drawn:"),
+    }
+    buttons = "".join(f'<button type="button" data-kind="{kind}"></button>' for kind in BUTTONS)
+    component = st.components.v2.component(
+        "attnviz_save_figure",
+        html=f'<div class="save-figure">{buttons}<span class="said" aria-live="polite"></span></div>',
+        css=(CANVAS / "save_figure.css").read_text(),
+        js=(CANVAS / "save_figure.js").read_text(),
+    )
+    component(key=f"{key}-save", data={"figure": figure_json, "name": name, "labels": labels})
+
+
+def _plain_title(fig: Figure) -> str:
+    text = fig.layout.title.text or ""
+    return re.sub(r"<[^>]+>", "", text)
+
+
+def slug(name: str) -> str:
+    """A file name from any text: letters, digits and hyphens."""
+    return re.sub(r"[^\w-]+", "-", name, flags=re.UNICODE).strip("-")[:80] or "figure"
+
+
+def to_csv(table: Table) -> str:
+    """Columns by name, or a DataFrame, as CSV text; cells that a spreadsheet would run are disarmed."""
+    if hasattr(table, "to_csv"):
+        return str(table.to_csv(index=False))
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(table.keys())
+    for row in zip(*table.values(), strict=True):
+        writer.writerow([_disarmed(cell) for cell in row])
+    return out.getvalue()
+
+
+def _disarmed(cell: Any) -> Any:
+    return "'" + cell if isinstance(cell, str) and cell[:1] in ("=", "+", "@", "-") and len(cell) > 1 else cell

@@ -1,0 +1,133 @@
+"""Which architecture the numbers are of: a published model, the visitor's own shape, or a pasted config.json."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from attnviz.core.message import Problem
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.custom_shape import Scheme, Shape
+from attnviz.models.architecture.meta_device import measure
+from attnviz.models.architecture.parse_config import config_from_text
+from attnviz.models.architecture.presets import Preset, find_preset, presets
+from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared.text import plain
+from attnviz.words import _
+
+MOST_CHARS = 5000
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """An architecture, and what the whole model weighs."""
+
+    arch: Architecture
+    total: int  #: parameters of the whole model
+    active: int  #: of these, what one token is multiplied with
+    preset: Preset | None = None
+
+
+def choose() -> Chosen:
+    """Draw the chooser and answer what was chosen."""
+    ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
+    which, what = st.columns([1.3, 2.2])
+    with which:
+        way = choice(_("Count"), ways, "h_from")
+    if way == "preset":
+        with what:
+            return _published()
+    return _own() if way == "own" else _pasted()
+
+
+def _published() -> Chosen:
+    names = {name: f"{name} · {preset.attention}" for name, preset in presets().items()}
+    name = choice(_("Model"), names, "h_model", default="llama-3.1-8b", style="select")
+    preset = find_preset(name)
+    return Chosen(Architecture.preset(name), preset.total_parameters, preset.active_parameters, preset)
+
+
+def _own() -> Chosen:
+    scheme: Scheme = "latent" if choice(_("Scheme"), _schemes(), "h_scheme") == "latent" else "heads"
+    asked: dict[str, Any] = {"scheme": scheme}
+    fields = {"n_layers": _("Layers"), "d_model": _("Model width M"), "n_heads": _("Query heads H")}
+    if scheme == "heads":
+        fields |= {"n_kv_heads": _("K/V heads G")}
+    fields |= {"d_head": _("Head width D"), "d_ff": _("FFN width"), "vocab": _("Vocabulary")}
+    if scheme == "latent":
+        fields |= {"kv_rank": _("Latent width"), "d_rope": _("Rotary width")}
+    for column, (name, label) in zip(st.columns(len(fields)), fields.items(), strict=True):
+        with column:
+            asked[name] = number(label, f"h_{name}", getattr(Shape, name), 1 << 24)
+    return _shaped(Shape(**asked))
+
+
+def number(label: str, key: str, default: int, most: int, help: str | None = None) -> int:
+    """A whole number of at least 1 that lives in the link."""
+    found = st.number_input(
+        label, 1, most, default, 1, key=key, bind="query-params", persist_state="session", help=help
+    )
+    return int(found or default)
+
+
+def _schemes() -> dict[str, str]:
+    return {"heads": _("heads: MHA, GQA or MQA"), "latent": _("latents: MLA")}
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _shaped(shape: Shape) -> Chosen:
+    total = shape.total_parameters
+    return Chosen(shape.architecture(), total, total)
+
+
+def _pasted() -> Chosen:
+    text = st.text_area(
+        _("Contents of a config.json from the hub"),
+        EXAMPLE,
+        key="h_config",
+        bind="query-params",
+        persist_state="session",
+        height=180,
+        max_chars=MOST_CHARS,
+    )
+    chosen = _read(text or "")
+    if chosen.arch.measured:
+        st.info(
+            _("No rule is known here for {family}: its numbers were measured on the meta device.").format(
+                family=plain(chosen.arch.model_type)
+            )
+        )
+    if chosen.arch.unread:
+        st.warning(
+            _("Not understood, and perhaps of consequence: {fields}. “Prove it” measures what they do.").format(
+                fields=", ".join(f"`{plain(field)}`" for field in chosen.arch.unread)
+            )
+        )
+    return chosen
+
+
+EXAMPLE = """{
+  "model_type": "qwen3",
+  "hidden_size": 1024,
+  "num_hidden_layers": 28,
+  "num_attention_heads": 16,
+  "num_key_value_heads": 8,
+  "head_dim": 128,
+  "intermediate_size": 3072,
+  "vocab_size": 151936,
+  "tie_word_embeddings": true
+}"""
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _read(text: str) -> Chosen:
+    arch = Architecture.from_config(config_from_text(text))
+    try:
+        total = measure(arch.config, 0).total_parameters if arch.config is not None else 0
+    except Exception as error:  # a model's own code
+        raise Problem(
+            "the config is read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]
+        ) from error
+    return Chosen(arch, total, total)

@@ -1,0 +1,31 @@
+"""The main script: page settings, language, navigation, and then the page that was asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from attnviz.ui.shared.controls import entering
+from attnviz.ui.web import navigation
+from attnviz.words import set_language_source
+
+set_language_source(lambda: st.context.locale)
+
+st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=220)
+
+st.logo(Path(__file__).with_name("logo.svg"), size="large")
+
+# Streamlit leaves 6rem above the first line, and lets wide formulas run off a phone.
+STYLE = """<style>
+.stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
+.katex-display { overflow-x: auto; overflow-y: hidden }
+</style>"""
+st.html(STYLE)
+
+page = st.navigation(navigation.pages())
+entering(page.url_path)
+try:
+    page.run()
+finally:
+    st.session_state["_entered"] = False

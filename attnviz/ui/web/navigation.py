@@ -1,0 +1,95 @@
+"""The table of pages: one row each, in reading order. A row is added when its page works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from attnviz.words import N_, _
+
+PAGES_DIR = Path(__file__).parents[3] / "pages"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A page: its file in pages/, and the words for the menu and for its card."""
+
+    name: str
+    title: str
+    icon: str
+    group: str
+    question: str
+
+    @property
+    def is_home(self) -> bool:
+        return self.name == "home"
+
+
+SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
+
+ROWS = [
+    Row("home", N_("Start"), "👁️", SEE, N_("What is attention?")),
+    Row(
+        "explore",
+        N_("Explore"),
+        "🔎",
+        SEE,
+        N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
+    ),
+    Row(
+        "build",
+        N_("Build"),
+        "🧮",
+        UNDERSTAND,
+        N_("How do words become queries, keys, values and an output, number by number?"),
+    ),
+    Row(
+        "masks",
+        N_("Masks"),
+        "🧩",
+        UNDERSTAND,
+        N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
+    ),
+    Row(
+        "scaling",
+        N_("Scaling"),
+        "📐",
+        UNDERSTAND,
+        N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
+    ),
+    Row(
+        "sharing",
+        N_("Share heads"),
+        "🔗",
+        DECIDE,
+        N_("What do GQA, MQA and MLA save, what do they cost, and does my model fit?"),
+    ),
+]
+
+
+def pages() -> dict[str, list[Any]]:
+    """Streamlit pages by group, titles in the visitor's language."""
+    groups: dict[str, list[Any]] = {}
+    for row in ROWS:
+        page = st.Page(
+            PAGES_DIR / f"{row.name}.py",
+            title=_(row.title),
+            icon=row.icon,
+            url_path=None if row.is_home else row.name,
+            default=row.is_home,
+        )
+        groups.setdefault(_(row.group), []).append(page)
+    return groups
+
+
+def cards() -> None:
+    """One card for each page there is, with the question that it answers."""
+    for row in ROWS:
+        if row.is_home:
+            continue
+        with st.container(border=True, gap="xxsmall"):
+            st.page_link(PAGES_DIR / f"{row.name}.py", label=f"**{_(row.title)}**", icon=row.icon, query_params={})
+            st.caption(_(row.question))

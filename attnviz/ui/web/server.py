@@ -1,0 +1,84 @@
+"""The web server: Streamlit's own app around attnviz/ui/main.py, and the few files it hands out."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+from streamlit.config import get_option
+
+from attnviz.figures.export import PLOTLY_JS
+from attnviz.ui.canvas import ahead
+
+log = logging.getLogger("attnviz")
+
+MAIN = Path(__file__).with_name("main.py")
+
+
+def warm() -> None:
+    """What every visitor will need, imported before the first one comes; then frozen for the garbage collector."""
+    import torch
+
+    import attnviz.figures.heatmap  # noqa: F401
+    from attnviz.core.attention import attend
+    from attnviz.experiments.home import landing
+    from attnviz.models.loading import locate
+    from attnviz.ui.shared import model_cache
+
+    torch.set_num_threads(1)  # visitors share the machine: measured, one thread each serves twenty best
+    x = torch.zeros(1, 2, 4)
+    attend(x, x, x)
+    if locate.state(landing.MODEL).ready:
+        model_cache.preload(landing.MODEL)
+    gc.collect()
+    gc.freeze()
+
+
+@asynccontextmanager
+async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
+    """Warm up beside the server's start, not before it."""
+    task = asyncio.create_task(asyncio.to_thread(_warm_or_say_why))
+    log.warning("attnviz is at http://localhost:%s", get_option("server.port"))
+    yield {}
+    task.cancel()
+
+
+def _warm_or_say_why() -> None:
+    try:
+        warm()
+    except Exception:
+        log.exception("warming up failed; the app goes on without")
+
+
+async def plotly_js(_request: Request) -> FileResponse:
+    """The copy of plotly.js inside the Python package: exports draw with it, offline."""
+    return FileResponse(PLOTLY_JS, media_type="text/javascript", headers={"Cache-Control": "public, max-age=86400"})
+
+
+async def health(_request: Request) -> JSONResponse:
+    """For whoever watches a hosted demo."""
+    return JSONResponse({"status": "ok"})
+
+
+def head(request: Request) -> Response:
+    """A head that a page offered, fetched by its canvas as soon as it is pointed at. Runs in a thread."""
+    place = request.path_params
+    blob = ahead.answer(place["token"], place["layer"], place["head"])
+    if blob is None:
+        return Response(status_code=404)
+    return Response(blob, media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
+
+
+ROUTES = [
+    Route(f"/{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}", head),
+    Route("/attnviz/plotly.min.js", plotly_js),
+    Route("/attnviz/health", health),
+]

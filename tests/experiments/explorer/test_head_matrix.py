@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from attnviz.experiments.explorer.head_matrix import Look, average, head_matrix, rolled_out
+from attnviz.experiments.explorer.head_measures import measured, weights_by_layer
+
+
+@pytest.fixture(scope="module")
+def eager(decoded):
+    """What transformers itself reports, by its own eager path."""
+    model = decoded.loaded.model
+    before = model.config._attn_implementation
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        out = model(**decoded.source.inputs, output_attentions=True)
+    model.set_attn_implementation(before)
+    return out.attentions
+
+
+@pytest.mark.parametrize("place", [(0, 0), (13, 8), (29, 4)])
+def test_a_head_is_what_transformers_computes(decoded, eager, place):
+    layer, head = place
+    matrix = head_matrix(decoded.stacks[0], layer, head)
+    np.testing.assert_allclose(np.where(matrix.hidden, 0, matrix.values), eager[layer][0, head].numpy(), atol=1e-5)
+    assert matrix.hidden[0, 1]
+    assert not matrix.hidden[-1].any()
+
+
+def test_words_are_sums_over_keys_and_means_over_queries(paired):
+    stack = paired.stacks[0]
+    pieces = head_matrix(stack, 2, 3)
+    words = head_matrix(stack, 2, 3, Look(units="words"))
+    assert "tokenizers" in words.rows
+    assert len(words.rows) < len(pieces.rows)
+    np.testing.assert_allclose(words.values.sum(1), 1, atol=1e-5)
+    at = [piece.position for piece in stack.queries.pieces if piece.text in ("token", "izer", "izers", "s")]
+    assert len(at) > 1
+    expected = pieces.values[:, at].sum(1)[at].mean()
+    spot = words.rows.index("tokenizers")
+    assert words.values[spot, words.cols.index("tokenizers")] == pytest.approx(expected, abs=1e-6)
+
+
+def test_hidden_special_tokens_leave_what_is_missing_or_give_it_back(paired):
+    stack = paired.stacks[0]
+    less = head_matrix(stack, 0, 0, Look(special=False))
+    again = head_matrix(stack, 0, 0, Look(special=False, renormalise=True))
+    assert "[CLS]" not in less.rows
+    assert (less.values.sum(1) < 1).all()
+    np.testing.assert_allclose(again.values.sum(1), 1, atol=1e-5)
+
+
+def test_the_second_sentence_begins_where_a_line_is_drawn(paired):
+    matrix = head_matrix(paired.stacks[0], 0, 0)
+    assert len(matrix.row_breaks) == 1
+    assert matrix.rows[matrix.row_breaks[0]].lower() == "he"
+
+
+def test_value_weighting_is_weight_times_what_the_value_adds(decoded):
+    stack = decoded.stacks[0]
+    plain = head_matrix(stack, 5, 2)
+    valued = head_matrix(stack, 5, 2, Look(values="values"))
+    layer = stack.layers[5]
+    w_o = dict(decoded.loaded.model.named_modules())["model.layers.5.self_attn.o_proj"].weight
+    added = layer.v[0, 0].float() @ w_o[:, 2 * 64 : 3 * 64].T.float()
+    lengths = torch.linalg.vector_norm(added, dim=-1).detach().numpy()
+    np.testing.assert_allclose(valued.values[-1], plain.values[-1] * lengths, rtol=1e-3, atol=1e-5)
+
+
+def test_an_average_of_one_head_is_that_head_and_of_all_their_mean(decoded):
+    stack = decoded.stacks[0]
+    np.testing.assert_allclose(average(stack, [(3, 1)]).values, head_matrix(stack, 3, 1).values, atol=1e-6)
+    everyone = [(la, he) for la in range(30) for he in range(9)]
+    mean = np.mean([np.nan_to_num(w).mean(0) for w in weights_by_layer(stack)], axis=0)
+    np.testing.assert_allclose(average(stack, everyone).values, mean, atol=1e-5)
+
+
+def test_rollout_rows_sum_to_one_and_never_look_ahead(decoded):
+    matrix = rolled_out(decoded.stacks[0])
+    np.testing.assert_allclose(matrix.values.sum(1), 1, atol=1e-4)
+    assert np.abs(np.triu(matrix.values, 1)).max() < 1e-6
+
+
+def test_the_sentence_about_a_row_has_its_own_numbers(decoded):
+    matrix = head_matrix(decoded.stacks[0], 13, 8)
+    row = matrix.rows.index("it")
+    said = str(matrix.said_of(row))
+    assert said.startswith("“it” gives 75% to “animal”")
+
+
+def test_measures_follow_their_definitions(decoded):
+    found = measured(decoded.stacks[0])
+    assert found.places[13 * 9 + 8] == (13, 8)
+    weights = head_matrix(decoded.stacks[0], 13, 8).values.astype(np.float64)
+    assert found.values["first_token"][13 * 9 + 8] == pytest.approx(weights[:, 0].mean(), abs=1e-5)
+    assert found.values["previous_token"][13 * 9 + 8] == pytest.approx(np.diag(weights, -1).mean(), abs=1e-5)
+
+
+def test_who_stands_out_really_does(decoded):
+    for message, (layer, head) in measured(decoded.stacks[0]).standouts():
+        assert message.params["value"] >= 0.5
+        assert f"Layer {layer} head {head}" in str(message)
+
+
+def test_one_sentence_looking_at_the_other_is_a_part_of_the_whole(paired):
+    stack = paired.stacks[0]
+    whole, part = head_matrix(stack, 3, 2), head_matrix(stack, 3, 2, Look(part="first to second"))
+    (split,) = whole.row_breaks
+    np.testing.assert_allclose(part.values, whole.values[:split, split:], atol=1e-6)
+    assert part.rows == whole.rows[:split]
+    assert part.cols == whole.cols[split:]
+    assert whole.looks_at_itself
+    assert not part.looks_at_itself

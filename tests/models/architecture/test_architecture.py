@@ -1,0 +1,230 @@
+"""Formulas against models that are really built and run, without memory, on the meta device."""
+
+import dataclasses
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.utils.flop_counter import FlopCounterMode
+from transformers import AutoConfig, LlamaConfig, LlamaModel
+
+from attnviz.core.message import Problem
+from attnviz.core.precision import DTYPES
+from attnviz.models.architecture import meta_device
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.family_rules import FAMILIES
+from attnviz.models.architecture.layer_spec import Paged
+from attnviz.models.architecture.parse_config import config_from_text
+from attnviz.models.architecture.presets import find_preset, presets
+
+WHISPER_POSITIONS = 1500
+
+#: Unusual sizes, so that a rule that only fits the defaults shows. Given where the family's config has the field.
+TINY = {
+    "hidden_size": 96, "num_hidden_layers": 4, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 20,
+    "intermediate_size": 64, "ffn_dim": 64, "vocab_size": 128, "sliding_window": 7, "d_model": 96, "num_layers": 2,
+    "num_decoder_layers": 3, "num_heads": 6, "d_kv": 20, "d_ff": 64, "encoder_layers": 2, "decoder_layers": 3,
+    "encoder_attention_heads": 6, "decoder_attention_heads": 8, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64,
+    "max_position_embeddings": 64, "pad_token_id": 0, "num_local_experts": 4, "num_experts": 4,
+    "moe_intermediate_size": 32, "kv_lora_rank": 24, "q_lora_rank": 36, "qk_nope_head_dim": 12, "qk_rope_head_dim": 8,
+    "v_head_dim": 10, "n_routed_experts": 8, "n_group": 2, "topk_group": 1, "num_experts_per_tok": 2,
+}  # fmt: skip
+SHARING = {"layer_types": ["sliding_attention", "full_attention"] * 2, "num_kv_shared_layers": 1}
+MORE = {
+    "albert": {"embedding_size": 16},
+    "apertus": {"layer_types": None},
+    "cohere2": {"layer_types": None},
+    "ctrl": {"n_embd": 96, "n_layer": 3, "n_head": 6, "dff": 64},
+    "deepseek_v2": {"topk_method": "greedy"},
+    "diffllama": {"num_key_value_heads": 2},
+    "falcon": {"num_kv_heads": 6},
+    "falcon_h1": {"mamba_d_ssm": 96, "mamba_n_heads": 12, "mamba_d_head": 8},
+    "gemma3n_text": {
+        **SHARING,
+        "activation_sparsity_pattern": [0.0] * 4,
+    },
+    "gpt_neo": {"num_layers": 2, "attention_types": [[["global", "local"], 1]]},
+    "helium": {"head_dim": 16},
+    "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
+    "mamba2": {"num_heads": 8, "head_dim": 24},
+    "openai-gpt": {"n_embd": 96, "n_layer": 3, "n_head": 6},
+    "qwen2_vl_text": {"hidden_size": 768},
+    "qwen2_5_vl_text": {"hidden_size": 768},
+    "qwen3_next": {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 8},
+    "esm": {"vocab_size": 33, "mask_token_id": 32},
+}
+#: model types whose model does not run without numbers, and why; their parameters are checked all the same
+DO_NOT_RUN = {
+    "switch_transformers": "its encoder refuses to be asked for a cache",
+}
+
+
+def type_of(model_type):
+    return type(AutoConfig.for_model(model_type))
+
+
+def config_of(model_type, **more):
+    """A small config of the family, in sizes that do not divide into each other's defaults."""
+    fields = dataclasses.fields(type_of(model_type))
+    known = {field.name for field in fields if not isinstance(getattr(type_of(model_type), field.name, None), property)}
+    given = {name: value for name, value in TINY.items() if name in known}
+    return AutoConfig.for_model(model_type, **(given | MORE.get(model_type, {}) | more))
+
+
+def check(arch, tokens=11, batch=2, encoder_tokens=5):
+    """Formula and measurement of one architecture, to the last parameter and byte."""
+    found = meta_device.measure(arch.config, tokens if caches(arch) else 0, batch=batch, encoder_tokens=encoder_tokens)
+    assert found.attention_parameters == arch.attention_parameters()
+    if arch.model_type in DO_NOT_RUN:
+        assert found.failure is not None
+        return
+    assert found.failure is None, str(found.failure)
+    held = arch.kv_cache_bytes(tokens, batch, convention="transformers", encoder_tokens=encoder_tokens)
+    assert held == found.cache_bytes
+
+
+def caches(arch):
+    return any(layer.cached or layer.fixed for layer in arch.layers)
+
+
+@pytest.mark.parametrize("model_type", sorted(FAMILIES))
+def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_the_formulas_say(model_type):
+    arch = Architecture.from_config(config_of(model_type))
+    assert not arch.measured
+    assert not arch.unread
+    check(arch, encoder_tokens=WHISPER_POSITIONS if model_type == "whisper" else 5)
+
+
+@pytest.mark.parametrize("name", sorted(presets()))
+def test_every_published_model_at_full_size_has_the_parameters_and_cache_the_formulas_say(name):
+    check(Architecture.preset(name), encoder_tokens=WHISPER_POSITIONS if "whisper" in name else 5)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"model_type": "falcon", "new_decoder_architecture": True, "num_kv_heads": 2},
+        {"model_type": "falcon", "multi_query": False, "alibi": True},
+        {"model_type": "gpt_bigcode", "multi_query": False},
+        {"model_type": "llama", "attention_bias": True},
+        {"model_type": "deepseek_v3", "attention_bias": True},
+        {"model_type": "deepseek_v2", "q_lora_rank": None, "topk_method": "greedy"},
+        {"model_type": "stablelm", "use_qkv_bias": True, "qk_layernorm": True},
+        {"model_type": "phi", "qk_layernorm": True},
+        {"model_type": "cohere", "use_qk_norm": True},
+        {"model_type": "gemma4_text", "attention_k_eq_v": True, **SHARING},
+        {"model_type": "bert", "is_decoder": True},
+    ],
+    ids=lambda fields: "-".join(str(value) for value in fields.values()),
+)
+def test_what_a_config_switches_on_is_counted(fields):
+    check(Architecture.from_config(config_of(**fields)))
+
+
+@pytest.mark.parametrize("model_type", ["minimax", "afmoe", "nemotron_h"])
+def test_a_family_without_rules_is_measured_instead_of_guessed(model_type):
+    arch = Architecture.from_config({"model_type": model_type})
+    assert arch.measured
+    check(arch, tokens=40)
+
+
+def test_a_kind_of_layer_without_rules_is_measured_and_named():
+    config = config_of("llama")
+    config.layer_types = ["full_attention", "indexed_attention"] * 2
+    arch = Architecture.from_config(config)
+    assert arch.measured
+    assert "layer_types" in arch.unread
+    check(arch)
+
+
+def test_a_window_keeps_one_token_less_in_transformers_and_whole_blocks_on_a_server():
+    arch = Architecture.preset("mistral-7b-v0.1")
+    token = 32 * 2 * 8 * 128 * 2
+    assert arch.kv_cache_bytes(tokens=32768) == 4096 * token
+    assert arch.kv_cache_bytes(tokens=32768, convention="transformers") == 4095 * token
+    assert arch.kv_cache_bytes(tokens=100, convention="paged") == 112 * token
+    assert arch.kv_cache_bytes(tokens=32768, convention="paged") == (4095 + 2048 + 1) * token
+    assert arch.kv_cache_bytes(tokens=32768, convention="paged", paged=Paged(hybrid=False)) == 32768 * token
+
+
+def test_a_prefill_in_one_go_leaves_a_view_on_storage_that_holds_the_whole_prompt():
+    arch = Architecture.from_config(config_of("mistral"))
+    found = meta_device.measure(arch.config, tokens=40)
+    assert all(layer.storage == 40 * layer.nbytes // 6 for layer in found.cache)
+
+
+def test_quantised_caches_count_their_scales():
+    arch = Architecture.preset("llama-3.1-8b")
+    numbers = arch.kv_cache_bytes(1000, dtype="fp8")
+    bits = {dtype: arch.kv_cache_bytes(1000, dtype=dtype) * 8 / numbers for dtype in DTYPES}
+    assert bits["int8"] == bits["q8_0"] == 8.5
+    assert bits["int4"] == bits["q4_0"] == 4.5
+    assert bits["int2"] == 2.5
+
+
+def test_a_pasted_config_is_read_and_what_is_not_understood_is_named():
+    text = '{"model_type": "llama", "num_attention_heads": 8, "hidden_size": 64, "differential_heads": 3}'
+    arch = Architecture.from_config(config_from_text(text))
+    assert arch.unread == ("differential_heads",)
+    assert arch.layers[0].n_heads == 8
+
+
+def test_multimodal_configs_are_read_for_their_language_model():
+    arch = Architecture.from_config({"model_type": "gemma3"})
+    assert arch.model_type == "gemma3_text"
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ('{"model_type": "llama", "num_attention_heads": 0}', "num_attention_heads=0 must be a whole number"),
+        ('{"model_type": "llama", "num_key_value_heads": 5}', "n_heads=32 must be a multiple of n_kv_heads=5"),
+        ('{"model_type": "gpt2", "n_layer": 1000000000}', "num_hidden_layers=1000000000 must be a whole number from 1"),
+        ('{"model_type": "nosuch"}', "model_type=nosuch is no family of transformers"),
+        ('{"hidden_size": 3}', 'the config has no "model_type"'),
+        ("[1]", "a config.json is one object in braces"),
+        ("{", "this is not JSON"),
+    ],
+)
+def test_bad_configs_are_refused_in_one_sentence(text, words):
+    with pytest.raises(Problem, match=re.escape(words)):
+        Architecture.from_config(config_from_text(text))
+
+
+def test_an_unknown_name_convention_or_number_of_tokens_is_refused_in_words():
+    with pytest.raises(Problem, match="no architecture is called llama-9"):
+        Architecture.preset("llama-9")
+    arch = Architecture.preset("gpt2")
+    with pytest.raises(Problem, match="convention=exact is not one of ideal"):
+        arch.kv_cache_bytes(1, convention="exact")
+    with pytest.raises(Problem, match="tokens=-1 must be a whole number"):
+        arch.kv_cache_bytes(-1)
+
+
+def test_every_preset_says_where_it_is_from_and_has_the_parameters_it_states():
+    for name in ("gpt2", "llama-3.1-8b", "mixtral-8x7b", "deepseek-v2", "t5-small"):
+        preset = find_preset(name)
+        assert preset.source
+        assert meta_device.measure(Architecture.preset(name).config, 0).total_parameters == preset.total_parameters
+
+
+@given(
+    kv_heads=st.integers(1, 3), per=st.integers(1, 3), width=st.sampled_from([2, 4, 6]), layers=st.integers(1, 2),
+    tokens=st.integers(1, 20), batch=st.integers(1, 3),
+)  # fmt: skip
+@settings(max_examples=10, deadline=None)
+def test_any_shape_has_the_parameters_flops_and_bytes_that_torch_counts(kv_heads, per, width, layers, tokens, batch):
+    heads = kv_heads * per
+    config = LlamaConfig(
+        hidden_size=heads * 4, num_attention_heads=heads, num_key_value_heads=kv_heads, head_dim=width,
+        num_hidden_layers=layers, intermediate_size=8, vocab_size=16,
+    )  # fmt: skip
+    arch = Architecture.from_config(config)
+    check(arch, tokens, batch)
+    model = LlamaModel._from_config(config, attn_implementation="eager").eval()
+    with FlopCounterMode(display=False, depth=None) as counter, torch.no_grad():
+        model(input_ids=torch.zeros(1, tokens, dtype=torch.long))
+    ffn = 2 * tokens * 3 * heads * 4 * 8 * layers
+    assert counter.get_total_flops() == arch.prefill_flops(tokens).total + ffn

@@ -1,0 +1,124 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.core.message import Problem
+from attnviz.core.roofline import Machine
+from attnviz.models.architecture import meta_device
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.custom_shape import Shape, as_latent, shared_otherwise
+from attnviz.models.architecture.deployment import FARTHEST, Deployment, size
+from attnviz.models.architecture.presets import find_preset, gpus, presets, quality
+
+A100 = gpus()["a100-80gb"].machine
+NAMES = ["llama-3.1-8b", "gemma-3-27b", "deepseek-v3", "gpt-oss-120b", "jamba-v0.1", "qwen3-next-80b-a3b"]
+
+
+def sized(name, how, machine=A100):
+    preset = find_preset(name)
+    return size(Architecture.preset(name), preset.total_parameters, preset.active_parameters, how, machine)
+
+
+@given(
+    st.sampled_from(NAMES), st.integers(1, 200_000), st.integers(1, 64), st.sampled_from(["bfloat16", "int4", "q8_0"]),
+    st.sampled_from(["ideal", "transformers", "paged"]),
+)  # fmt: skip
+@settings(max_examples=25, deadline=None)
+def test_the_longest_context_fits_and_one_token_more_does_not(name, context, batch, dtype, convention):
+    big = Machine(A100.peak, A100.bandwidth, 2000 * 2**30)
+    how = Deployment(context, batch, cache_dtype=dtype, convention=convention)
+    found = sized(name, how, big)
+    longest = found.longest_context
+    assert found.fits == (context <= longest)
+    if 0 < longest < FARTHEST:
+        assert sized(name, replace(how, context=longest), big).fits
+        assert not sized(name, replace(how, context=longest + 1), big).fits
+
+
+@given(st.sampled_from(NAMES[:2]), st.integers(1, 100_000))
+@settings(max_examples=15, deadline=None)
+def test_the_largest_batch_fits_and_one_more_does_not(name, context):
+    found = sized(name, Deployment(context))
+    if found.largest_batch:
+        assert sized(name, Deployment(context, found.largest_batch)).fits
+    assert not sized(name, Deployment(context, found.largest_batch + 1)).fits
+
+
+@pytest.mark.parametrize("kv_heads, limit", [(32, 202), (8, 823), (1, 8101)])
+def test_the_context_no_batch_fills_is_the_published_one(kv_heads, limit):
+    preset = find_preset("llama-3.1-8b")
+    arch = shared_otherwise(Architecture.preset("llama-3.1-8b"), kv_heads)
+    found = size(arch, preset.total_parameters, preset.active_parameters, Deployment(), A100)
+    assert found.bandwidth_limit == limit
+
+
+def test_weights_that_do_not_fit_leave_room_for_nothing():
+    found = sized("llama-3.1-405b", Deployment())
+    assert (found.fits, found.longest_context, found.largest_batch) == (False, 0, 0)
+
+
+def test_a_smaller_cache_dtype_reaches_further_and_steps_faster():
+    plain, small = (sized("llama-3.1-8b", Deployment(cache_dtype=dtype)) for dtype in ("bfloat16", "int4"))
+    assert small.longest_context > 3.5 * plain.longest_context
+    assert small.step.seconds < plain.step.seconds
+
+
+def test_impossible_deployments_are_refused_in_words():
+    with pytest.raises(Problem, match="context=0 must be a whole number from 1"):
+        Deployment(context=0)
+
+
+SMALL = Shape(n_layers=2, d_model=96, n_heads=6, n_kv_heads=2, d_head=20, d_ff=50, vocab=30)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        SMALL,
+        replace(SMALL, window=5),
+        replace(SMALL, scheme="latent", kv_rank=24),
+        replace(SMALL, scheme="latent", q_rank=12),
+    ],
+)  # fmt: skip
+def test_the_visitors_own_shape_has_the_parameters_and_cache_of_a_real_model(shape):
+    arch = shape.architecture()
+    found = meta_device.measure(arch.config, 9)
+    assert found.failure is None
+    assert found.total_parameters == shape.total_parameters
+    assert found.attention_parameters == arch.attention_parameters()
+    assert found.cache_bytes == arch.kv_cache_bytes(9, convention="transformers")
+
+
+def test_a_bad_shape_says_what_is_allowed():
+    with pytest.raises(Problem, match="n_heads=6 must be a multiple of n_kv_heads=4"):
+        Shape(n_heads=6, n_kv_heads=4)
+    with pytest.raises(Problem, match="n_layers=0 must be a whole number from 1 to 512"):
+        Shape(n_layers=0)
+
+
+@pytest.mark.parametrize("name", ["llama-3.1-8b", "gpt-oss-120b", "qwen2.5-7b", "gemma-3-27b"])
+def test_sharing_heads_otherwise_equals_the_config_that_says_so(name):
+    arch = Architecture.preset(name)
+    preset = find_preset(name)
+    kv_heads = 2 if name == "qwen2.5-7b" else 1
+    expected = Architecture.from_config(
+        {"model_type": preset.model_type, **preset.config, "num_key_value_heads": kv_heads}
+    )
+    found = shared_otherwise(arch, kv_heads)
+    assert found.attention_parameters() == expected.attention_parameters()
+    assert found.kv_cache_bytes(5000) == expected.kv_cache_bytes(5000)
+
+
+def test_latents_in_place_of_heads_keep_576_numbers_a_layer():
+    arch = as_latent(Architecture.preset("llama-3.1-8b"))
+    assert arch.kv_cache_bytes(1) == 32 * 576 * 2
+
+
+def test_every_machine_and_preset_says_where_its_numbers_are_from():
+    assert len(presets()) >= 24
+    assert all(gpu.source and gpu.machine.memory for gpu in gpus().values())
+    rows, source = quality()
+    assert len(rows) == 4
+    assert "2305.13245" in source

@@ -1,0 +1,209 @@
+"""Capture against the eager path of transformers, family by family, on tiny random models.
+
+docs/families.md is the same comparison over every family there is, made by scripts/families.py.
+"""
+
+import copy
+
+import pytest
+import torch
+import transformers
+from torch.testing import assert_close
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
+
+from attnviz.core.message import Problem
+from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture.run import adopt, capture
+from scripts.family_check import attentions, build, check, compare
+from scripts.family_inputs import inputs_for, text
+from scripts.tiny_config import tiny
+
+#: what makes each family worth trying, as scripts.family_check.features names it
+EXACT = {
+    "albert": set(),
+    "bart": {"cross"},
+    "bert": set(),
+    "blenderbot": {"cross"},
+    "camembert": set(),
+    "cohere2": {"pattern"},
+    "deepseek_v2": set(),
+    "deepseek_v3": set(),
+    "distilbert": set(),
+    "electra": set(),
+    "gemma": set(),
+    "gemma2": {"soft-cap", "pattern"},
+    "gemma3_text": {"pattern"},
+    "glm4": {"shared K/V"},
+    "gpt2": set(),
+    "gpt_bigcode": {"shared K/V"},
+    "gpt_neox": set(),
+    "gpt_oss": {"sinks", "pattern"},
+    "granite": {"own scale"},
+    "llama": set(),
+    "m2m_100": {"cross"},
+    "marian": {"cross"},
+    "mbart": {"cross"},
+    "mistral": {"pattern"},
+    "mixtral": {"shared K/V"},
+    "modernbert": {"pattern"},
+    "nllb-moe": {"cross"},
+    "olmo2": set(),
+    "opt": {"own scale"},
+    "persimmon": set(),
+    "phi": set(),
+    "phi3": set(),
+    "qwen2": set(),
+    "qwen3": set(),
+    "roberta": set(),
+    "smollm3": {"shared K/V"},
+    "stablelm": set(),
+    "starcoder2": {"shared K/V"},
+    "t5": {"bias", "cross", "own scale"},
+    "umt5": {"bias", "cross"},
+}
+VISION = ["vit", "dinov2", "deit", "clip_vision_model", "siglip_vision_model", "swin", "whisper"]
+WEIGHTS_ONLY = ["bloom", "deberta-v2", "falcon", "gptj", "gpt_neo", "xlnet"]
+
+
+def classes(name):
+    found = MODEL_MAPPING_NAMES[name]
+    found = found if isinstance(found, str) else found[0]
+    return getattr(transformers, found), getattr(transformers, CONFIG_MAPPING_NAMES[name])
+
+
+def small(name):
+    model_class, config_class = classes(name)
+    changes = {"attention_types": [[["global", "local"], 1]], "num_layers": 2} if name == "gpt_neo" else {}
+    return model_class, tiny(config_class, **changes)
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("name", EXACT)
+def test_every_weight_is_that_of_the_eager_path(name, side):
+    model_class, config = small(name)
+    verdict = check(model_class, config, text(config, side=side))
+    assert verdict.strange == []
+    assert verdict.missing == verdict.reported == 0
+    assert verdict.compared == verdict.exact >= 2
+    assert EXACT[name] <= verdict.features
+
+
+@pytest.mark.parametrize("name", VISION)
+def test_pictures_and_sound_are_attended_to_as_the_eager_path_says(name):
+    model_class, config = small(name)
+    verdict = check(model_class, config, next(inputs_for(config, model_class)))
+    assert verdict.good
+    assert verdict.compared >= 2
+
+
+@pytest.mark.parametrize("name", WEIGHTS_ONLY)
+def test_families_with_attention_of_their_own_give_their_weights_and_refuse_the_rest(name):
+    model_class, config = small(name)
+    model, inputs = build(model_class, config), text(config)
+    verdict = check(model_class, config, inputs)
+    assert verdict.exact == 0
+    assert verdict.reported == verdict.compared == 2
+    assert verdict.strange == []
+    layer = capture(adopt(model), **inputs).layers[1]
+    assert not layer.exact
+    assert "shown" in str(layer.why)
+    for refused in (
+        lambda: layer.weights(scale=None),
+        lambda: layer.weights(mask=None),
+        lambda: layer.stages(0),
+        lambda: layer.value_norms(),
+        lambda: intervene(model, Edit(silence=True), **inputs),
+    ):
+        with pytest.raises(Problem):
+            refused()
+
+
+def test_an_ingredient_that_is_not_known_makes_a_layer_inexact_and_never_wrong():
+    """Inkling 2 has a sink for each query, not for each head."""
+    model_class, config = small("inkling2_text")
+    verdict = check(model_class, config, text(config))
+    assert (verdict.exact, verdict.reported, verdict.strange) == (0, 2, [])
+    model = build(model_class, config)
+    layer = capture(model, **text(config)).layers[0]
+    assert "sinks" in str(layer.why)
+    with pytest.raises(Problem, match="cannot be changed"):
+        intervene(model, Edit(heads=0, silence=True), **text(config))
+
+
+@pytest.mark.parametrize("logits", ["last", "all", None])
+def test_every_query_is_recorded_where_a_model_would_compute_only_the_last(logits):
+    kinds = ["sliding_attention", "full_attention"] * 2
+    config = tiny(transformers.Gemma4TextConfig, layers=4, num_kv_shared_layers=2, layer_types=kinds)
+    model = build(transformers.Gemma4ForCausalLM, config)
+    trace = capture(model, input_ids=text(config)["input_ids"], logits=logits)
+    assert [layer.shape[2] for layer in trace.layers] == [10] * 4
+
+
+@pytest.mark.parametrize("name", ["llama", "mistral", "gemma2", "gpt_oss", "deepseek_v3", "gpt2", "opt"])
+def test_continuing_from_a_cache_is_exact_too(name):
+    model_class, config = small(name)
+    model = build(model_class, config)
+    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain.load_state_dict(model.state_dict())
+    ids = text(config)["input_ids"]
+    with torch.no_grad():
+        cache = model(input_ids=ids[:, :6], use_cache=True).past_key_values
+        other = plain(input_ids=ids[:, :6], use_cache=True).past_key_values
+        wanted = plain(input_ids=ids[:, 6:], past_key_values=other, output_attentions=True)
+    trace = capture(model, input_ids=ids[:, 6:], past_key_values=cache)
+    verdict = compare(list(trace.layers), list(attentions(wanted)))
+    assert verdict.strange == []
+    assert verdict.compared == verdict.exact == 2
+    assert trace.layers[0].shape[2] == 4
+
+
+@pytest.mark.parametrize("name", ["llama", "bert", "gpt_oss", "gemma2", "t5", "deepseek_v3", "nllb-moe"])
+def test_recording_leaves_the_output_of_the_model_s_own_path_alone(name):
+    """Of the eager path where that is the only right one: torch's fused attention ignores sinks."""
+    model_class, config = small(name)
+    model, inputs = build(model_class, config), text(config)
+    before = model.config._attn_implementation
+    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain.load_state_dict(model.state_dict())
+    seen = []
+    hook = model.register_forward_hook(lambda module, given, output: seen.append(output.last_hidden_state))
+    capture(model, **inputs)
+    hook.remove()
+    with torch.no_grad():
+        expected = plain(**inputs, use_cache=False).last_hidden_state
+    real = inputs["attention_mask"].bool() if "decoder_input_ids" not in inputs else slice(None)
+    assert_close(seen[0][real], expected[real], atol=1e-4, rtol=1e-4)
+    assert model.config._attn_implementation == before
+
+
+def test_an_encoder_decoder_model_has_three_kinds_of_layers_in_order():
+    model_class, config = small("t5")
+    layers = capture(build(model_class, config), **text(config)).layers
+    assert [(layer.stack, layer.kind, layer.index) for layer in layers] == [
+        ("encoder", "self", 0),
+        ("encoder", "self", 1),
+        ("decoder", "self", 0),
+        ("decoder", "cross", 0),
+        ("decoder", "self", 1),
+        ("decoder", "cross", 1),
+    ]
+    assert layers[3].shape[2:] == (6, 10)
+    assert layers[3].weights(mask=None)[1, :, :, 7:].count_nonzero() == 0
+
+
+def test_one_module_that_runs_twice_is_two_layers():
+    model_class, config = small("albert")
+    layers = capture(build(model_class, config), **text(config)).layers
+    assert [layer.index for layer in layers] == [0, 1]
+    assert layers[0].name == layers[1].name
+    assert not torch.equal(layers[0].weights(), layers[1].weights())
+
+
+def test_uniform_attention_drops_position_bias_and_sinks():
+    for name in ("t5", "gpt_oss"):
+        model_class, config = small(name)
+        trace = intervene(build(model_class, config), Edit(heads=1, uniform=True), **text(config))
+        for layer in (layer for layer in trace.layers if layer.kind == "self"):
+            seen = layer.mask.expand(layer.shape)[:, 1:2].float()
+            assert_close(layer.weights(1), seen / seen.sum(-1, keepdim=True))

@@ -1,0 +1,30 @@
+import pytest
+
+from attnviz.models.architecture.published_claims import claims
+
+FOUND = {claim.id: claim for claim in claims()}
+
+
+@pytest.mark.parametrize("claim", [claim for claim in FOUND.values() if claim.verdict == "yes"], ids=lambda c: c.id)
+def test_a_number_called_reproduced_is_what_was_printed(claim):
+    assert claim.found == pytest.approx(claim.printed, rel=0.025)  # "1.6 GB" is 1.5625 GiB
+
+
+def test_numbers_called_wrong_are_off_by_more_than_rounding():
+    wrong = [claim for claim in FOUND.values() if claim.verdict == "no"]
+    assert {claim.id for claim in wrong} == {"405b-over-v3", "jamba-405b"}
+    assert FOUND["405b-over-v3"].found == pytest.approx(7.34, abs=0.005)
+    assert FOUND["jamba-405b"].off == 1  # exactly twice the truth
+
+
+def test_the_93_percent_needs_six_bits_on_one_side():
+    claim = FOUND["v2-smaller"]
+    assert claim.found == pytest.approx(82.2, abs=0.05)
+    assert claim.why.params["at_six"] == 93.3
+
+
+def test_every_claim_has_a_source_and_a_reason():
+    for claim in FOUND.values():
+        assert claim.source
+        assert str(claim.said)
+        assert str(claim.why)

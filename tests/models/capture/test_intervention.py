@@ -1,0 +1,146 @@
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attnviz.core.masks import causal
+from attnviz.core.message import Problem
+from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture.run import capture
+from tests.models.tiny import bert, eager, llama, padded, tokens
+
+
+@pytest.mark.parametrize("build", [llama, bert])
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        Edit(),
+        Edit(scale=8**-0.5, layers=1),
+        Edit(scale="sqrt", heads=(0, 3)),
+        Edit(factor=1.0),
+        Edit(change=lambda q, k, v: (q, k, v)),
+        Edit(change=lambda q, k, v: (q, k, v), heads=[2]),
+    ],
+)
+def test_an_edit_that_changes_nothing_changes_nothing(build, nothing):
+    model, inputs = build(), {"input_ids": tokens(), "attention_mask": padded("right")}
+    before, after = capture(model, **inputs, logits="all"), intervene(model, nothing, **inputs, logits="all")
+    assert_close(after.logits, before.logits, atol=1e-5, rtol=1e-5)
+    for one, other in zip(before.layers, after.layers, strict=True):
+        assert_close(one.weights(), other.weights(), atol=1e-5, rtol=0)
+
+
+def test_silencing_a_head_equals_zeroing_its_slice_of_the_output_projection_s_input():
+    model, ids = llama(), tokens()
+    after = intervene(model, Edit(layers=0, heads=(1, 4), silence=True), input_ids=ids)
+
+    def zero(module, given):
+        given[0][..., 8:16] = 0
+        given[0][..., 32:40] = 0
+
+    hook = model.model.layers[0].self_attn.o_proj.register_forward_pre_hook(zero)
+    with torch.no_grad():
+        expected = model(input_ids=ids).logits[:, -1]
+    hook.remove()
+    assert_close(after.logits, expected, atol=1e-5, rtol=1e-5)
+    assert after.layers[0].silenced == {1, 4}
+    assert not torch.allclose(after.logits, capture(model, input_ids=ids).logits, atol=1e-3)
+
+
+def test_a_causal_mask_forced_on_an_encoder_equals_running_it_with_that_mask():
+    model, ids = bert(), tokens()
+    after = intervene(model, Edit(mask=causal(7)), input_ids=ids, logits="all")
+    masked = causal(7).expand(2, 1, 7, 7)
+    reference = eager(model, input_ids=ids, attention_mask=torch.zeros(2, 1, 7, 7).masked_fill(~masked, -1e9))
+    assert_close(after.logits, reference.logits, atol=1e-4, rtol=1e-4)
+    for layer, weights in zip(after.layers, reference.attentions, strict=True):
+        assert_close(layer.weights(), weights, atol=1e-5, rtol=0)
+
+
+def test_no_mask_on_a_decoder_lets_it_look_ahead_but_not_at_padding():
+    model, inputs = llama(), {"input_ids": tokens(), "attention_mask": padded("right")}
+    layer = intervene(model, Edit(mask=None, layers=1), **inputs).layers[1]
+    weights = layer.weights()
+    assert (weights[1] > 0).all()
+    assert weights[0, :, :, 4:].count_nonzero() == 0
+
+
+def test_a_mask_for_some_heads_leaves_the_others_alone():
+    model, ids = llama(), tokens()
+    before = capture(model, input_ids=ids).layers[0]
+    after = intervene(model, Edit(layers=0, heads=(5,), mask=torch.eye(7, dtype=torch.bool)), input_ids=ids).layers[0]
+    assert_close(after.weights()[:, :5], before.weights()[:, :5])
+    assert_close(after.weights(5), torch.eye(7).expand(2, 1, 7, 7))
+
+
+@pytest.mark.parametrize("build", [llama, bert])
+def test_uniform_attention_is_even_over_the_keys_that_may_be_seen(build):
+    model, ids = build(), tokens()
+    layer = intervene(model, Edit(layers=0, heads=(2,), uniform=True), input_ids=ids).layers[0]
+    seen = layer.mask.expand(2, layer.n_heads, 7, 7)[:, 2:3].float()
+    assert_close(layer.weights(2), seen / seen.sum(-1, keepdim=True))
+
+
+def test_scales_can_be_set_or_multiplied_for_chosen_heads():
+    model, ids = llama(), tokens()
+    before = capture(model, input_ids=ids).layers[0]
+    edits = [Edit(layers=0, heads=0, scale=None), Edit(layers=0, heads=(3, 4), factor=2.0)]
+    after = intervene(model, edits, input_ids=ids).layers[0]
+    assert_close(after.weights(0), before.weights(0, scale=None))
+    assert_close(after.weights([4, 3]), before.weights([4, 3], scale=2 * before.scale))
+    assert_close(after.weights([1, 2, 5]), before.weights([1, 2, 5]))
+    assert after.scale_of(4) == pytest.approx(2 * before.scale)
+    assert_close(after.stages(4).scores, before.stages(4).scores)
+
+
+def test_keys_and_values_can_be_shared_by_all_heads():
+    """Multi-query attention made by averaging, against the model with its weights averaged."""
+    model, ids = llama(num_hidden_layers=1), tokens()
+
+    def share(q, k, v):
+        return q, k.mean(1, keepdim=True), v.mean(1, keepdim=True)
+
+    after = intervene(model, Edit(change=share), input_ids=ids)
+    assert after.layers[0].n_kv_heads == 1
+    averaged = llama(num_hidden_layers=1)
+    for projection in (averaged.model.layers[0].self_attn.k_proj, averaged.model.layers[0].self_attn.v_proj):
+        pooled = projection.weight.data.reshape(2, 8, 48).mean(0)
+        projection.weight.data = pooled.repeat(2, 1)
+    assert_close(after.logits, capture(averaged, input_ids=ids).logits, atol=1e-4, rtol=1e-4)
+
+
+def test_a_function_on_some_heads_leaves_the_others_their_keys():
+    model, ids = llama(), tokens()
+    before = capture(model, input_ids=ids).layers[0]
+    flip = Edit(layers=0, heads=(4,), change=lambda q, k, v: (q, -k, v))
+    after = intervene(model, flip, input_ids=ids).layers[0]
+    assert after.n_kv_heads == 6
+    assert_close(after.weights([0, 1, 2, 3, 5]), before.weights([0, 1, 2, 3, 5]))
+    assert_close(after.weights(4), before.weights(4, scale=-before.scale))
+
+
+def test_what_an_edit_does_to_later_layers_is_seen():
+    model, ids = llama(), tokens()
+    before, after = capture(model, input_ids=ids), intervene(model, Edit(layers=0, silence=True), input_ids=ids)
+    assert not torch.allclose(before.layers[1].weights(), after.layers[1].weights(), atol=1e-3)
+
+
+def test_an_intervention_leaves_the_model_as_it_was():
+    model, ids = llama(), tokens()
+    before = capture(model, input_ids=ids).logits
+    intervene(model, Edit(silence=True), input_ids=ids)
+    assert model.config._attn_implementation == "sdpa"
+    assert torch.equal(capture(model, input_ids=ids).logits, before)
+
+
+@pytest.mark.parametrize(
+    "edit, sentence",
+    [
+        (Edit(layers=2, silence=True), "LlamaForCausalLM has no layer 2 to change"),
+        (Edit(heads=6, silence=True), "head 6 does not exist: layer 0 has heads 0 to 5"),
+        (Edit(mask=torch.ones(2, 2, dtype=torch.bool)), r"it must broadcast to \(2, 6, 7, 7\)"),
+        (Edit(change=lambda q, k, v: (q, k[..., :3], v)), "the function returned q of shape"),
+    ],
+)
+def test_what_cannot_be_edited_is_said(edit, sentence):
+    with pytest.raises(Problem, match=sentence):
+        intervene(llama(), edit, input_ids=tokens())

@@ -1,0 +1,57 @@
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attnviz.core.message import Problem
+from attnviz.models.capture.next_token import guesses, masked_guesses, moved, probabilities, total_variation
+from attnviz.models.capture.run import capture
+from tests.models.tiny import bert, llama, tokens
+
+
+def test_guesses_are_the_softmax_of_the_logits_best_first():
+    logits = capture(llama(), input_ids=tokens()).logits[0]
+    found = guesses(logits, 5)
+    expected = logits.softmax(-1).sort(descending=True)
+    assert [guess.token for guess in found] == expected.indices[:5].tolist()
+    assert_close(torch.tensor([guess.probability for guess in found]), expected.values[:5])
+
+
+def test_temperature_and_top_k():
+    logits = torch.tensor([1.0, 3.0, 2.0, -1.0])
+    assert probabilities(logits, 0).tolist() == [0, 1, 0, 0]
+    assert_close(probabilities(logits, 2.0), (logits / 2).softmax(-1))
+    assert probabilities(logits, top_k=2).count_nonzero() == 2
+    assert_close(probabilities(logits, 1e-6), torch.tensor([0.0, 1.0, 0.0, 0.0]))
+    assert_close(probabilities(logits, 1e30), torch.full((4,), 0.25))
+    assert [guess.token for guess in guesses(logits, 10, top_k=2)] == [1, 2]
+
+
+def test_a_masked_language_model_fills_each_mask():
+    ids = tokens(1)
+    ids[0, 2] = ids[0, 5] = 4
+    trace = capture(bert(), input_ids=ids, logits="all")
+    filled = masked_guesses(trace.logits[0], ids[0], mask_token=4, n=3)
+    assert list(filled) == [2, 5]
+    assert filled[5][0].token == trace.logits[0, 5].argmax()
+
+
+def test_what_moved_lists_the_likeliest_of_both():
+    before, after = torch.tensor([3.0, 1.0, 0.0, -1.0]), torch.tensor([-1.0, 1.0, 0.0, 3.0])
+    found = moved(before, after, 1)
+    assert [item.token for item in found] == [0, 3]
+    assert found[0].before == pytest.approx(found[1].after)
+    assert total_variation(before, before) == 0
+    assert total_variation(before, after) == pytest.approx(found[0].before - found[0].after)
+
+
+@pytest.mark.parametrize("bad", [{"temperature": -1.0}, {"temperature": float("nan")}, {"top_k": 0}])
+def test_what_cannot_be_asked_is_said(bad):
+    with pytest.raises(Problem, match="must be"):
+        probabilities(torch.zeros(3), **bad)
+
+
+def test_a_batch_is_refused_where_one_position_is_meant():
+    with pytest.raises(Problem, match=r"one position's have shape \(V,\)"):
+        guesses(torch.zeros(2, 3))
+    with pytest.raises(Problem, match=r"they must be \(Q, V\) and \(Q,\)"):
+        masked_guesses(torch.zeros(2, 3), torch.zeros(4, dtype=torch.long), 0)

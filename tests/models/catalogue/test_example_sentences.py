@@ -1,0 +1,70 @@
+import pytest
+
+from attnviz.models.capture.run import capture
+from attnviz.models.catalogue.example_sentences import EXAMPLES, example
+from attnviz.models.tokens.encoding import encode
+
+
+def looked(loaded, name):
+    """The tokens of an example and the weights (Q, K) of the head that it names."""
+    this = example(name)
+    tokens = encode(loaded, this.text, this.second or None)
+    layer, head = this.head
+    trace = capture(loaded.model, **tokens.inputs)
+    return tokens, trace.layers[layer].weights(heads=head)[0, 0], trace
+
+
+@pytest.mark.parametrize(
+    "name, query, key, share",
+    [
+        ("pronoun", "it", "animal", 0.7),
+        ("brackets", ")", "(", 0.85),
+        ("brackets", "]", "[", 0.85),
+        ("brackets", "}", "{", 0.85),
+        ("agreement", "are", "keys", 0.6),
+        ("garden-path", "boats", "man", 0.3),
+        ("code", "return", "total", 0.55),
+    ],
+)
+def test_the_head_an_example_names_does_what_it_says(smollm2, name, query, key, share):
+    tokens, weights, _ = looked(smollm2, name)
+    row = weights[tokens.labels.index(query)]
+    assert row[tokens.labels.index(key)] > share
+
+
+def test_the_induction_head_looks_at_what_came_next_the_first_time(smollm2):
+    _, weights, _ = looked(smollm2, "repeat")
+    half = len(weights) // 2
+    next_time = weights[range(half, 2 * half - 1), range(1, half)]
+    assert next_time[1:].min() > 0.6
+
+
+def test_the_sink_takes_nearly_all_and_the_previous_token_head_looks_one_back(smollm2):
+    _, sink, _ = looked(smollm2, "sink")
+    assert sink[1:, 0].min() > 0.95
+    _, previous, _ = looked(smollm2, "previous")
+    assert previous.diagonal(-1)[1:].mean() > 0.8
+
+
+def test_mary_is_looked_at_and_said(smollm2):
+    tokens, weights, trace = looked(smollm2, "names")
+    assert weights[-1, tokens.labels.index("Mary")] > 0.75
+    assert smollm2.tokenizer.decode(trace.logits[0].argmax()) == " Mary"
+
+
+def test_one_family_is_thirteen_tokens(smollm2):
+    tokens = encode(smollm2, example("emoji").text)
+    family = next(piece.word for piece in tokens.pieces if "👨" in piece.text)
+    assert sum(piece.word == family for piece in tokens.pieces) == 13
+
+
+def test_in_the_encoder_music_looks_at_guitar_and_bank_at_river(minilm):
+    for name, query, key, share in (("pair", "music", "guitar", 0.75), ("bank", "bank", "river", 0.6)):
+        tokens, weights, _ = looked(minilm, name)
+        assert weights[tokens.labels.index(query), tokens.labels.index(key)] > share
+
+
+def test_examples_have_names_of_their_own_and_both_packaged_models_have_some():
+    assert len({each.id for each in EXAMPLES}) == len(EXAMPLES)
+    assert {each.model for each in EXAMPLES} == {"smollm2-135m", "minilm-l6"}
+    assert example("no-such") is None

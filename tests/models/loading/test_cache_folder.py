@@ -1,0 +1,119 @@
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from attnviz.core.message import Problem
+from attnviz.models.loading import cache_folder
+
+
+def write(folder):
+    (folder / "a.bin").write_bytes(b"x" * 1000)
+    (folder / "b.txt").write_text("hello")
+
+
+def test_what_was_built_is_whole_and_intact(tmp_path):
+    folder = tmp_path / "kept"
+    assert not cache_folder.is_whole(folder)
+    cache_folder.build(folder, write)
+    assert cache_folder.is_whole(folder)
+    assert cache_folder.is_intact(folder)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["kept", "kept.lock"]
+
+
+def test_a_changed_byte_is_noticed_by_hash_and_a_missing_end_by_size(tmp_path):
+    folder = tmp_path / "kept"
+    cache_folder.build(folder, write)
+    data = bytearray((folder / "a.bin").read_bytes())
+    data[500] ^= 1
+    (folder / "a.bin").write_bytes(data)
+    assert cache_folder.is_whole(folder)
+    assert not cache_folder.is_intact(folder)
+    (folder / "a.bin").write_bytes(data[:-1])
+    assert not cache_folder.is_whole(folder)
+
+
+@pytest.mark.parametrize("manifest", ["", "{}", "[]", '{"files": 3}', '{"files": {}}', '{"files": {"a.bin": 3}}'])
+def test_a_manifest_that_makes_no_sense_is_a_folder_that_is_not_whole(tmp_path, manifest):
+    folder = tmp_path / "kept"
+    cache_folder.build(folder, write)
+    (folder / cache_folder.MANIFEST).write_text(manifest)
+    assert not cache_folder.is_whole(folder)
+    cache_folder.build(folder, write)
+    assert cache_folder.is_intact(folder)
+
+
+def test_a_writer_that_fails_leaves_nothing_and_the_old_folder_as_it_was(tmp_path):
+    folder = tmp_path / "kept"
+    cache_folder.build(folder, write)
+
+    def fail(fresh):
+        write(fresh)
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        cache_folder.build(folder, fail, unless_whole=False)
+    assert cache_folder.is_intact(folder)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["kept", "kept.lock"]
+
+
+def test_what_a_dead_writer_left_behind_is_swept(tmp_path):
+    folder = tmp_path / "kept"
+    (tmp_path / "kept.partial-99-dead").mkdir(parents=True)
+    cache_folder.build(folder, write)
+    assert not list(tmp_path.glob("*.partial-*"))
+
+
+def test_of_many_threads_one_builds_and_the_others_find_it_done(tmp_path):
+    folder, calls = tmp_path / "kept", []
+
+    def slow(fresh):
+        calls.append(fresh)
+        write(fresh)
+
+    threads = [threading.Thread(target=cache_folder.build, args=(folder, slow)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1
+    assert cache_folder.is_intact(folder)
+
+
+def test_of_two_processes_one_builds_and_a_killed_one_holds_nobody_up(tmp_path):
+    code = (
+        "import sys, time, pathlib; from attnviz.models import store\n"
+        "def write(folder):\n"
+        "    (folder / 'a').write_text('x'); print('building', flush=True); time.sleep(float(sys.argv[2]))\n"
+        "store.build(pathlib.Path(sys.argv[1]), write)"
+    )
+
+    def start(seconds):
+        command = [sys.executable, "-c", code, str(tmp_path / "kept"), seconds]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    dying = start("60")
+    assert dying.stdout.readline() == "building\n"
+    dying.kill()
+    dying.wait()
+    pair = [start("0.2"), start("0.2")]
+    said = [process.communicate(timeout=60)[0] for process in pair]
+    assert sorted(said) == ["", "building\n"]
+    assert cache_folder.is_intact(tmp_path / "kept")
+    assert json.loads((tmp_path / "kept" / cache_folder.MANIFEST).read_text())["files"]["a"]["size"] == 1
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="the superuser may write anywhere")
+def test_a_cache_that_cannot_be_written_is_said_in_words(tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(Problem, match="cannot be written"):
+        cache_folder.build(tmp_path / "inner" / "kept", write)
+
+
+def test_a_cache_path_with_a_file_in_its_way_is_said_in_words(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Problem, match="cannot be written"):
+        cache_folder.build(tmp_path / "file" / "inner" / "kept", write)

@@ -1,0 +1,90 @@
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from torch.testing import assert_close
+
+from attnviz.models.__main__ import main
+from attnviz.models.capture.run import capture
+from attnviz.models.catalogue.example_sentences import EXAMPLES, example
+from attnviz.models.loading import example_traces as module
+from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared
+from attnviz.models.settings import current
+from attnviz.models.tokens.encoding import encode
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path))
+    monkeypatch.setattr(module, "EXAMPLES", tuple(each for each in EXAMPLES if each.id in ("pair", "bank")))
+
+
+def test_an_example_prepared_earlier_is_the_example_captured_now(minilm):
+    assert prepared("minilm-l6", "pair") is None
+    prepare_examples(minilm, current())
+    kept = prepared("minilm-l6", "pair")
+    tokens = encode(minilm, example("pair").text, example("pair").second)
+    assert kept.tokens.pieces == tokens.pieces
+    assert kept.tokens.texts == tokens.texts
+    assert {name: value.tolist() for name, value in kept.tokens.inputs.items()} == {
+        name: value.tolist() for name, value in tokens.inputs.items()
+    }
+    for ours, layer in zip(kept.trace.layers, capture(minilm.model, **tokens.inputs).layers, strict=True):
+        assert_close(ours.weights(), layer.weights())
+
+
+def test_examples_are_captured_once_and_again_when_a_sentence_changes(minilm, monkeypatch):
+    told = []
+    prepare_examples(minilm, current(), lambda share, what: told.append(share))
+    assert told[-1] == 1.0
+    assert is_prepared(minilm.entry, current())
+    count = len(told)
+    prepare_examples(minilm, current(), lambda share, what: told.append(share))
+    assert len(told) == count
+    monkeypatch.setattr(module, "EXAMPLES", (replace(example("bank"), text="Another."),))
+    assert not is_prepared(minilm.entry, current())
+
+
+def test_a_damaged_trace_is_as_good_as_none(minilm):
+    prepare_examples(minilm, current())
+    file = folder_of(minilm.entry, current()) / "bank.safetensors"
+    size = file.stat().st_size
+    file.write_bytes(bytes(size))
+    assert prepared("minilm-l6", "bank") is None
+    assert prepared("minilm-l6", "pair") is not None
+    assert prepared("minilm-l6", "no-such-example") is None
+
+
+def test_the_command_lists_every_model_and_says_what_cannot_be_done(capsys, monkeypatch):
+    assert main([]) == 0
+    listed = capsys.readouterr().out
+    assert "smollm2-135m" in listed
+    assert "dinov2-small" in listed
+    assert main(["settings"]) == 0
+    assert "ATTNVIZ_TOKEN_LIMIT = 1024" in capsys.readouterr().out
+    monkeypatch.setenv("ATTNVIZ_HUB", "0")
+    assert main(["get", "gpt2"]) == 1
+    assert capsys.readouterr().err.startswith("GPT-2 is not on this machine")
+    monkeypatch.setenv("ATTNVIZ_DTYPE", "int3")
+    assert main([]) == 1
+
+
+def test_getting_a_model_prepares_its_examples_and_says_so(capsys, minilm):
+    assert main(["get", "minilm-l6"]) == 0
+    said = capsys.readouterr()
+    assert "MiniLM L6 is ready" in said.out
+    assert "Capturing the examples of MiniLM L6" in said.err
+    assert is_prepared(minilm.entry, current())
+
+
+def test_preparing_what_is_prepared_imports_nothing_heavy(minilm, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_MODELS", "minilm-l6")
+    monkeypatch.setattr(module, "EXAMPLES", EXAMPLES)
+    prepare_examples(minilm, current())
+    code = (
+        "import sys; from attnviz.models.__main__ import main; assert main(['prepare']) == 0;"
+        "print([m for m in ('torch', 'transformers') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

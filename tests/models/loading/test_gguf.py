@@ -1,0 +1,63 @@
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch.testing import assert_close
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from attnviz.core.message import Problem
+from attnviz.models.loading.gguf import convert
+from tests.models import tiny_gguf
+
+
+@pytest.mark.parametrize("quantised", [True, False])
+def test_the_converted_weights_are_those_that_transformers_reads(tmp_path, quantised):
+    tiny_gguf.write(tmp_path / "tiny.gguf", quantised)
+    out = tmp_path / "out"
+    out.mkdir()
+    convert(tmp_path / "tiny.gguf", out)
+    theirs = AutoModelForCausalLM.from_pretrained(tmp_path, gguf_file="tiny.gguf")
+    ours = AutoModelForCausalLM.from_pretrained(out)
+    reference = theirs.state_dict()
+    assert {name for name in reference if name != "lm_head.weight"} == set(load_file(out / "model.safetensors"))
+    for name, weight in ours.state_dict().items():
+        assert torch.equal(weight, reference[name].float())
+    ids = torch.arange(12)[None]
+    assert_close(ours(ids).logits, theirs(ids).logits)
+
+
+def test_the_converted_tokenizer_reads_text_as_the_file_says(tmp_path):
+    tiny_gguf.write(tmp_path / "tiny.gguf")
+    convert(tmp_path / "tiny.gguf", tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    assert tokenizer.tokenize("<|start|>the  12") == ["<|start|>", "th", "e", "Ġ", "Ġ", "1", "2"]
+    assert tokenizer.decode(tokenizer("thé 🙂  12").input_ids) == "thé 🙂  12"
+    assert (tokenizer.bos_token, tokenizer.eos_token) == ("<|start|>", "<|end|>")
+    assert tokenizer.model_max_length == 128
+    assert tokenizer.chat_template
+
+
+def test_progress_only_goes_forward_and_ends_at_one(tmp_path):
+    tiny_gguf.write(tmp_path / "tiny.gguf")
+    shares = []
+    convert(tmp_path / "tiny.gguf", tmp_path, lambda share, what: shares.append(share))
+    assert shares == sorted(shares)
+    assert (shares[0], shares[-1]) == (0.0, 1.0)
+
+
+def test_another_architecture_is_refused_in_words(tmp_path):
+    tiny_gguf.write(tmp_path / "tiny.gguf", architecture="gpt2")
+    with pytest.raises(Problem, match="holds a gpt2 model; only Llama shapes are converted"):
+        convert(tmp_path / "tiny.gguf", tmp_path)
+
+
+def test_the_trained_models_answer_as_trained_models_do(smollm2, minilm):
+    inputs = smollm2.tokenizer("The capital of France is", return_tensors="pt")
+    with torch.no_grad():
+        best = smollm2.model(**inputs).logits[0, -1].argmax()
+        said = [
+            minilm.model(**minilm.tokenizer(text, return_tensors="pt")).last_hidden_state.mean(1)
+            for text in ("A cat sleeps.", "A kitten naps.", "Stocks fell sharply.")
+        ]
+    assert smollm2.tokenizer.decode(best) == " Paris"
+    near, far = (torch.cosine_similarity(said[0], other).item() for other in said[1:])
+    assert near > far + 0.3

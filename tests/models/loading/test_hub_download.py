@@ -1,0 +1,184 @@
+"""A hub of our own on this machine, that says what the real one says: no test leaves the machine."""
+
+import contextlib
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import huggingface_hub
+import pytest
+import torch
+from huggingface_hub import constants
+from safetensors.torch import save
+
+from attnviz.core.message import Problem
+from attnviz.models.loading import cache_folder, locate
+from tests.models.tiny import llama
+from tests.models.tiny_tokenizers import word_piece
+
+COMMIT = "c" * 40
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A tiny model with its tokenizer, as a repository has them."""
+    folder = tmp_path_factory.mktemp("tiny")
+    llama().save_pretrained(folder)
+    word_piece().save_pretrained(folder)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+class Hub(BaseHTTPRequestHandler):
+    """Answers as the hub does: repository facts as JSON, files with a commit and a tag."""
+
+    repositories: dict = {}  # noqa: RUF012
+    asked: list = []  # noqa: RUF012
+
+    def do_HEAD(self):
+        self.answer(body=False)
+
+    def do_GET(self):
+        self.answer(body=True)
+
+    def log_message(self, *given):
+        pass
+
+    def answer(self, body):
+        self.asked.append(self.path)
+        path = self.path.split("?")[0].removeprefix("/api/models/").strip("/")
+        parts = path.split("/")
+        repository = self.repositories.get("/".join(parts[:2]))
+        if repository is None:
+            return self.reply(404, {"X-Error-Code": "RepoNotFound"}, b"{}", body)
+        if isinstance(repository, tuple):
+            return self.reply(repository[0], repository[1], b"{}", body)
+        if "/api/" in self.path and "/tree/" in self.path:
+            tree = [{"type": "file", "path": n, "size": 9, "oid": "0" * 40} for n in repository]
+            return self.reply(200, {}, json.dumps(tree).encode(), body)
+        if "/api/" in self.path:
+            facts = {
+                "id": "/".join(parts[:2]),
+                "sha": COMMIT,
+                "siblings": [{"rfilename": name, "size": 9} for name in repository],
+            }
+            return self.reply(200, {}, json.dumps(facts).encode(), body)
+        data = repository.get(parts[-1])
+        if data is None:
+            return self.reply(404, {"X-Error-Code": "EntryNotFound"}, b"", body)
+        if isinstance(data, tuple):
+            return self.reply(*data, b"", body)
+        return self.reply(200, {"X-Repo-Commit": COMMIT, "ETag": f'"{parts[-1]}-{len(data)}"'}, data, body)
+
+    def reply(self, status, headers, data, body):
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if body:
+            with contextlib.suppress(BrokenPipeError):
+                self.wfile.write(data)
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    """The repositories of a hub that answers on this machine; caches are empty."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    aim(monkeypatch, f"http://127.0.0.1:{server.server_port}", tmp_path)
+    Hub.repositories, Hub.asked = {}, []
+    yield Hub.repositories
+    server.shutdown()
+    server.server_close()
+
+
+def aim(monkeypatch, endpoint, tmp_path):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ATTNVIZ_HUB", "1")
+    monkeypatch.setattr(constants, "ENDPOINT", endpoint)
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", endpoint + "/{repo_id}/resolve/{revision}/{filename}")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", True)
+    monkeypatch.setattr(huggingface_hub.hf_api.api, "endpoint", endpoint)
+
+
+def test_a_model_is_downloaded_once_with_progress_and_then_found_on_this_machine(hub, files):
+    hub["some/tiny"] = {**files, "pytorch_model.bin": b"pickle", "onnx/model.onnx": b"x"}
+    told = []
+    assert locate.state("some/tiny").source == "hub"
+    loaded = locate.load("some/tiny", lambda share, what: told.append((share, str(what))))
+    assert loaded.source == "hub cache"
+    assert any(what.startswith("Downloading") for _, what in told)
+    assert all(0 <= share <= 1 for share, _ in told)
+    for name, weight in llama().state_dict().items():
+        assert torch.equal(loaded.model.state_dict()[name], weight)
+    assert not any("pytorch_model" in path or "onnx" in path for path in Hub.asked)
+    Hub.asked.clear()
+    assert locate.load("some/tiny").source == "hub cache"
+    assert not Hub.asked
+
+
+@pytest.mark.parametrize(
+    "answer, sentence",
+    [
+        (None, "There is no model some/tiny on the hub, or it is private"),
+        ((401, {"X-Error-Code": "RepoNotFound"}), "There is no model some/tiny on the hub, or it is private"),
+        ((403, {"X-Error-Code": "GatedRepo"}), "some/tiny is gated"),
+        ((429, {}), "The hub refused some/tiny: 429"),
+    ],
+)
+def test_what_the_hub_refuses_is_said_in_one_sentence(hub, answer, sentence, monkeypatch):
+    if answer is not None:
+        hub["some/tiny"] = answer
+    with pytest.raises(Problem, match=sentence):
+        locate.load("some/tiny")
+
+
+def test_a_gate_before_the_files_alone_is_a_gate_too(hub, files):
+    hub["some/tiny"] = {**files, "config.json": (403, {"X-Error-Code": "GatedRepo"})}
+    with pytest.raises(Problem, match="some/tiny is gated: its owner gives access on the hub"):
+        locate.load("some/tiny")
+
+
+def test_only_safetensors_are_ever_downloaded(hub, files):
+    hub["some/tiny"] = {"config.json": files["config.json"], "pytorch_model.bin": b"pickle"}
+    with pytest.raises(Problem, match="some/tiny has no safetensors on the hub"):
+        locate.load("some/tiny")
+    assert not any("pytorch_model" in path for path in Hub.asked)
+
+
+@pytest.mark.parametrize(
+    "config, sentence",
+    [
+        ({"model_type": "mine", "auto_map": {"AutoModel": "x.Y"}}, "runs only with code of its own"),
+        ({"model_type": "mamba", "architectures": ["MambaForCausalLM"], "num_hidden_layers": 1}, "no attention layers"),
+        ({"model_type": "llama", "num_hidden_layers": 1, "vocab_size": 10**12}, "too large for this machine"),
+    ],
+)
+def test_a_model_that_cannot_be_shown_is_refused_before_its_weights_come(hub, config, sentence):
+    hub["some/tiny"] = {"config.json": json.dumps(config).encode(), "model.safetensors": save({"x": torch.zeros(1)})}
+    with pytest.raises(Problem, match=sentence):
+        locate.load("some/tiny")
+    assert not any(path.endswith("model.safetensors") for path in Hub.asked)
+
+
+def test_a_download_larger_than_the_disk_is_refused(hub, files, monkeypatch):
+    hub["some/tiny"] = files
+    monkeypatch.setattr(cache_folder, "free_bytes", lambda folder: 5)
+    with pytest.raises(Problem, match="some/tiny is a download of 0 MB, and the disk has 0 MB free"):
+        locate.load("some/tiny")
+
+
+def test_no_network_is_said_and_what_is_here_still_works(monkeypatch, tmp_path, minilm):
+    aim(monkeypatch, "http://127.0.0.1:9", tmp_path)
+    with pytest.raises(Problem, match="The hub cannot be reached, so some/tiny cannot be downloaded"):
+        locate.load("some/tiny")
+    assert locate.load("minilm-l6").source == "wheel"
+
+
+def test_with_the_hub_switched_off_nothing_is_asked(hub, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_HUB", "0")
+    with pytest.raises(Problem, match="some/tiny is not on this machine, and it may not ask the hub"):
+        locate.load("some/tiny")
+    assert not Hub.asked

@@ -1,0 +1,146 @@
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import (
+    BertConfig,
+    BertForMaskedLM,
+    BertModel,
+    GPT2Config,
+    GPT2LMHeadModel,
+    GPT2Model,
+    MarianConfig,
+    MarianMTModel,
+    ViTConfig,
+    ViTForImageClassification,
+)
+
+from attnviz.core.message import Problem
+from attnviz.models.capture.attention_switch import NAME
+from attnviz.models.capture.run import capture
+from attnviz.models.loading import hardware, locate
+from attnviz.models.settings import current
+from attnviz.models.tokens.encoding import encode, encode_target
+from tests.models.tiny_tokenizers import byte_level, marian, word_piece
+
+SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+
+
+def gpt2():
+    return GPT2Config(vocab_size=320, n_positions=64, n_embd=32, n_layer=2, n_head=4)
+
+
+def built(folder, model, tokenizer=None):
+    model.save_pretrained(folder)
+    if tokenizer is not None:
+        tokenizer.save_pretrained(folder)
+    return locate.load(str(folder))
+
+
+@pytest.mark.parametrize(
+    "make, tokenizer, kind, kept",
+    [
+        (lambda: BertForMaskedLM(BertConfig(**SMALL, vocab_size=100)), word_piece, "encoder", BertForMaskedLM),
+        (lambda: BertModel(BertConfig(**SMALL, vocab_size=100)), word_piece, "encoder", BertModel),
+        (lambda: GPT2LMHeadModel(gpt2()), byte_level, "decoder", GPT2LMHeadModel),
+        (lambda: GPT2Model(gpt2()), byte_level, "decoder", GPT2Model),
+    ],
+)
+def test_a_model_of_ones_own_is_opened_as_what_it_is(tmp_path, make, tokenizer, kind, kept):
+    loaded = built(tmp_path, make(), tokenizer())
+    assert type(loaded.model) is kept
+    assert (loaded.entry.kind, loaded.entry.layers, loaded.entry.heads) == (kind, 2, 4)
+    assert loaded.model.config._attn_implementation == NAME
+    assert not loaded.model.training
+    tokens = encode(loaded, "the cat")
+    trace = capture(loaded.model, **tokens.inputs)
+    assert trace.layers[0].weights().shape == (1, 4, len(tokens), len(tokens))
+
+
+def test_a_translator_is_read_from_source_and_target(tmp_path):
+    tokenizer = marian(tmp_path)
+    size = len(tokenizer)
+    config = MarianConfig(
+        vocab_size=size,
+        d_model=32,
+        encoder_layers=1,
+        decoder_layers=1,
+        encoder_attention_heads=4,
+        decoder_attention_heads=4,
+        encoder_ffn_dim=32,
+        decoder_ffn_dim=32,
+        pad_token_id=size - 1,
+        decoder_start_token_id=size - 1,
+        max_position_embeddings=64,
+    )
+    loaded = built(tmp_path, MarianMTModel(config), tokenizer)
+    assert loaded.entry.kind == "encoder-decoder"
+    source, target = encode(loaded, "the cat sat"), encode_target(loaded, "one two")
+    trace = capture(loaded.model, **source.inputs, decoder_input_ids=target.inputs["input_ids"])
+    cross = next(layer for layer in trace.layers if layer.kind == "cross")
+    assert cross.weights().shape == (1, 4, len(target), len(source))
+
+
+def test_a_model_of_pictures_needs_no_tokenizer(tmp_path):
+    (tmp_path / "preprocessor_config.json").write_text("{}")
+    loaded = built(tmp_path, ViTForImageClassification(ViTConfig(**SMALL, image_size=32, patch_size=16)))
+    assert loaded.tokenizer is None
+    assert loaded.entry.kind == "pictures"
+    assert capture(loaded.model, pixel_values=torch.zeros(1, 3, 32, 32)).layers[0].n_heads == 4
+    with pytest.raises(Problem, match="looks at pictures, not at sentences"):
+        encode(loaded, "x")
+
+
+def test_the_fewest_of_all_limits_counts(tmp_path, monkeypatch):
+    loaded = built(tmp_path, GPT2LMHeadModel(gpt2()), byte_level())
+    assert loaded.max_tokens == 64
+    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "10")
+    assert loaded.max_tokens == 10
+
+
+def test_cutting_and_padding_that_a_file_asks_for_are_left_to_us(minilm):
+    backend = minilm.tokenizer.backend_tokenizer
+    assert backend.truncation is None
+    assert backend.padding is None
+    assert len(encode(minilm, "word " * 300)) == 302
+
+
+def test_device_and_dtype_come_from_the_settings(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTNVIZ_DTYPE", "bfloat16")
+    monkeypatch.setenv("ATTNVIZ_DEVICE", "cpu")
+    loaded = built(tmp_path, GPT2LMHeadModel(gpt2()), byte_level())
+    assert loaded.model.dtype == torch.bfloat16
+    monkeypatch.setenv("ATTNVIZ_DEVICE", "toaster")
+    with pytest.raises(Problem, match="ATTNVIZ_DEVICE=toaster is not a torch device"):
+        hardware.pick_device(current())
+
+
+def test_weights_are_mapped_from_the_file_and_take_no_memory_of_their_own(smollm2):
+    """A mapped tensor's bytes lie in the file's mapping, which the system lists by its name."""
+    try:
+        lines = Path("/proc/self/maps").read_text().splitlines()
+    except OSError:
+        pytest.skip("this system does not list its mappings")
+    address = smollm2.model.get_input_embeddings().weight.data_ptr()
+    for line in lines:
+        low, high = (int(part, 16) for part in line.split()[0].split("-"))
+        if low <= address < high:
+            assert line.endswith("model.safetensors")
+            return
+    pytest.fail("the weights are nowhere in memory")
+
+
+def test_a_missing_or_broken_tokenizer_and_a_broken_config_are_said_in_words(tmp_path):
+    GPT2LMHeadModel(gpt2()).save_pretrained(tmp_path)
+    with pytest.raises(Problem, match="comes without a tokenizer"):
+        locate.load(str(tmp_path))
+    (tmp_path / "tokenizer.json").write_text("{")
+    with pytest.raises(Problem, match=r"^The tokenizer of .* cannot be read"):
+        locate.load(str(tmp_path))
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(Problem, match=r"^The config of .* cannot be read"):
+        locate.load(str(tmp_path))
+    (tmp_path / "config.json").write_text(json.dumps({"no": "type"}))
+    with pytest.raises(Problem, match="is of a kind"):
+        locate.load(str(tmp_path))

@@ -1,0 +1,238 @@
+import threading
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.core.message import Problem
+from attnviz.models.tokens import encoding as module
+from attnviz.models.tokens.encoding import encode, encode_target, frames
+from attnviz.models.tokens.token_text import speller
+from tests.models.tiny_tokenizers import byte_level, llama_like, loaded, marian, unigram, word_piece
+
+MAKES = {"byte-level": byte_level, "WordPiece": word_piece, "Unigram": unigram, "Llama": llama_like}
+TEXTS = [
+    "The cat sat.",
+    "  two  spaces \t and\na line  ",
+    "🙂 👨‍👩‍👧 🇫🇷 👍🏽",
+    "多头注意力机制。",
+    "القطة جلست على السجادة",
+    "cafe\u0301 naïve ﬁ ½",
+    "नमस्ते สวัสดี",
+    "<img src=x onerror=alert(1)> $x$ **y** [SEP] <s> <|end|>",
+    "\u202eabc\u200b\ufeff\x00",
+    "x",
+]
+
+
+@pytest.fixture(scope="module")
+def models():
+    return {name: loaded(build(), "encoder" if name == "WordPiece" else "decoder") for name, build in MAKES.items()}
+
+
+def whole(tokens, segment=0):
+    return tokens.spans_joined(segment) + tokens.rests[segment]
+
+
+def of(tokens, what):
+    return [getattr(piece, what) for piece in tokens.pieces]
+
+
+@pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize("text", TEXTS)
+def test_the_spans_joined_give_the_sentence_exactly(models, make, text):
+    tokens = encode(models[make], text)
+    assert whole(tokens) == text
+    assert not tokens.rests[0]
+    assert tokens.inputs["input_ids"].tolist() == [list(tokens.ids)]
+    assert all(piece.label for piece in tokens.pieces)
+
+
+@settings(max_examples=25, deadline=None)
+@given(text=st.text(min_size=1, max_size=40), make=st.sampled_from(sorted(MAKES)))
+def test_any_text_at_all_comes_back_from_its_spans(models, make, text):
+    tokens = encode(models[make], text)
+    clean = tokens.texts[0]
+    assert len(clean) == len(text)
+    assert whole(tokens) == clean
+    ends = [piece.end for piece in tokens.pieces if not piece.special]
+    assert ends == sorted(ends)
+    words = [piece.word for piece in tokens.pieces if piece.word is not None]
+    assert set(words) == set(range(len(set(words))))
+
+
+def test_trained_tokenizers_give_every_sentence_back(smollm2, minilm):
+    for each in (smollm2, minilm):
+        for text in TEXTS:
+            assert whole(encode(each, text)) == text
+
+
+def test_byte_level_markers_are_read_as_the_text_they_stand_for(smollm2):
+    tokens = encode(smollm2, "The cat\n\tsat 12")
+    assert of(tokens, "label") == ["The", "cat", "⏎", "⇥", "sat", "␣", "1", "2"]
+    assert of(tokens, "word") == [0, 1, 2, 3, 4, 5, 5, 5]
+
+
+def test_white_space_alone_is_shown_whole(smollm2):
+    assert "⏎␣␣␣" in encode(smollm2, "def f():\n    return").labels
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_the_pieces_spell_together_is_what_the_tokenizer_decodes(models, smollm2, text):
+    for each in (smollm2, models["byte-level"], models["Llama"]):
+        spell = speller(each.tokenizer)
+        ids = each.tokenizer(text, add_special_tokens=False).input_ids
+        spelled = b"".join(spell(piece) for piece in each.tokenizer.convert_ids_to_tokens(ids)).decode()
+        assert spelled.removeprefix(" " if each is models["Llama"] else "") == each.tokenizer.decode(ids)
+        assert spelled == text or each is models["Llama"]
+
+
+def test_pieces_inside_a_word_lose_their_hashes_and_share_its_number(models):
+    tokens = encode(models["WordPiece"], "The cats")
+    assert of(tokens, "label") == ["[CLS]", "the", "cat", "s", "[SEP]"]
+    assert of(tokens, "word") == [None, 0, 1, 1, None]
+    assert of(tokens, "special") == [True, False, False, False, True]
+
+
+def test_a_character_split_over_tokens_says_which_share_each_has(models):
+    for make, shares in (("byte-level", 4), ("Unigram", 4), ("Llama", 4)):
+        tokens = encode(models[make], "🙂", frame="none" if make != "byte-level" else "usual")
+        split = [piece for piece in tokens.pieces if piece.part]
+        assert [piece.part for piece in split] == [(n + 1, shares) for n in range(shares)]
+        assert {piece.text for piece in split} == {"🙂"}
+        assert split[0].label == "🙂 1/4"
+        assert [piece.end - piece.start for piece in split] == [1, 0, 0, 0]
+
+
+def test_what_bends_or_hides_is_shown_by_its_number(smollm2):
+    labels = encode(smollm2, "\u202eabc").labels
+    assert not any("\u202e" in label for label in labels)
+    assert encode(smollm2, "e\u0301").labels[1] == "◌́ 1/2"
+
+
+def test_chinese_characters_are_words_and_a_family_of_emoji_is_one(models):
+    chinese = encode(models["byte-level"], "多头注意")
+    assert sorted(set(of(chinese, "word"))) == [0, 1, 2, 3]
+    assert len(set(of(encode(models["byte-level"], "👨‍👩‍👧🇫🇷"), "word"))) == 2
+
+
+def test_apostrophes_hold_a_word_together_and_marks_stand_alone(models):
+    tokens = encode(models["WordPiece"], "don't sat!!")
+    spelled = {}
+    for piece in tokens.pieces:
+        if piece.word is not None:
+            spelled[piece.word] = spelled.get(piece.word, "") + piece.label
+    assert list(spelled.values()) == ["don't", "sat", "!!"]
+
+
+def test_two_sentences_keep_their_segments_and_their_own_spans(minilm):
+    tokens = encode(minilm, "The cat sat.", "It slept.")
+    assert [whole(tokens, segment) for segment in (0, 1)] == ["The cat sat.", "It slept."]
+    assert of(tokens, "segment") == [0] * 6 + [1] * 4
+    assert tokens.inputs["token_type_ids"].tolist() == [of(tokens, "segment")]
+
+
+def test_a_chat_turn_is_framed_and_the_sentence_stays_where_it_is(smollm2):
+    assert frames(smollm2) == ("usual", "start", "chat")
+    tokens = encode(smollm2, " Hello there ", frame="chat")
+    assert whole(tokens) == " Hello there "
+    assert tokens.labels[:2] == ("<|im_start|>", "system")
+    mine = [piece for piece in tokens.pieces if not piece.special]
+    assert "".join(piece.text for piece in mine) == " Hello there "
+    reference = smollm2.tokenizer.apply_chat_template(
+        [{"role": "user", "content": " Hello there "}], add_generation_prompt=True
+    )
+    assert list(tokens.ids) == list(reference["input_ids"])
+
+
+def test_special_tokens_can_be_left_out_or_a_start_added(minilm, smollm2):
+    assert encode(minilm, "The cat", frame="none").labels == ("the", "cat")
+    start = encode(smollm2, "The cat", frame="start").pieces[0]
+    assert (start.label, start.special, start.id) == ("<|im_start|>", True, smollm2.tokenizer.bos_token_id)
+
+
+def test_a_frame_that_a_model_does_not_have_is_refused_in_words(minilm):
+    with pytest.raises(Problem, match="frame=chat is not to be had from MiniLM L6; these are: usual, none"):
+        encode(minilm, "x", frame="chat")
+    with pytest.raises(Problem, match="looks at pictures"):
+        encode(replace(minilm, tokenizer=None), "x")
+
+
+def test_nothing_typed_is_said_unless_the_frame_alone_is_something_to_see(smollm2, minilm):
+    with pytest.raises(Problem, match="empty"):
+        encode(smollm2, "")
+    assert encode(minilm, "").labels == ("[CLS]", "[SEP]")
+    assert encode(minilm, " \n").rests == (" \n",)
+
+
+@pytest.mark.parametrize("text", ["word " * 20_000, "🙂" * 100_000, "x" * 100_000])
+def test_a_hundred_thousand_characters_are_cut_and_it_is_said_where(smollm2, minilm, text, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "50")
+    for each in (smollm2, minilm):
+        tokens = encode(each, text)
+        assert len(tokens) <= 50
+        assert whole(tokens) == text
+        assert str(tokens.notices[0]).startswith("Cut at 50 tokens, after “")
+
+
+def test_a_cut_never_leaves_part_of_a_character(models, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "6")
+    tokens = encode(models["byte-level"], "🙂🙂🙂")
+    assert tokens.spans_joined() == "🙂"
+    assert len(tokens) == 4
+
+
+def test_the_longer_of_two_sentences_gives_first(minilm, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "10")
+    tokens = encode(minilm, "the cat", "one two three four five six seven eight")
+    assert tokens.spans_joined(0) == "the cat"
+    assert tokens.spans_joined(1) == "one two three four five"
+    assert tokens.labels[-1] == "[SEP]"
+
+
+def test_half_a_surrogate_pair_becomes_the_replacement_character(smollm2):
+    assert encode(smollm2, "a\ud83db").texts == ("a\ufffdb",)
+
+
+def test_a_translator_without_offsets_is_aligned_by_its_pieces(tmp_path):
+    each = loaded(marian(tmp_path), "encoder-decoder", start=1)
+    for text in ("the cat sat on the mat", " don't  you?", "🙂 the cat", "THE ﬁ"):
+        source, target = encode(each, text), encode_target(each, text)
+        assert whole(source) == text
+        assert whole(target) == text
+        assert source.pieces[-1].special
+        assert not source.pieces[0].special
+        assert target.pieces[0].id == 1
+        assert target.pieces[0].special
+    mine = [piece for piece in encode(each, "the cat sat").pieces if not piece.special]
+    assert [piece.text.strip() for piece in mine] == ["the cat sat"[p.start : p.end].strip() for p in mine]
+
+
+def test_a_python_tokenizer_takes_two_sentences(tmp_path):
+    each = loaded(marian(tmp_path), "encoder")
+    tokens = encode(each, "the cat", "the mat")
+    assert [whole(tokens, segment) for segment in (0, 1)] == ["the cat", "the mat"]
+
+
+def test_frames_are_offered_only_where_the_tokenizer_has_them(models):
+    assert module.frames(models["Llama"]) == ("usual", "none")
+    assert module.frames(models["byte-level"]) == ("usual", "start")
+
+
+def test_many_threads_share_one_tokenizer(smollm2, minilm):
+    wanted = {text: [encode(each, text).ids for each in (smollm2, minilm)] for text in TEXTS}
+    wrong = []
+
+    def work():
+        for text, ids in wanted.items():
+            if [encode(each, text).ids for each in (smollm2, minilm)] != ids:
+                wrong.append(text)
+            encode(smollm2, text, frame="chat")
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

@@ -1,0 +1,63 @@
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attnviz.models.tokens.encoding import encode
+from attnviz.models.tokens.matrix_axes import axis, project
+from tests.models.tiny_tokenizers import byte_level, loaded, word_piece
+
+
+@pytest.fixture
+def cats():
+    return encode(loaded(word_piece(), "encoder"), "The cats sat.")  # [CLS] the cat ##s sat . [SEP]
+
+
+def rows_of(*shape):
+    return torch.rand(shape, generator=torch.Generator().manual_seed(0)).softmax(-1)
+
+
+def test_pieces_with_specials_leave_the_weights_as_they_are(cats):
+    weights = rows_of(2, 7, 7)
+    side = axis(cats)
+    assert side.labels == ("[CLS]", "the", "cat", "s", "sat", ".", "[SEP]")
+    assert not side.notes
+    assert torch.equal(project(weights, side, side), weights)
+
+
+def test_words_sum_over_their_keys_and_average_over_their_queries(cats):
+    weights = rows_of(2, 7, 7)
+    side = axis(cats, words=True)
+    assert side.labels == ("[CLS]", "the", "cats", "sat", ".", "[SEP]")
+    merged = project(weights, side, side)
+    assert merged.shape == (2, 6, 6)
+    assert_close(merged.sum(-1), torch.ones(2, 6))
+    assert_close(merged[:, 1, 2], weights[:, 1, 2] + weights[:, 1, 3])
+    assert_close(merged[:, 2, 4], (weights[:, 2, 5] + weights[:, 3, 5]) / 2)
+    assert "added up" in str(side.notes[0])
+
+
+def test_hiding_special_tokens_drops_rows_and_columns_and_restores_sums_only_when_asked(cats):
+    weights = rows_of(7, 7)
+    side = axis(cats, specials=False)
+    plain, restored = (project(weights, side, side, renormalise=asked) for asked in (False, True))
+    assert torch.equal(plain, weights[1:6, 1:6])
+    assert_close(restored, plain / plain.sum(-1, keepdim=True))
+    assert str(side.notes[0]) == "2 special tokens are not shown"
+
+
+def test_a_row_that_gave_everything_to_hidden_tokens_stays_zero(cats):
+    weights = torch.zeros(7, 7)
+    weights[:, 0] = 1.0
+    side = axis(cats, specials=False)
+    assert project(weights, side, side, renormalise=True).count_nonzero() == 0
+
+
+def test_two_sides_may_differ_as_in_cross_attention(cats):
+    other = encode(loaded(byte_level()), "the cat")
+    weights = rows_of(len(other), 7)
+    assert project(weights, axis(other, words=True), axis(cats, specials=False)).shape == (2, 5)
+
+
+def test_a_character_split_over_tokens_is_written_once_in_its_word():
+    tokens = encode(loaded(byte_level()), "the 🙂 mat")
+    assert axis(tokens, words=True).labels == ("the", "🙂", "mat")

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import streamlit as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from attnviz import words
+from attnviz.ui.canvas import Head, Options, ahead, packing
+from attnviz.ui.canvas.blobs import head_blob
+from attnviz.ui.web.server import ROUTES
+
+TOKENS = ("a", "b", "c")
+
+
+def head_of(layer: int, head: int) -> Head:
+    if layer > 1:
+        raise LookupError(layer)
+    weights = np.full((3, 3), 1 / 3) if head else np.eye(3)
+    return Head(weights, f"Layer {layer}, head {head}", layer=layer, head=head)
+
+
+@pytest.fixture
+def address(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
+    return ahead.offer("view", head_of, "g", TOKENS, None, Options())
+
+
+def test_what_is_fetched_is_what_the_script_would_have_sent(address):
+    token = address.rsplit("/", 1)[1]
+    expected = head_blob("g", head_of(1, 0), TOKENS, None, Options(), None, {"ack": 0, "heard": 0}, address)
+    assert ahead.answer(token, 1, 0) == expected
+    header, _ = packing.unblob(expected)
+    assert header["tile"] == [1, 0]
+    assert header["ahead"] == address
+
+
+def test_a_session_keeps_its_address_and_nobody_can_guess_it(address):
+    assert ahead.offer("view", head_of, "g", TOKENS, None, Options()) == address
+    assert len(address.rsplit("/", 1)[1]) >= 20
+    assert ahead.answer("guessed", 0, 0) is None
+
+
+def test_a_head_that_is_gone_is_not_there(address):
+    assert ahead.answer(address.rsplit("/", 1)[1], 5, 0) is None
+
+
+def test_the_server_hands_it_out(address):
+    client = TestClient(Starlette(routes=ROUTES))
+    found = client.get(f"/{address}/1.1")
+    assert found.status_code == 200
+    assert packing.unblob(found.content)[0]["title"] == "Layer 1, head 1"
+    assert client.get(f"/{address}/9.0").status_code == 404
+    assert client.get("/attnviz/head/nonsense/0.0").status_code == 404
+    assert client.get(f"/{address}/x.y").status_code == 404
+
+
+def test_it_is_said_in_the_language_of_whoever_offered_it(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
+    heard = []
+
+    def listening(layer: int, head: int) -> Head:
+        heard.append(words.language())
+        return head_of(layer, head)
+
+    with words.speaking("de"):
+        address = ahead.offer("view", listening, "g", TOKENS, None, Options())
+    ahead.answer(address.rsplit("/", 1)[1], 0, 0)
+    assert heard == ["de"]
+
+
+def test_old_offers_are_let_go(monkeypatch):
+    monkeypatch.setattr(ahead, "MOST", 3)
+    addresses = []
+    for _ in range(5):
+        monkeypatch.setattr(st, "session_state", {})
+        addresses.append(ahead.offer("view", head_of, "g", TOKENS, None, Options()).rsplit("/", 1)[1])
+    assert [ahead.answer(token, 0, 0) is not None for token in addresses] == [False, False, True, True, True]

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pandas as pd
+
+from attnviz.figures.export import prepared, standalone_html
+from attnviz.figures.heatmap import matrix
+from attnviz.ui.shared.show import slug, to_csv
+
+
+def test_columns_become_csv_that_reads_back():
+    text = to_csv({"token": ["a,b", 'say "x"', "猫"], "weight": [0.1, 0.25, 1e-9]})
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert [row["token"] for row in rows] == ["a,b", 'say "x"', "猫"]
+    assert [float(row["weight"]) for row in rows] == [0.1, 0.25, 1e-9]
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_disarmed():
+    assert "'=1+1" in to_csv({"token": ["=1+1"]})
+
+
+def test_a_data_frame_becomes_csv():
+    assert to_csv(pd.DataFrame({"a": [1]})) == "a\n1\n"
+
+
+def test_a_file_name_is_made_of_letters_digits_and_hyphens():
+    assert slug("a/b: <c>.. d") == "a-b-c-d"
+    assert slug("///") == "figure"
+
+
+def test_an_exported_figure_has_its_own_background_size_and_caption():
+    fig = matrix(np.eye(3), ["a", "b", "c"], ["a", "b", "c"])
+    out = prepared(fig, background="dark", title="<i>T</i>", caption="<b>& caption", colorbar=False)
+    assert out.layout.paper_bgcolor == "#14161C"
+    assert out.layout.title.text == "&lt;i&gt;T&lt;/i&gt;"
+    assert any("&lt;b&gt;&amp; caption" in (a.text or "") for a in out.layout.annotations)
+    assert all(trace.showscale is False for trace in out.data)
+    assert fig.layout.paper_bgcolor == "rgba(0,0,0,0)", "the figure on the page must stay as it was"
+
+
+def test_a_transparent_figure_has_no_paper():
+    assert prepared(matrix(np.eye(2), "ab", "ab"), background="transparent").layout.paper_bgcolor == "rgba(0,0,0,0)"
+
+
+def test_the_html_file_holds_everything_it_needs():
+    page = standalone_html(prepared(matrix(np.eye(2), ["a", "b"], ["a", "b"])), "x <y>")
+    assert "<title>x &lt;y&gt;</title>" in page
+    assert len(page) > 3_000_000, "plotly.js is inside"
+    assert 'src="http' not in page

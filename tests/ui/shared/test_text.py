@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.core.message import Message
+from attnviz.ui.shared.text import plain, quoted, spoken
+
+NASTY = [
+    "<img src=x onerror=alert(1)>",
+    "$x$ **y**",
+    "`code`",
+    "[a](b)",
+    ":red[x]",
+    "# title",
+    "1. a",
+    "\\",
+    "a_b_c",
+    "~~x~~",
+]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_nothing_that_markdown_reads_is_left(text):
+    made = plain(text)
+    assert not re.search(r"[<>*_`$\[\]\\#~]", re.sub(r"&#\d+;", "", made))
+
+
+@given(st.text(alphabet=st.characters(exclude_characters="\r\n\t"), max_size=60))
+def test_a_browser_reads_back_exactly_what_was_typed(text):
+    assert html.unescape(plain(text)) == text or "&" not in plain(text)
+
+
+def test_new_lines_and_tabs_are_seen():
+    assert plain("a\nb\tc") == "a ↵ b ⇥ c"
+
+
+def test_a_token_of_spaces_is_visible():
+    assert quoted("  ") == "*␣*"
+
+
+def test_what_stands_in_a_message_shows_as_typed():
+    said = spoken(Message("{token} gives {share:.0%}", {"token": "**x**", "share": 0.5}))
+    assert "**" not in said
+    assert said.endswith("gives 50%")
