@@ -12,13 +12,13 @@ from attnviz.figures import attention as figures
 from attnviz.models.loading import locate
 from attnviz.ui import canvas
 from attnviz.ui.explorer.head_panel import long_table, telling_row
-from attnviz.ui.shared import model_cache, show
+from attnviz.ui.home import choices
+from attnviz.ui.shared import model_cache, show, widgets
 from attnviz.ui.shared.guard import guard
 from attnviz.ui.shared.text import spoken
 from attnviz.ui.web import navigation
 from attnviz.words import _
 
-SENTENCE = "The animal didn't cross the street because it was too tired."
 IT = 8  # the position of "it"
 
 
@@ -40,16 +40,16 @@ def picture(config: landing.Config) -> tuple[Matrix, str]:
 
 def first_look() -> None:
     """A sentence, two switches, one head, and what to see in it."""
-    text = st.text_input(_("Type a sentence"), SENTENCE, key="sentence", bind="query-params", max_chars=400, live=True)
+    text = widgets.text(choices.SENTENCE, _("Type a sentence"), live=True)
     ahead, raw = (
         _("On: a token sees only itself and what came before it, as when a model writes. Off: it may look ahead."),
         _("On: scores are divided by the root of their width before they become weights. Off: they stay as large."),
     )
     with st.container(horizontal=True):
-        causal = st.toggle(_("Causal mask"), True, key="causal", bind="query-params", help=ahead)
-        scaled = st.toggle(_("Scale by 1/√d"), True, key="scaled", bind="query-params", help=raw)
-    matrix, said = picture(landing.Config(text or "", causal, scaled))
-    start = canvas.Pins((canvas.Pin("q", IT),)) if text == SENTENCE else None
+        causal = widgets.toggle(choices.CAUSAL, _("Causal mask"), help=ahead)
+        scaled = widgets.toggle(choices.SCALED, _("Scale by 1/√d"), help=raw)
+    matrix, said = picture(landing.Config(text, causal, scaled))
+    start = canvas.Pins((canvas.Pin("q", IT),)) if text == choices.EXAMPLE else None
     pins = canvas.head_view("home", canvas.Head(matrix.values, said, matrix.hidden), matrix.rows, pins=start)
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     row = rows[-1] if rows else telling_row(matrix)

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
+from attnviz.ui.home import choices as _home  # noqa: F401  # declares what the page's links hold
 from attnviz.ui.shared.controls import entering
+from attnviz.ui.shared.link_state import follow
 from attnviz.ui.web import navigation
 from attnviz.words import set_language_source
 
@@ -23,8 +25,10 @@ STYLE = """<style>
 </style>"""
 st.html(STYLE)
 
-page = st.navigation(navigation.pages())
+page = st.navigation(navigation.pages(), position="hidden")
+follow(page.url_path or "home")
 entering(page.url_path)
+navigation.menu()
 try:
     page.run()
 finally:
