@@ -6,20 +6,19 @@ import streamlit as st
 
 from attnviz.experiments.masks.mask_lab import Config
 from attnviz.ui.masks import (
+    choices,
     far_panel,
     layers_panel,
     mask_code_panel,
     rules_form,
-    state,
+    sentence_words,
     training_panel,
     traps_panel,
     workbench,
 )
-from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared import link_state, widgets
 from attnviz.ui.shared.guard import guard
 from attnviz.words import _
-
-SENTENCE = "The cat sat on the mat because it was tired"  # in every language: a link must show the same
 
 st.title(_("Who may look at whom"), anchor=False)
 
@@ -28,26 +27,17 @@ def ask() -> tuple[tuple[str, ...], int]:
     """The sentence as words, and the seed of its random vectors."""
     text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
     with text:
-        st.text_input(
-            _("Your sentence"),
-            value=SENTENCE,
-            max_chars=3000,
-            key="m_text",
-            bind="query-params",
-            persist_state="session",
-        )
+        sentence = widgets.text(choices.SENTENCE, _("Your sentence"))
     with number:
-        seed = st.number_input(
-            _("Vectors: random, seed"), 0, 9999, 0, key="m_seed", bind="query-params", persist_state="session"
-        )
-    return state.words(), int(seed or 0)
+        seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
+    return sentence_words.words(sentence), seed
 
 
 @st.fragment
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Everything below the sentence: painting a cell runs this and nothing else."""
     with guard():
-        config = Config(words, seed, rules_form.strip(), state.paint())
+        config = Config(words, seed, rules_form.strip(), link_state.value(choices.PAINT))
         result = workbench.show_grid(config)
         views = {
             "layers": _("After n layers"),
@@ -55,7 +45,7 @@ def lab(words: tuple[str, ...], seed: int) -> None:
             "traps": _("Traps"),
             "training": _("Training"),
         }
-        view = choice(_("Look closer"), views, "m_view", label_visibility="collapsed")
+        view = widgets.one_of(choices.VIEW, _("Look closer"), views, label_visibility="collapsed")
         with guard():
             if view == "layers":
                 layers_panel.panel(result)

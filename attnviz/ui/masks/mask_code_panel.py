@@ -6,7 +6,8 @@ import streamlit as st
 
 from attnviz.experiments.masks.mask_lab import Config
 from attnviz.experiments.masks.mask_programs import WAYS, program
-from attnviz.ui.shared.controls import choice
+from attnviz.ui.masks import choices
+from attnviz.ui.shared import widgets
 from attnviz.ui.shared.text import spoken
 from attnviz.words import _
 
@@ -22,7 +23,7 @@ def panel(config: Config) -> None:
         "mask_mod": "FlexAttention mask_mod",
         "transformers": "transformers attention_mask",
     }
-    way = NAMES[choice(_("How the mask is handed over"), labels, "m_code", label_visibility="collapsed")]
+    way = NAMES[widgets.one_of(choices.PROGRAM, _("How the mask is handed over"), labels, label_visibility="collapsed")]
     said = program(way, config)
     st.markdown(spoken(said.remark))
     if said.code is None:

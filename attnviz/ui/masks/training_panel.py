@@ -11,7 +11,8 @@ import streamlit as st
 from attnviz.experiments.masks import leak_training
 from attnviz.experiments.masks.leak_training import Config, Examples, Result
 from attnviz.figures import masks as figures
-from attnviz.ui.shared import show
+from attnviz.ui.masks import choices
+from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
 KEPT = "m_trained"
@@ -73,18 +74,9 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        leak = st.number_input(
-            _("Places the mask is off by"),
-            1,
-            4,
-            1,
-            key="m_leak",
-            bind="query-params",
-            persist_state="session",
-            width=220,
-        )
+        leak = widgets.number(choices.LEAK, _("Places the mask is off by"), step=1, width=220)
         start = st.button(_("Train both, live"), key="m-train", icon=":material/play_arrow:")
-    config = Config(words, seed, leak=int(leak or 1))
+    config = Config(words, seed, leak=leak)
     place = st.empty()
     if start:
         st.session_state[KEPT] = (config, _live(config, place))

@@ -10,9 +10,8 @@ from attnviz.experiments.masks.traps import Outcome, Picture
 from attnviz.experiments.word_vectors import sentence
 from attnviz.figures.heatmap import matrix
 from attnviz.ui import canvas
-from attnviz.ui.masks import state, workbench
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
+from attnviz.ui.masks import choices, sentence_words, workbench
+from attnviz.ui.shared import show, widgets
 from attnviz.ui.shared.text import plain, spoken
 from attnviz.words import _, say
 
@@ -27,7 +26,7 @@ def panel(words: tuple[str, ...], seed: int) -> None:
     titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.TRAPS.values(), start=1)}
     picked, told = st.columns([2, 3], gap="medium")
     with picked:
-        trap = traps.TRAPS[choice(_("Trap"), titles, "m_trap", style="select")]
+        trap = traps.TRAPS[widgets.one_of(choices.TRAP, _("Trap"), titles, style="select")]
     outcome = computed(trap.id, words, seed)
     with told:
         st.metric(_("Largest difference of a weight in your sentence"), f"{outcome.largest:.3f}")
@@ -96,7 +95,7 @@ def _picture(trap: str, name: str, drawn: Picture) -> None:
 def _said(fact: Message) -> str:
     """A fact in words; the words of the sentence in it are set apart."""
     params = {
-        name: state.named(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
+        name: sentence_words.named(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
         for name, value in fact.params.items()
     }
     return _(fact.template).format(**params)

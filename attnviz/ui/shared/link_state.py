@@ -77,11 +77,10 @@ def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
     _refused()[choice.name] = _no_such(choice, asked, shown)
 
 
-def refusals() -> list[Message]:
-    """Everything in the link that was not taken, in the order of the page's declarations."""
-    page = current_page()
-    found = _refused()
-    names = [choice.name for choice in choices_of(page)] + list(parameters_of(page))
+def refusals_without_widget() -> list[Message]:
+    """What the link asked of canvases in vain: no widget is there to say it."""
+    page, found = current_page(), _refused()
+    names = [choice.name for choice in choices_of(page) if choice.kind in ("canvas", "other")] + _packs(page)
     return [found[name] for name in dict.fromkeys(names) if name in found]
 
 

@@ -200,9 +200,9 @@ def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> An
 
 
 def say_refusals() -> None:
-    """What the link asked for in vain and no widget on the page has said: call it where the page begins."""
-    for message in link_state.refusals():
-        st.caption(spoken(message))
+    """What the link asked of canvases in vain: the main script says it above the page."""
+    for message in link_state.refusals_without_widget():
+        st.warning(spoken(message))
 
 
 def _say_refusal(choice: Choice[Any]) -> None:

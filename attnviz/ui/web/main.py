@@ -7,8 +7,10 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.ui.home import choices as _home  # noqa: F401  # declares what the page's links hold
+from attnviz.ui.masks import choices as _masks  # noqa: F401
 from attnviz.ui.shared.controls import entering
 from attnviz.ui.shared.link_state import follow
+from attnviz.ui.shared.widgets import say_refusals
 from attnviz.ui.web import navigation
 from attnviz.words import set_language_source
 
@@ -29,6 +31,7 @@ page = st.navigation(navigation.pages(), position="hidden")
 follow(page.url_path or "home")
 entering(page.url_path)
 navigation.menu()
+say_refusals()
 try:
     page.run()
 finally:
