@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.shared.controls import choice
 from attnviz.ui.shared.guard import guard
-from attnviz.ui.sharing import count_panel, latent_panel, prove_panel, published_panel, see_panel, size_panel
+from attnviz.ui.shared.widgets import one_of
+from attnviz.ui.sharing import choices, count_panel, latent_panel, prove_panel, published_panel, see_panel, size_panel
 from attnviz.words import _
 
 st.title(_("Share keys and values"), anchor=False)
@@ -18,8 +18,7 @@ VIEWS = {
     "latent": (_("MLA"), latent_panel.panel),
     "published": (_("What others print"), published_panel.panel),
 }
-view = choice(
-    _("View"), {name: label for name, (label, _panel) in VIEWS.items()}, "h_view", label_visibility="collapsed"
-)
+names = {name: label for name, (label, _panel) in VIEWS.items()}
+view = one_of(choices.VIEW, _("View"), names, label_visibility="collapsed")
 with guard():
     VIEWS[view][1]()

@@ -8,8 +8,9 @@ from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.custom_shape import has_heads, shared_otherwise
 from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
 from attnviz.ui.shared.text import plain
+from attnviz.ui.shared.widgets import one_of
+from attnviz.ui.sharing import choices
 from attnviz.ui.sharing.units import binary, both
 from attnviz.ui.sharing.variants import ways
 from attnviz.words import _
@@ -20,7 +21,7 @@ POWERS = [2**i for i in range(4, 21)]
 def over(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("Bytes of keys and values"), anchor=False)
     axes = {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")}
-    axis = choice(_("Over"), axes, "h_axis", label_visibility="collapsed")
+    axis = one_of(choices.AXIS, _("Over"), axes, label_visibility="collapsed")
     if axis == "heads":
         return over_heads(arch, context, batch)
     if axis == "context":

@@ -14,14 +14,13 @@ from attnviz.models.architecture.presets import presets
 from attnviz.ui.shared import show
 from attnviz.ui.shared.guard import guard
 from attnviz.ui.shared.text import plain
-from attnviz.ui.sharing import bytes_panel, quality, sharing_snippets
-from attnviz.ui.sharing.architecture_form import Chosen, choose, number
+from attnviz.ui.shared.widgets import number
+from attnviz.ui.sharing import bytes_panel, choices, quality, sharing_snippets
+from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.tables import Table, columns, tabled
 from attnviz.ui.sharing.units import binary, exact, flop, many
 from attnviz.ui.sharing.variants import Bill, bills, part_titles
 from attnviz.words import _
-
-MOST_CONTEXT = 1 << 27
 
 
 @st.fragment
@@ -34,9 +33,9 @@ def _panel() -> None:
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
     with left:
-        context = number(_("Tokens of context"), "h_context", 8192, MOST_CONTEXT)
+        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
     with right:
-        batch = number(_("Batch"), "h_batch", 1, 1 << 16)
+        batch = number(choices.BATCH, _("Batch"), step=1)
     with rest:
         _source(chosen)
     _headline(chosen, context, batch)

@@ -11,12 +11,10 @@ from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.deployment import Deployment
 from attnviz.models.architecture.presets import presets
 from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
 from attnviz.ui.shared.guard import guard
 from attnviz.ui.shared.text import plain
-from attnviz.ui.sharing import sharing_snippets
-from attnviz.ui.sharing.architecture_form import number
-from attnviz.ui.sharing.count_panel import MOST_CONTEXT
+from attnviz.ui.shared.widgets import number, one_of
+from attnviz.ui.sharing import choices, sharing_snippets
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.sharing.units import both, flop
 from attnviz.words import _
@@ -34,9 +32,9 @@ def _panel() -> None:
     names = {name: name for name, preset in presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:
-        name = choice(_("Model"), names, "h_mla", default="deepseek-v3", style="select")
+        name = one_of(choices.LATENT_MODEL, _("Model"), names, style="select")
     with much:
-        context = number(_("Tokens of context"), "h_context", 8192, MOST_CONTEXT)
+        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
     arch = Architecture.preset(name)
     latent = arch.layers[0].latent
     assert latent is not None

@@ -11,6 +11,7 @@ from attnviz.ui.masks import choices as _masks  # noqa: F401
 from attnviz.ui.shared.controls import entering
 from attnviz.ui.shared.link_state import follow
 from attnviz.ui.shared.widgets import say_refusals
+from attnviz.ui.sharing import choices as _sharing  # noqa: F401
 from attnviz.ui.web import navigation
 from attnviz.words import set_language_source
 
