@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.scaling import ending
+from attnviz.ui.scaling import choices, ending
 from attnviz.ui.scaling.sections import SECTIONS, titles
-from attnviz.ui.shared.controls import choice
 from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.widgets import one_of
 from attnviz.words import _
 
 st.title(_("Why divide by √d_k?"), anchor=False)
@@ -17,7 +17,7 @@ st.markdown(
         "apart, word by word. Every number is computed now, from random vectors with a seed or from a trained model."
     )
 )
-section = choice(_("Section"), titles(), "s_section", label_visibility="collapsed")
+section = one_of(choices.SECTION, _("Section"), titles(), label_visibility="collapsed")
 with guard():
     SECTIONS[section]()
 with guard():

@@ -12,7 +12,7 @@ from attnviz.experiments.scaling.alternatives import ALTERNATIVES
 from attnviz.experiments.scaling.released_models import FAMILIES
 from attnviz.figures.scaling_curves import Line, over_d_k
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
-from attnviz.ui.scaling import controls, hero, results
+from attnviz.ui.scaling import choices, config_form, hero, results
 from attnviz.ui.scaling.names import alternative_names, formula
 from attnviz.ui.shared import show
 from attnviz.words import _
@@ -24,12 +24,13 @@ DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = controls.alternative()
-        d_k = int(controls.number("d_k", "s_dk", 1))
-        n_keys = int(controls.number(_("Keys, n"), "s_keys", 1))
-        seed_number = int(controls.number(_("Seed"), "s_seed", 1))
-    hero.bars("s_bars_alternatives", alternative)
-    row = results.one_query(growing_width.Config(d_k, n_keys, seed_number, alternative, parameter))
+        alternative, parameter = config_form.alternative()
+        d_k = config_form.number(choices.D_K, "d_k", 1)
+        n_keys = config_form.number(choices.KEYS, _("Keys, n"), 1)
+        seed_number = config_form.number(choices.SEED, _("Seed"), 1)
+    config = growing_width.Config(d_k, n_keys, seed_number, alternative, parameter)
+    hero.bars("s_bars_alternatives", config)
+    row = results.one_query(config)
     words = _("**Random, seed {seed}.** At d_k = {d_k}: {name} gives its favourite of {n} keys {largest:.1%}.").format(
         seed=seed_number, d_k=d_k, name=alternative_names()[alternative], n=n_keys, largest=row.alternative.largest
     )
@@ -77,7 +78,8 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
     """Every alternative on the same axes, each with its parameter as it is set."""
     names = alternative_names()
     made = {
-        name: results.curves(saturation.Config(n_keys, seed, name, controls.parameter(name))) for name in ALTERNATIVES
+        name: results.curves(saturation.Config(n_keys, seed, name, config_form.parameter(name)))
+        for name in ALTERNATIVES
     }
     x = made["raw"].d_k
     at = int(np.argmin(np.abs(np.log(x / d_k))))
@@ -108,7 +110,7 @@ def _lengths(d_k: int, seed: int) -> None:
     """Effective keys over the number of keys: where length-awareness shows."""
     names = alternative_names()
     d_k = min(d_k, length.WIDEST)
-    made = {name: results.lengths(length.Config(d_k, seed, name, controls.parameter(name))) for name in _LENGTH}
+    made = {name: results.lengths(length.Config(d_k, seed, name, config_form.parameter(name))) for name in _LENGTH}
     x = made["sqrt"].n_keys
     lines = [
         Line(names[name], COLOURS[name], result.effective, dash=DASHES.get(name, "solid"))

@@ -8,22 +8,24 @@ from attnviz.experiments.scaling import growing_width
 from attnviz.experiments.scaling.alternatives import ALTERNATIVES
 from attnviz.figures.scaling_bars import rows_of_bars
 from attnviz.ui.canvas.softmax_slider import Panel, Parameter, Picked, softmax_slider
-from attnviz.ui.scaling import controls, results
+from attnviz.ui.scaling import choices, results
 from attnviz.ui.scaling.names import alternative_names, colour, letter, plain_formula
-from attnviz.ui.shared import show
+from attnviz.ui.shared import link_state, show
+from attnviz.ui.shared.choices import Choice
 
 
-def bars(key: str, alternative: str) -> None:
-    """The three rows of bars for the d_k, keys and seed that the controls say."""
-    d_k, n_keys, seed = (controls.whole(name) for name in ("s_dk", "s_keys", "s_seed"))
+def bars(key: str, config: growing_width.Config) -> None:
+    """The three rows of bars of `config`; where the slider is let go, the choices follow."""
+    d_k, n_keys, seed, alternative = config.d_k, config.n_keys, config.seed, config.alternative
     film = results.film(n_keys, seed, d_k)
     names = alternative_names()
     panels = [Panel(name, names[name], plain_formula(name), colour(name)) for name in ("raw", "sqrt", alternative)]
 
-    def picked(pick: Picked) -> None:
-        controls.put("s_dk", pick.d_k)
-        if ALTERNATIVES[alternative].parameter:
-            controls.put(f"s_{alternative}", pick.parameter)
+    def let_go(pick: Picked) -> None:
+        picked: dict[Choice[Any], Any] = {choices.D_K: pick.d_k}
+        if alternative in choices.PARAMETERS:
+            picked[choices.PARAMETERS[alternative]] = pick.parameter
+        link_state.put_all(picked)
 
     softmax_slider(
         key,
@@ -32,9 +34,9 @@ def bars(key: str, alternative: str) -> None:
         panels,
         at=d_k,
         cosines=film.cosines if alternative == "qk-norm" else None,
-        parameter=slider(alternative),
+        parameter=slider(alternative, config.parameter),
         about=alternative,
-        on_pick=picked,
+        on_pick=let_go,
     )
 
 
@@ -50,9 +52,9 @@ def under(key: str, row: growing_width.Result, words: str) -> None:
     show.under(fig, name=f"weights-dk{config.d_k}", key=key + "_picture", table=table, caption=words, words=words)
 
 
-def slider(alternative: str) -> Parameter | None:
+def slider(alternative: str, value: float) -> Parameter | None:
     """The alternative's slider, where it has a parameter."""
     one = ALTERNATIVES[alternative]
     if not one.parameter:
         return None
-    return Parameter(letter(alternative), controls.parameter(alternative), one.low, one.high, linear=one.low < 0)
+    return Parameter(letter(alternative), value, one.low, one.high, linear=one.low < 0)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.scaling import growing_width, saturation
-from attnviz.ui.scaling import controls, curves, hero, results
+from attnviz.ui.scaling import choices, config_form, curves, hero, results
 from attnviz.ui.scaling.names import formula
+from attnviz.ui.shared import link_state
 from attnviz.words import _
 
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, _parameter = controls.alternative()
-        controls.number("d_k", "s_dk", 1)
-        controls.number(_("Keys, n"), "s_keys", 1)
-        controls.number(_("Seed"), "s_seed", 1)
-    hero.bars("s_bars", alternative)
-    row = results.one_query(chosen())
+        alternative, parameter = config_form.alternative()
+        d_k = config_form.number(choices.D_K, "d_k", 1)
+        n_keys = config_form.number(choices.KEYS, _("Keys, n"), 1)
+        seed = config_form.number(choices.SEED, _("Seed"), 1)
+    config = growing_width.Config(d_k, n_keys, seed, alternative, parameter)
+    hero.bars("s_bars", config)
+    row = results.one_query(config)
     hero.under("s_bars", row, _row_words(row))
     _formulas(row)
     _curves(row)
@@ -25,10 +27,8 @@ def panel() -> None:
 
 def chosen() -> growing_width.Config:
     """The row of bars as the controls have it, drawn or not."""
-    alternative, parameter = controls.chosen_alternative()
-    return growing_width.Config(
-        controls.whole("s_dk"), controls.whole("s_keys"), controls.whole("s_seed"), alternative, parameter
-    )
+    d_k, n_keys, seed = (link_state.value(one) for one in (choices.D_K, choices.KEYS, choices.SEED))
+    return growing_width.Config(d_k, n_keys, seed, *config_form.chosen_alternative())
 
 
 def _row_words(result: growing_width.Result) -> str:

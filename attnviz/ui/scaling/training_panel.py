@@ -12,11 +12,11 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.experiments.scaling import retrieval_training as experiment
 from attnviz.figures import scaling_training as figures
 from attnviz.figures.theme import Figure
-from attnviz.ui.scaling import controls, results
+from attnviz.ui.scaling import choices, config_form, results
 from attnviz.ui.scaling.names import K, Q, alternative_names, colour
 from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
 from attnviz.ui.shared.text import spoken
+from attnviz.ui.shared.widgets import one_of
 from attnviz.words import _
 
 BETWEEN_PICTURES = 0.4  # seconds
@@ -39,23 +39,23 @@ def panel() -> None:
 
 
 def _controls() -> experiment.Config:
-    controls.width()
+    d_k = config_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = controls.alternative()
-        optimizer = choice(_("Optimizer"), {"sgd": "SGD", "adam": "Adam"}, "s_optimizer")  # untranslated: names
-        rate = controls.number(_("Learning rate"), "s_rate", 0.1)
-        steps = controls.number(_("Steps"), "s_steps", 100)
-        seeds = controls.number(_("Seeds"), "s_seeds", 1)
-        seed = controls.number(_("First seed"), "s_seed", 1)
+        alternative, parameter = config_form.alternative()
+        optimizer = one_of(choices.OPTIMIZER, _("Optimizer"), {"sgd": "SGD", "adam": "Adam"})  # untranslated: names
+        rate = config_form.number(choices.RATE, _("Learning rate"), 0.1)
+        steps = config_form.number(choices.STEPS, _("Steps"), 100)
+        seeds = config_form.number(choices.SEEDS, _("Seeds"), 1)
+        seed = config_form.number(choices.SEED, _("First seed"), 1)
     return experiment.Config(
-        d_k=controls.whole("s_dk"),
+        d_k=d_k,
         alternative=alternative,
         parameter=parameter,
-        steps=int(steps),
-        seeds=int(seeds),
-        seed=int(seed),
+        steps=steps,
+        seeds=seeds,
+        seed=seed,
         optimizer=optimizer,
-        rate=float(rate),
+        rate=rate,
     )
 
 

@@ -9,9 +9,9 @@ import streamlit as st
 from attnviz.experiments.scaling import variance
 from attnviz.experiments.scaling.draws import BROKEN
 from attnviz.figures import scaling_variance as figures
-from attnviz.ui.scaling import controls, results
+from attnviz.ui.scaling import choices, config_form, results
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.shared import show
+from attnviz.ui.shared import link_state, show
 from attnviz.words import _
 
 
@@ -29,24 +29,18 @@ def panel() -> None:
 
 def chosen() -> variance.Config:
     """The configuration as the controls have it, drawn or not."""
-    distribution, strength = controls.chosen_distribution()
-    d_k = controls.whole("s_dk")
-    pairs = min(controls.whole("s_pairs"), variance.most_pairs(d_k))
-    return variance.Config(d_k, pairs, controls.whole("s_seed"), distribution, strength)
+    d_k, pairs, seed = (link_state.value(one) for one in (choices.D_K, choices.PAIRS, choices.SEED))
+    return variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, *config_form.chosen_distribution())
 
 
 def _controls() -> variance.Config:
-    controls.width()
+    d_k = config_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        distribution, _far = controls.distribution()
-        if distribution == "correlated":
-            controls.number(_("Correlation"), "s_correlation", 0.1, help=_("of each q_i with its k_i"))
-        if distribution == "shifted":
-            controls.number(_("Mean"), "s_mean", 0.1, help=_("of every component of q and of k"))
-        controls.number(_("Pairs of q and k"), "s_pairs", 10_000)
-        controls.number(_("Seed"), "s_seed", 1)
-    config = chosen()
-    if config.pairs < controls.whole("s_pairs"):
+        distribution, strength = config_form.distribution()
+        pairs = config_form.number(choices.PAIRS, _("Pairs of q and k"), 10_000)
+        seed = config_form.number(choices.SEED, _("Seed"), 1)
+    config = variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, distribution, strength)
+    if config.pairs < pairs:
         st.caption(_("At d_k = {d_k} at most {most:,} pairs are drawn.").format(d_k=config.d_k, most=config.pairs))
     return config
 

@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.ui.home import choices as _home  # noqa: F401  # declares what the page's links hold
 from attnviz.ui.masks import choices as _masks  # noqa: F401
+from attnviz.ui.scaling import choices as _scaling  # noqa: F401
 from attnviz.ui.shared.controls import entering
 from attnviz.ui.shared.link_state import follow
 from attnviz.ui.shared.widgets import say_refusals
