@@ -7,19 +7,19 @@ import streamlit as st
 from attnviz.experiments.building.attention_by_hand import Result, run
 from attnviz.experiments.building.embeddings import Rows
 from attnviz.ui.building import (
+    choices,
     code_panel,
     config_form,
     lesson_heads,
     lesson_qkv,
     lesson_softmax,
-    place,
     sizes_panel,
     walk,
     weights_panel,
 )
-from attnviz.ui.shared.controls import choice
 from attnviz.ui.shared.guard import guard
 from attnviz.ui.shared.text import spoken
+from attnviz.ui.shared.widgets import one_of
 from attnviz.words import _
 
 st.title(_("Build attention by hand"), anchor=False)
@@ -42,7 +42,7 @@ def further(result: Result) -> None:
         "heads": _("Why several heads?"),
     }
     st.subheader(_("Ask further"), anchor=False)
-    question = choice(_("Question"), questions, "b_ask", label_visibility="collapsed")
+    question = one_of(choices.QUESTION, _("Question"), questions, label_visibility="collapsed")
     with guard():
         match question:
             case "weights":
@@ -58,9 +58,7 @@ def further(result: Result) -> None:
 
 
 with guard():
-    place.read()  # a damaged link is said once; the page goes on without it
-with guard():
-    asked = config_form.ask(place.read().edits)
+    asked = config_form.ask()
     for notice in asked.notices:
         st.info(spoken(notice))
     result = run(asked.config)

@@ -6,7 +6,8 @@ import streamlit as st
 
 from attnviz.experiments.building import generated_code
 from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.ui.shared.controls import choice
+from attnviz.ui.building import choices
+from attnviz.ui.shared import widgets
 from attnviz.ui.shared.text import spoken
 from attnviz.words import _
 
@@ -19,7 +20,7 @@ def panel(result: Result) -> None:
         "sdpa": "F.scaled_dot_product_attention",
         "mha": "nn.MultiheadAttention",
     }
-    which = choice(_("Written as"), shown, "b_code", label_visibility="collapsed")
+    which = widgets.one_of(choices.CODE, _("Written as"), shown, label_visibility="collapsed")
     if which == "module":
         _module(result)
     elif which == "sdpa":

@@ -8,9 +8,8 @@ import streamlit as st
 from attnviz.experiments.building import mixing_matrix
 from attnviz.experiments.building.attention_by_hand import Result
 from attnviz.figures import build as figures
-from attnviz.ui.building import place
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
+from attnviz.ui.building import choices, place
+from attnviz.ui.shared import show, widgets
 from attnviz.ui.shared.text import plain
 from attnviz.words import _
 
@@ -26,7 +25,7 @@ def panel(result: Result) -> None:
         ).format(h=head + 1)
     )
     orders = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
-    order = _order(choice(_("Change the order"), orders, "b_order"), len(words))
+    order = _order(widgets.one_of(choices.ORDER, _("Change the order"), orders), len(words))
     found = mixing_matrix.run(_config(result, head, order))
     _adapts(found, words, order)
     left, right = st.columns([1.25, 1], gap="large")

@@ -8,9 +8,8 @@ import streamlit as st
 from attnviz.experiments.building import normalisers
 from attnviz.experiments.building.attention_by_hand import Result
 from attnviz.figures import build as figures
-from attnviz.ui.building import place
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
+from attnviz.ui.building import choices, place
+from attnviz.ui.shared import show, widgets
 from attnviz.ui.shared.text import plain, quoted
 from attnviz.words import _
 
@@ -21,7 +20,7 @@ def panel(result: Result) -> None:
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
     queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}
-    i = int(choice(_("Query"), queries, "b_query", default=str(_most_mixed(rows))))
+    i = int(widgets.one_of(choices.QUERY, _("Query"), queries, usual=str(_most_mixed(rows))))
     values = result.tensors["V"][b, result.config.layout.kv_head_of(head)]
     found = normalisers.run(rows[i].astype(float), values.astype(float))
     _bars(found, quoted(words[i]), head, result.k_words[b])

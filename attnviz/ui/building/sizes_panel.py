@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.building.size_mismatches import MISTAKES, Result, Rule, Sizes, run
-from attnviz.ui.shared.controls import choice
+from attnviz.ui.building import choices
+from attnviz.ui.shared import widgets
 from attnviz.ui.shared.text import plain, spoken
 from attnviz.words import _
 
@@ -26,7 +27,7 @@ def panel() -> None:
         "none": _("none"),
         "own": _("my own sizes"),
     }
-    mistake = choice(_("Mistake"), mistakes, "b_wrong")
+    mistake = widgets.one_of(choices.MISTAKE, _("Mistake"), mistakes)
     sizes = _own() if mistake == "own" else Sizes(**MISTAKES[mistake])
     result = run(sizes)
     left, right = st.columns([1, 1.1], gap="large")
@@ -55,18 +56,7 @@ def _own() -> Sizes:
     chosen = {}
     with st.container(horizontal=True):
         for name, letter in names.items():
-            chosen[name] = int(
-                st.number_input(
-                    letter,
-                    1,
-                    12,
-                    getattr(Sizes, name),
-                    key=f"b_{name}",
-                    bind="query-params",
-                    persist_state="session",
-                    width=104,
-                )
-            )
+            chosen[name] = widgets.number(choices.SIZES[name], letter, step=1, width=104)
     return Sizes(**chosen)
 
 

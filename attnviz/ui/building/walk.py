@@ -12,10 +12,11 @@ from attnviz.experiments.building.embeddings import Rows
 from attnviz.experiments.building.steps import Step, chain, sizes, steps
 from attnviz.figures.heatmap import Kind, matrix
 from attnviz.figures.theme import Figure
-from attnviz.ui.building import board_wording, numbers, place
+from attnviz.ui.building import board_wording, choices, numbers, place
 from attnviz.ui.building.formulas import formula
 from attnviz.ui.building.place import Place
 from attnviz.ui.canvas import tensor_strip as canvas
+from attnviz.ui.shared import widgets
 from attnviz.ui.shared.show import under
 from attnviz.words import _
 
@@ -29,19 +30,15 @@ def show(result: Result, vectors: Rows | None) -> None:
     here = place.read()
     step = next(s for s in stops if s.id == place.step(tuple(s.id for s in stops)))
     head, sentence = place.head(result), place.sentence(result)
-    canvas.strip(place.STRIP, _chips(result, stops, sentence, head), step.id, _walk_to)
+    canvas.strip(place.STRIP, _chips(result, stops, sentence, head), step.id, place.walk_to)
     seen = board_wording.Seen(result, head, sentence, vectors)
     shown = boards(result, step.id, sentence, head)
     part = min(here.part, len(shown) - 1)
+    widgets.say_refusal(choices.STEP)
     _about(step, seen)
     _board(step, result, shown, Place(part, here.row, here.col, head, sentence))
     _under(step, shown[part], seen)
     _written(step, result, shown[part])
-
-
-def _walk_to(step: str) -> None:
-    place.walk_to(step)
-    place.change(part=0)
 
 
 def _chips(result: Result, stops: tuple[Step, ...], sentence: int, head: int) -> list[canvas.Chip]:

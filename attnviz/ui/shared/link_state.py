@@ -74,7 +74,10 @@ def refusal(choice: Choice[Any]) -> Message | None:
 def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
     """The page has no such thing (a layer, a model): the choice goes back to its default, and that is said."""
     keep(choice, choice.default)
-    _refused()[choice.name] = _no_such(choice, asked, shown)
+    _refused()[choice.name] = Message(
+        "“{asked}” does not exist here ({name} in the link). Shown is “{shown}”.",
+        {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)},
+    )
 
 
 def refusals_without_widget() -> list[Message]:

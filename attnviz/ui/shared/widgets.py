@@ -42,7 +42,7 @@ def one_of(
     if not nobody_chose and asked not in options:
         link_state.refuse(choice, asked, options[first])
         nobody_chose = True
-    _say_refusal(choice)
+    say_refusal(choice)
     _show(choice, first if nobody_chose else asked)
     ids = list(options)
     common: dict[str, Any] = {
@@ -77,7 +77,7 @@ def several(
         link_state.refuse(choice, ", ".join(lost), ", ".join(each for each in asked or () if each in options))
         link_state.keep(choice, tuple(each for each in asked or () if each in options) or None)
         asked = link_state.value(choice)
-    _say_refusal(choice)
+    say_refusal(choice)
     _show(choice, list(usual if asked is None else asked))
     picked = st.multiselect(
         label,
@@ -102,7 +102,7 @@ def number(
 ) -> N:
     """A box for a number. `high` narrows the declared range where the page knows better."""
     low, top = _range(choice, high)
-    _say_refusal(choice)
+    say_refusal(choice)
     _show(choice, min(max(link_state.value(choice), low), top))
     picked = st.number_input(
         label,
@@ -132,7 +132,7 @@ def slider(
     """A slider for a number. `usual` is where it stands while nobody chose, if the declaration says None."""
     low, top = _range(choice, high)
     asked = link_state.value(choice)
-    _say_refusal(choice)
+    say_refusal(choice)
     _show(choice, min(max(usual if asked is None else asked, low), top))
     return st.slider(
         label, low, top, step=step, key=choice.name, help=help, on_change=_hear, args=(choice, usual), width=width
@@ -141,7 +141,7 @@ def slider(
 
 def toggle(choice: Choice[bool], label: str, *, help: str | None = None) -> bool:
     """A switch."""
-    _say_refusal(choice)
+    say_refusal(choice)
     _show(choice, link_state.value(choice))
     return bool(st.toggle(label, key=choice.name, help=help, on_change=_hear, args=(choice,)))
 
@@ -157,7 +157,7 @@ def text(
     width: Width = "stretch",
 ) -> str:
     """One line of text."""
-    _say_refusal(choice)
+    say_refusal(choice)
     _show(choice, _text_shown(choice, usual))
     more: dict[str, Any] = {"live": True} if live else {}
     typed = st.text_input(
@@ -178,7 +178,7 @@ def text_area(
     choice: Choice[str], label: str, *, usual: str | None = None, height: int = 76, help: str | None = None
 ) -> str:
     """Several lines of text."""
-    _say_refusal(choice)
+    say_refusal(choice)
     _show(choice, _text_shown(choice, usual))
     typed = st.text_area(
         label,
@@ -205,7 +205,8 @@ def say_refusals() -> None:
         st.warning(spoken(message))
 
 
-def _say_refusal(choice: Choice[Any]) -> None:
+def say_refusal(choice: Choice[Any]) -> None:
+    """In a line, why what the link asked for is not shown. The widgets here say it themselves."""
     message = link_state.refusal(choice)
     if message is not None:
         st.caption(spoken(message))

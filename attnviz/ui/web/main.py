@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from attnviz.ui.building import choices as _building  # noqa: F401
 from attnviz.ui.home import choices as _home  # noqa: F401  # declares what the page's links hold
 from attnviz.ui.masks import choices as _masks  # noqa: F401
 from attnviz.ui.scaling import choices as _scaling  # noqa: F401
