@@ -44,6 +44,11 @@ def facts(data: bytes) -> Facts | None:
     return None
 
 
+def title(data: bytes) -> str:
+    """The words above what a canvas draws, where it has some."""
+    return str(unblob(data)[0].get("title") or "")
+
+
 def _all_heads(header: dict[str, Any], payload: bytes) -> Facts:
     codes = np.frombuffer(payload, np.uint8).astype(float)
     tiles = np.where(codes == MASKED_TILE, np.nan, (codes / 254) ** 2)
@@ -69,7 +74,6 @@ def _one_head(header: dict[str, Any], payload: bytes) -> Facts:
     return {
         "canvas": "one head",
         "layer and head": header["tile"],
-        "said above": _numbers(header["title"]),
         "meaning": header["kind"],
         "tokens": header["q"],
         "keys": header["k"],

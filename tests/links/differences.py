@@ -14,7 +14,8 @@ def differences(kept: Record, now: Record) -> list[str]:
     """Nothing where the page shows what was kept of it.
 
     Controls must hold what they held, canvases, charts and tables must be the same ones in any order, and every
-    number and token that was said must be said still. A page may have learnt to say more, and to answer nonsense without red.
+    number and token that was said must be said still. A page may have learnt to say more, and to answer nonsense
+    without red.
     """
     lines = [*_controls(kept["controls"], now["controls"])]
     for what in ("canvases", "charts", "tables"):

@@ -47,7 +47,9 @@ def what_it_shows(page: Any, parameters: frozenset[str], hidden: dict[str, str] 
     elements = [*_below(page.main), *_below(page.sidebar)]
     named, others = _controls(elements, parameters, hidden or {})
     texts = [_without(text, hidden or {}) for text in _texts(elements)]
-    shown = [canvases.facts(bytes(e.proto.bytes)) for e in elements if e.type == "bidi_component" and e.proto.bytes]
+    blobs = [bytes(e.proto.bytes) for e in elements if e.type == "bidi_component" and e.proto.bytes]
+    texts += [canvases.title(blob) for blob in blobs]
+    shown = [canvases.facts(blob) for blob in blobs]
     code = "\n".join(e.value for e in elements if e.type == "code")
     return {
         "controls": named,
