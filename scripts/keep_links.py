@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from attnviz.ui import links
+from attnviz.ui.shared import link_pack as links
 from tests.links.differences import differences
 from tests.links.opening import opened, translator
 from tests.links.views import TRANSLATOR, VIEWS, View

@@ -186,8 +186,11 @@ def _read(page: str, said: Mapping[str, Any]) -> None:
     for choice in choices_of(page):
         _chosen().pop(choice.key, None)
         held = packed.get(choice.inside) if choice.inside else said.get(choice.name)
-        if choice.short:
-            held = held.get(choice.short) if isinstance(held, dict) else None
+        if choice.short and held is not None and not isinstance(held, dict):
+            _refused()[choice.inside] = _unreadable(choice.inside)
+            continue
+        if choice.short and held is not None:
+            held = held.get(choice.short)
         if held is None:
             continue
         try:
@@ -224,11 +227,15 @@ def _no_such(choice: Choice[Any], asked: object, shown: object) -> Message:
         params |= {"low": f"{choice.low:g}", "high": f"{choice.high:g}"}
         return Message("The link asks for {name} = “{asked}”; it must lie between {low} and {high}.", params)
     if choice.kind == "canvas":
-        return Message("What this link holds under {name} cannot be read and is left out.", params)
+        return _unreadable(choice.name)
     if choice.ids and len(choice.ids) <= 12:
         params["allowed"] = ", ".join(choice.ids)
         return Message("The link asks for {name} = “{asked}”; it can be {allowed}. Shown is “{shown}”.", params)
     return Message("The link asks for {name} = “{asked}”, which does not exist here. Shown is “{shown}”.", params)
+
+
+def _unreadable(name: str) -> Message:
+    return Message("What this link holds under {name} cannot be read and is left out.", {"name": name})
 
 
 def keep(choice: Choice[Any], new: Any) -> None:
