@@ -25,12 +25,13 @@ LONGEST_ID = 200  # characters
 NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 
 
-class CutShort(ValueError):
-    """A text that is longer than its field; `kept` is what fits."""
+class Partly(ValueError):
+    """Only `kept` of what a link says can be: a text was cut short, or the items in `lost` make no sense."""
 
-    def __init__(self, kept: str) -> None:
+    def __init__(self, kept: Any, lost: Sequence[object] = ()) -> None:
         super().__init__(kept)
         self.kept = kept
+        self.lost = tuple(lost)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +129,7 @@ class PageChoices:
             if not isinstance(text, str):
                 raise TypeError(text)
             if len(text) > longest:
-                raise CutShort(text[:longest])
+                raise Partly(text[:longest])
             return text
 
         example = "Two birds saw it"

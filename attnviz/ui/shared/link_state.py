@@ -17,7 +17,7 @@ import streamlit as st
 
 from attnviz.core.message import Message, Problem
 from attnviz.ui.shared import link_pack
-from attnviz.ui.shared.choices import NONSENSE, Choice, CutShort, choices_of, parameters_of
+from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
 
 T = TypeVar("T")
 
@@ -195,12 +195,9 @@ def _read(page: str, said: Mapping[str, Any]) -> None:
             continue
         try:
             keep(choice, choice.read(held))
-        except CutShort as long:
-            keep(choice, long.kept)
-            _refused()[choice.name] = Message(
-                "The link's text has {n} characters; the first {most} are used.",
-                {"n": len(held), "most": choice.longest},
-            )
+        except Partly as partly:
+            keep(choice, partly.kept)
+            _refused()[choice.name] = _partly(choice, held, partly)
         except Problem as problem:
             _refused()[choice.name] = problem.message
         except NONSENSE:
@@ -232,6 +229,14 @@ def _no_such(choice: Choice[Any], asked: object, shown: object) -> Message:
         params["allowed"] = ", ".join(choice.ids)
         return Message("The link asks for {name} = “{asked}”; it can be {allowed}. Shown is “{shown}”.", params)
     return Message("The link asks for {name} = “{asked}”, which does not exist here. Shown is “{shown}”.", params)
+
+
+def _partly(choice: Choice[Any], held: Any, partly: Partly) -> Message:
+    if not partly.lost:
+        params: dict[str, object] = {"n": len(held), "most": choice.longest}
+        return Message("The link's text has {n} characters; the first {most} are used.", params)
+    lost = ", ".join(str(each)[:20] for each in partly.lost[:10])
+    return Message("Not here, and left out: {names}", {"names": lost})
 
 
 def _unreadable(name: str) -> Message:

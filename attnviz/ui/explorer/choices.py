@@ -1,0 +1,156 @@
+"""What a visitor can choose on the explorer: sentence, model and head, how they are shown, and what is changed."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from attnviz.experiments.explorer.head_measures import MEASURES
+from attnviz.models.catalogue.example_sentences import EXAMPLES
+from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
+
+T = TypeVar("T")
+Head = tuple[int, int]  # layer, head
+
+START: Head = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
+LAST = -1  # a pin on the last token, however many there are: what was appended may be cut into other pieces
+OTHER_MODEL = "other"
+PANELS = ("stages", "what_if", "next", "average", "beside")
+MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
+
+
+def head_of(text: str) -> Head:
+    """ "13.8" is layer 13, head 8."""
+    match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", text)
+    if not match:
+        raise ValueError(text)
+    return int(match[1]), int(match[2])
+
+
+def name_of(head: Head) -> str:
+    """The same the other way round."""
+    return f"{head[0]}.{head[1]}"
+
+
+def _position(value: Any, least: int = 0) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1_000_000:
+        raise ValueError(value)
+    return value
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list) or len(value) > MOST_PLACES:
+        raise ValueError(value)
+    return value
+
+
+def _pins(value: Any) -> dict[str, Any]:
+    """Pins on queries and keys, and the cell that was clicked: {"t": [["q", 3], ...], "c": [3, 1]}."""
+    tokens = [[axis, _position(at, LAST)] for axis, at in _list(value.get("t", []))]
+    if any(axis not in ("q", "k") for axis, _at in tokens):
+        raise ValueError(value)
+    cell = value.get("c")
+    clicked = {} if cell is None else {"c": [_position(at) for at in _pair(cell)]}
+    return {"t": tokens} | clicked
+
+
+def _sensible(value: Any, read: Callable[[Any], T]) -> tuple[T, ...]:
+    """The items of a list that make sense; Partly where some do not."""
+    kept, lost = [], []
+    for item in _list(value):
+        try:
+            kept.append(read(item))
+        except NONSENSE:
+            lost.append(item)
+    if lost:
+        raise Partly(tuple(kept), lost)
+    return tuple(kept)
+
+
+def _pair(value: Any) -> list[Any]:
+    if len(_list(value)) != 2:
+        raise ValueError(value)
+    return list(value)
+
+
+def _bits(value: Any) -> str:
+    base64.b64decode(value, validate=True)
+    return str(value)
+
+
+def _stage(value: Any) -> tuple[int, int | None]:
+    query, key = _pair(value)
+    return _position(query), None if key is None else _position(key)
+
+
+PAGE = PageChoices("explore")
+SENTENCE = PAGE.sentence("text", EXAMPLES[0].text, longest=100_000)
+SECOND = PAGE.text("second", longest=100_000)
+MODEL = PAGE.one_of("model")
+HUB_ID = PAGE.text("hub_id", longest=1000)
+FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
+STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"))
+AT: Choice[Head] = PAGE.other("at", START, head_of, name_of, (3, 1))
+ORDER = PAGE.one_of("by", ("place", *MEASURES))
+
+# How a matrix is shown
+VALUES = PAGE.one_of("show", ("weights", "values"))
+UNITS = PAGE.one_of("units", ("pieces", "words"))
+SPECIAL = PAGE.one_of("special", ("shown", "hidden", "rest"))
+PART = PAGE.one_of("part", ("all", "first to second", "second to first", "first to first", "second to second"))
+COLOURS = PAGE.one_of("colours", ("one", "own"))
+CURVE = PAGE.one_of("curve", ("linear", "root"))
+
+# What is open below the picture
+OPEN = {name: PAGE.flag(f"open_{name}") for name in PANELS}
+
+# What if
+MASK = PAGE.one_of("mask", ("model", "none", "causal", "window", "painted"))
+WINDOW = PAGE.whole("window", 4, low=1, high=64)
+SCALE = PAGE.one_of("scale", ("model", "none", "inverse", "factor"))
+FACTOR = PAGE.real("factor", 1.0, low=0.0, high=10.0)
+WHERE = PAGE.one_of("where", ("head", "layer", "all"))
+AGAIN = PAGE.flag("again")
+
+# What comes next
+TEMPERATURE = PAGE.real("temperature", 1.0, low=0.0, high=3.0)
+TOP_K = PAGE.whole("topk", 50, low=1, high=50)
+
+# Averages and rollout
+COMBINE = PAGE.one_of("combine", ("layer", "all", "chosen", "rollout"))
+MEAN_OF = PAGE.several("mean_of")
+ROLLOUT_TO = PAGE.whole_or_none("rollout_to", low=1, high=999)
+
+# Two side by side
+BESIDE = PAGE.one_of("beside", ("head", "sentence", "model"))
+OTHER_TEXT: Choice[str | None] = PAGE.other(
+    "other_text", None, lambda text: text[:100_000], lambda text: text or "", "Another one"
+)
+BESIDE_MODEL = PAGE.one_of("other_model")
+#: the head beside, as typed, by what is beside: another head, sentence or model
+BESIDE_HEAD = {kind: PAGE.text(f"beside_{kind}", longest=LONGEST_ID) for kind in ("head", "sentence", "model")}
+
+# What the canvases hold; positions are those of the picture
+PINS: Choice[dict[str, Any] | None] = PAGE.on_canvas(
+    "pins", None, _pins, lambda pins: pins, {"t": [["q", 3]], "c": [3, 1]}, inside="c", short="pins"
+)
+PAINTED: Choice[str | None] = PAGE.on_canvas(
+    "painted", None, _bits, lambda bits: bits, "gA==", inside="c", short="mask"
+)
+HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas(
+    "hide", (), lambda value: _sensible(value, _position), list, (1,), inside="c", short="hide"
+)
+QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas(
+    "quiet",
+    (),
+    lambda value: _sensible(value, lambda name: name_of(head_of(name))),
+    list,
+    ("0.1",),
+    inside="c",
+    short="quiet",
+)
+STAGE: Choice[tuple[int, int | None] | None] = PAGE.on_canvas(
+    "stage", None, _stage, lambda stage: list(stage) if stage else None, (2, 1), inside="c", short="stage"
+)
