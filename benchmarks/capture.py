@@ -128,7 +128,7 @@ def load(given: argparse.Namespace) -> LlamaModel:
     """The body of the model: SmolLM2's trained weights where they are at hand, else random ones of the shape."""
     if given.shape == "smollm2":
         try:
-            from attnviz.models.loading.locate import load as load_named
+            from attnviz.models.loading.load_model import load as load_named
 
             model = load_named("smollm2-135m").model.model
             model.set_attn_implementation("sdpa")

@@ -28,8 +28,8 @@ from playwright.sync_api import sync_playwright
 
 from attnviz.experiments.explorer import head_measures
 from attnviz.experiments.explorer.model_run import Reading, Request, read
-from attnviz.models.loading.load_model import LoadedModel
-from attnviz.models.loading.locate import load
+from attnviz.models.catalogue.entry import LoadedModel
+from attnviz.models.loading.load_model import load
 from attnviz.models.tokens.encoding import encode
 from attnviz.ui.canvas import packing
 from attnviz.ui.web.navigation import ROWS

@@ -16,6 +16,7 @@ from attnviz.core.message import Message, Problem
 from attnviz.models import settings
 from attnviz.models.loading import locate
 from attnviz.models.loading.example_traces import is_prepared, prepare_examples
+from attnviz.models.loading.load_model import load
 from attnviz.words import _, say
 
 _WIDTH = 30
@@ -65,7 +66,7 @@ def _list() -> None:
 
 
 def _get(name: str) -> None:
-    loaded = locate.load(name, _bar(name))
+    loaded = load(name, _bar(name))
     _end_of_bar()
     prepare_examples(loaded, settings.current(), _bar(name))
     _end_of_bar()

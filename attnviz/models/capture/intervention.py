@@ -22,6 +22,7 @@ from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import chosen_heads
 from attnviz.models.capture.recorded_layer import Layer
 from attnviz.models.capture.recorder import Recorder
+from attnviz.models.capture.run import record
 from attnviz.models.capture.trace import Trace
 
 Choice = int | Collection[int] | Literal["all"]
@@ -60,8 +61,6 @@ class Edit:
 
 def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits = "last", **inputs: Any) -> Trace:
     """The same pass as `capture`, with `edits` made on the way; the trace shows what was then used."""
-    from attnviz.models.capture.run import record
-
     chosen = (edits,) if isinstance(edits, Edit) else tuple(edits)
     if not takes_interface(model):
         raise Problem(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from torch import Tensor
 
@@ -40,16 +39,3 @@ class Trace:
         if self.logits is not None:
             storages[self.logits.untyped_storage().data_ptr()] = self.logits.untyped_storage().nbytes()
         return sum(storages.values())
-
-    def save(self, path: Path | str) -> None:
-        """Write everything to one safetensors file."""
-        from attnviz.models.capture.trace_file import save
-
-        save(self, Path(path))
-
-    @staticmethod
-    def load(path: Path | str) -> Trace:
-        """Open a file that `save` wrote; tensors are mapped from it, not read at once."""
-        from attnviz.models.capture.trace_file import load
-
-        return load(Path(path))

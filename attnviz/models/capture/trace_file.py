@@ -21,7 +21,7 @@ _PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scale
 _TENSORS = ("q", "k", "v", "allowed", "padding", "bias", "sinks", "norms", "reported")
 
 
-def save(trace: Trace, path: Path) -> None:
+def save(trace: Trace, path: Path | str) -> None:
     """Written under a temporary name and renamed: a reader never meets half a file.
 
     The output projection itself is left out: what value weighting needs of it, (B, H, K), is kept.
@@ -42,14 +42,16 @@ def save(trace: Trace, path: Path) -> None:
         tensors[f"inputs.{name}"] = value.detach().cpu().contiguous()
     if trace.logits is not None:
         tensors["logits"] = trace.logits.detach().cpu().contiguous()
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     save_file(tensors, temporary, {"format": FORMAT, "layers": json.dumps(layers)})
     temporary.replace(path)
 
 
-def load(path: Path) -> Trace:
+def load(path: Path | str) -> Trace:
     """The trace as it was saved, on the CPU; a file that is none of ours is refused."""
+    path = Path(path)
     try:
         with safe_open(path, framework="pt") as file:
             meta = file.metadata() or {}

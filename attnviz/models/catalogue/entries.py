@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from attnviz.models.catalogue.lookup import Entry, WheelFile
+from attnviz.models.catalogue.entry import Entry, WheelFile
 from attnviz.words import N_
 
 SMOLLM2_WHEEL: Final = WheelFile(

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.core.message import Message, Problem
+from attnviz.models.catalogue.entry import Entry, LoadedModel
 from attnviz.models.catalogue.example_sentences import EXAMPLES, Example
-from attnviz.models.catalogue.lookup import Entry, find
+from attnviz.models.catalogue.lookup import find
 from attnviz.models.loading import cache_folder
+from attnviz.models.loading.gguf import Progress
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:
     from attnviz.models.capture.trace import Trace
-    from attnviz.models.loading.gguf import Progress
-    from attnviz.models.loading.load_model import LoadedModel
     from attnviz.models.tokens.encoding import Tokens
 
 _FORMAT: Final = 1  # raise when what is kept changes: older folders are then built again
@@ -73,7 +73,7 @@ def prepare_examples(loaded: LoadedModel, settings: Settings, progress: Progress
 
 def prepared(model: str, example: str) -> Prepared | None:
     """An example as captured earlier; None when it was not, or what was kept is damaged."""
-    from attnviz.models.capture.trace import Trace
+    from attnviz.models.capture.trace_file import load  # here: it brings torch
 
     settings = current()
     entry = find(model, settings)
@@ -83,13 +83,14 @@ def prepared(model: str, example: str) -> Prepared | None:
         return None
     try:
         tokens = _tokens(json.loads((folder / f"{this.id}.json").read_text("utf-8")))
-        return Prepared(this, tokens, Trace.load(folder / f"{this.id}.safetensors"))
+        return Prepared(this, tokens, load(folder / f"{this.id}.safetensors"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
     from attnviz.models.capture.run import capture
+    from attnviz.models.capture.trace_file import save
     from attnviz.models.tokens.encoding import encode
 
     mine = examples_of(loaded.entry)
@@ -97,7 +98,7 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
         if progress:
             progress(done / len(mine), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
-        capture(loaded.model, **tokens.inputs).save(fresh / f"{example.id}.safetensors")
+        save(capture(loaded.model, **tokens.inputs), fresh / f"{example.id}.safetensors")
         (fresh / f"{example.id}.json").write_text(json.dumps(_plain(tokens), ensure_ascii=False), "utf-8")
     if progress:
         progress(1.0, Message("Ready"))

@@ -11,18 +11,13 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final
 
 from attnviz.core.message import Message
-from attnviz.models.catalogue.lookup import Entry, allowed_entries, find
+from attnviz.models.catalogue.entry import Entry, Source
+from attnviz.models.catalogue.lookup import allowed_entries, find
 from attnviz.models.loading import cache_folder
 from attnviz.models.settings import Settings, current
-
-if TYPE_CHECKING:
-    from attnviz.models.loading.gguf import Progress
-    from attnviz.models.loading.load_model import LoadedModel
-
-Source = Literal["cache", "wheel", "folder", "hub cache", "hub"]
 
 _FORMAT: Final = 1  # raise when what convert.py writes changes: older folders are then built again
 
@@ -41,13 +36,6 @@ class State:
     def on_this_machine(self) -> bool:
         """Whether it can be had with no download."""
         return self.source is not None and self.source != "hub"
-
-
-def load(name: str, progress: Progress | None = None) -> LoadedModel:
-    """The model and tokenizer for a catalogue id, a hub id or a folder, ready to be captured."""
-    from attnviz.models.loading import load_model
-
-    return load_model.load(name, progress)
 
 
 def states(settings: Settings | None = None) -> list[State]:

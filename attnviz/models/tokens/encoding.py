@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from attnviz.core.message import Message, Problem
+from attnviz.models.catalogue.entry import LoadedModel
 from attnviz.models.tokens.token_spans import Piece, Raw, pieces_of, rest_of
 from attnviz.models.tokens.tokenize import read, read_target
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from attnviz.models.loading.load_model import LoadedModel
 
 #: what is put around the sentence: as the tokenizer does, nothing, a beginning token too, a chat's turn
 Frame = Literal["usual", "none", "start", "chat"]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -230,8 +231,6 @@ LONGEST_LINK = 300  # characters: more of it under a picture is of no use to any
 
 def link() -> str:
     """The link to this view, where it is short enough to stand under a picture."""
-    from urllib.parse import urlencode
-
     if not st.context.url:
         return ""
     query = urlencode({name: st.query_params[name] for name in st.query_params})

@@ -58,7 +58,7 @@ def code_of(shown: Shown) -> str:
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
     return f"""import torch
 from attnviz.models.capture.run import capture
-from attnviz.models.loading.locate import load
+from attnviz.models.loading.load_model import load
 from attnviz.models.tokens.encoding import encode
 
 loaded = load({request.model!r})

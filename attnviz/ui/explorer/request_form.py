@@ -8,8 +8,8 @@ import streamlit as st
 
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer.model_run import Request
+from attnviz.models.catalogue.entry import Kind
 from attnviz.models.catalogue.example_sentences import EXAMPLES, Example
-from attnviz.models.catalogue.lookup import Kind
 from attnviz.models.loading import locate
 from attnviz.models.settings import current
 from attnviz.models.tokens.encoding import Frame

@@ -34,7 +34,7 @@ def sharing_code(reading: Reading, result: Result) -> str:
     return f"""\
 import torch
 from attnviz.models.capture.run import capture
-from attnviz.models.loading.locate import load
+from attnviz.models.loading.load_model import load
 from attnviz.models.tokens.encoding import encode
 
 loaded = load({reading.request.model!r})
