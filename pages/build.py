@@ -18,7 +18,7 @@ from attnviz.ui.building import (
     weights_panel,
 )
 from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.guarding import guard
 from attnviz.ui.shared.text import spoken
 from attnviz.words import _
 

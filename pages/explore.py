@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.ui.explorer import head_panel, panels, request_form
 from attnviz.ui.shared import model_cache
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.guarding import guard
 from attnviz.ui.shared.text import spoken
 from attnviz.words import _
 

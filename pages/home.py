@@ -8,12 +8,12 @@ from attnviz.core.message import Problem
 from attnviz.experiments.explorer.head_matrix import Matrix
 from attnviz.experiments.explorer.model_run import Request
 from attnviz.experiments.home import landing
-from attnviz.figures import attention as figures
+from attnviz.figures import attention_figures as figures
 from attnviz.models.loading import locate
 from attnviz.ui import canvas
 from attnviz.ui.explorer.head_panel import long_table, telling_row
 from attnviz.ui.shared import model_cache, show
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.guarding import guard
 from attnviz.ui.shared.text import spoken
 from attnviz.ui.web import navigation
 from attnviz.words import _
@@ -24,7 +24,7 @@ IT = 8  # the position of "it"
 
 def picture(config: landing.Config) -> tuple[Matrix, str]:
     """The matrix, and what its tensors are."""
-    if locate.state(landing.MODEL).on_this_machine:
+    if locate.availability(landing.MODEL).on_this_machine:
         try:
             reading = model_cache.reading(Request(landing.MODEL, config.text))
         except Problem:

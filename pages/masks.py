@@ -8,15 +8,15 @@ from attnviz.experiments.masks.mask_lab import Config
 from attnviz.ui.masks import (
     far_panel,
     layers_panel,
+    leak_panel,
     mask_code_panel,
+    mask_state,
     rules_form,
-    state,
-    training_panel,
     traps_panel,
     workbench,
 )
 from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.guarding import guard
 from attnviz.words import _
 
 SENTENCE = "The cat sat on the mat because it was tired"  # in every language: a link must show the same
@@ -40,14 +40,14 @@ def ask() -> tuple[tuple[str, ...], int]:
         seed = st.number_input(
             _("Vectors: random, seed"), 0, 9999, 0, key="m_seed", bind="query-params", persist_state="session"
         )
-    return state.words(), int(seed or 0)
+    return mask_state.words(), int(seed or 0)
 
 
 @st.fragment
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Everything below the sentence: painting a cell runs this and nothing else."""
     with guard():
-        config = Config(words, seed, rules_form.strip(), state.paint())
+        config = Config(words, seed, rules_form.strip(), mask_state.paint())
         result = workbench.show_grid(config)
         views = {
             "layers": _("After n layers"),
@@ -64,7 +64,7 @@ def lab(words: tuple[str, ...], seed: int) -> None:
             elif view == "traps":
                 traps_panel.panel(words, seed)
             else:
-                training_panel.panel(words, seed)
+                leak_panel.panel(words, seed)
         with guard():
             mask_code_panel.panel(config)
 

@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.ui.scaling import ending
 from attnviz.ui.scaling.sections import SECTIONS, titles
 from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.guarding import guard
 from attnviz.words import _
 
 st.title(_("Why divide by √d_k?"), anchor=False)

@@ -57,7 +57,7 @@ def _list() -> None:
             state.entry.licence,
             say(state.note),
         )
-        for state in locate.states()
+        for state in locate.availabilities()
     ]
     header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
@@ -77,7 +77,7 @@ def _prepare() -> None:
     """Quick when there is nothing to do: then neither torch nor transformers is imported."""
     now = settings.current()
     found = False
-    for state in locate.states(now):
+    for state in locate.availabilities(now):
         if state.entry.wheel is None or not state.on_this_machine:
             continue
         found = True

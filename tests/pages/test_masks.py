@@ -17,7 +17,7 @@ from attnviz.experiments.masks.mask_rules import KINDS, Rule, combined
 from attnviz.experiments.word_vectors import sentence
 from attnviz.ui.canvas import packing
 from attnviz.ui.masks import layers_panel as layers_panel
-from attnviz.ui.masks.state import from_json, to_json
+from attnviz.ui.masks.mask_state import from_json, to_json
 from attnviz.ui.shared import links
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]

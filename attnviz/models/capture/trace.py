@@ -7,14 +7,14 @@ from functools import cached_property
 
 from torch import Tensor
 
-from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture.recorded_layer import RecordedLayer
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
     """The attention layers of one pass in execution order, and what the model said."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[RecordedLayer, ...]
     logits: Tensor | None = None  #: "last": (B, V); "all": (B, Q, V)
     inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding the pass was given
 

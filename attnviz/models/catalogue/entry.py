@@ -11,7 +11,7 @@ from attnviz.models.settings import current
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-Kind = Literal["decoder", "encoder", "encoder-decoder", "pictures"]
+ModelKind = Literal["decoder", "encoder", "encoder-decoder", "pictures"]
 Source = Literal["cache", "wheel", "folder", "hub cache", "hub"]
 
 
@@ -37,7 +37,7 @@ class Entry:
     id: str  #: short, goes into links
     name: str
     hub: str | None  #: hub id; None for a local folder
-    kind: Kind | None = None
+    kind: ModelKind | None = None
     shows: str = ""  #: what it is good for; a sentence to translate
     licence: str = ""
     layers: int = 0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from attnviz.core.message import Problem
-from attnviz.models.catalogue.entries import SHELF
+from attnviz.models.catalogue.entries import CATALOGUE
 from attnviz.models.catalogue.entry import Entry
 from attnviz.models.settings import Settings, current
 
@@ -18,15 +18,15 @@ from attnviz.models.settings import Settings, current
 _HUB_ID: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 
 
-def entries() -> tuple[Entry, ...]:
+def all_entries() -> tuple[Entry, ...]:
     """The catalogue, those that need no hub first."""
-    return SHELF
+    return CATALOGUE
 
 
 def allowed_entries(settings: Settings | None = None) -> tuple[Entry, ...]:
     """The catalogue's models that may be loaded here."""
     settings = settings or current()
-    return tuple(entry for entry in entries() if _allowed(entry, settings))
+    return tuple(entry for entry in all_entries() if _allowed(entry, settings))
 
 
 def find(name: str, settings: Settings | None = None) -> Entry:
@@ -40,7 +40,7 @@ def find(name: str, settings: Settings | None = None) -> Entry:
 
 
 def _named(name: str, settings: Settings) -> Entry:
-    for entry in entries():
+    for entry in all_entries():
         if name.lower() in (entry.id, (entry.hub or "").lower()):
             return entry
     if not settings.hosted and _looks_like_a_folder(name):

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.catalogue.entry import Entry, Kind, LoadedModel
+from attnviz.models.catalogue.entry import Entry, LoadedModel, ModelKind
 from attnviz.models.catalogue.lookup import find
 from attnviz.models.loading import cache_folder, hub_download, open_folder
 from attnviz.models.loading.gguf import Progress, convert
-from attnviz.models.loading.locate import State, kept_folder, state_of, wheel_path
+from attnviz.models.loading.locate import Availability, availability_of, kept_folder, wheel_path
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
 
     settings = current()
     entry = find(name, settings)
-    state = fetch(state_of(entry, settings), settings, progress)
+    state = fetch(availability_of(entry, settings), settings, progress)
     assert state.path is not None
     assert state.source is not None
     if state.source == "cache":
@@ -51,7 +51,7 @@ def described(entry: Entry, model: PreTrainedModel) -> Entry:
     )
 
 
-def kind_of(model: PreTrainedModel) -> Kind:
+def kind_of(model: PreTrainedModel) -> ModelKind:
     """What a model is, from how it is built."""
     if model.config.is_encoder_decoder:
         return "encoder-decoder"
@@ -62,14 +62,14 @@ def kind_of(model: PreTrainedModel) -> Kind:
     return "decoder" if predicts_next or causal else "encoder"
 
 
-def fetch(state: State, settings: Settings, progress: Progress | None = None) -> State:
+def fetch(state: Availability, settings: Settings, progress: Progress | None = None) -> Availability:
     """The state after whatever download or conversion it takes to make it ready."""
     if state.source == "hub":
         hub_download.download(state.entry, settings, progress)
-        state = state_of(state.entry, settings)
+        state = availability_of(state.entry, settings)
     if state.source == "wheel" and not state.ready:
         prepare(state.entry, settings, progress)
-        state = state_of(state.entry, settings)
+        state = availability_of(state.entry, settings)
     if state.path is None:
         raise Problem("{name} is not on this machine, and it may not ask the hub", name=state.entry.name)
     return state

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.core.message import Message, Problem
 from attnviz.experiments.building.embeddings import Rows, rows
-from attnviz.experiments.building.inputs import MOST_WORDS, Config, Edit, MaskName, Position
+from attnviz.experiments.building.inputs import MOST_WORDS, CellEdit, Config, MaskName, PositionChoice
 from attnviz.models.loading import locate
 from attnviz.ui.shared import model_cache
 from attnviz.ui.shared.controls import choice
@@ -29,7 +29,7 @@ class Asked:
     notices: tuple[Message, ...]
 
 
-def ask(edits: tuple[Edit, ...]) -> Asked:
+def ask(edits: tuple[CellEdit, ...]) -> Asked:
     """Draw the controls and answer what was asked for."""
     chosen: dict[str, Any] = {"edits": edits}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
@@ -86,11 +86,11 @@ def _mask(cross: bool) -> MaskName:
     return cast(MaskName, choice(_("Mask"), masks, "b_mask", style="select"))
 
 
-def _position(cross: bool) -> Position:
+def _position(cross: bool) -> PositionChoice:
     places = {"none": _("none"), "sinusoidal": _("sinusoidal")}
     if not cross:
         places |= {"rope": "RoPE", "alibi": "ALiBi"}
-    return cast(Position, choice(_("Position"), places, "b_pos", style="select"))
+    return cast(PositionChoice, choice(_("Position"), places, "b_pos", style="select"))
 
 
 def _sizes(heads: int, mask: MaskName) -> dict[str, Any]:
@@ -127,7 +127,7 @@ def _numbers(first: int, last: int) -> dict[str, str]:
 def _sources() -> dict[str, str]:
     """Random vectors, and the models on this machine whose embedding rows can be had."""
     found = {"random": _("random, by seed")}
-    for state in locate.states():
+    for state in locate.availabilities():
         if state.on_this_machine and state.entry.kind != "pictures":
             found[state.entry.id] = _("rows of {name}").format(name=state.entry.name)
     return found

@@ -7,7 +7,7 @@ import streamlit as st
 
 from attnviz.experiments.building import many_heads
 from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.figures import build as figures
+from attnviz.figures import building_figures as figures
 from attnviz.ui.shared import show
 from attnviz.ui.shared.controls import choice
 from attnviz.words import _

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.core.message import Problem
 from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.experiments.building.inputs import MATRICES, Edit
+from attnviz.experiments.building.inputs import MATRICES, CellEdit
 from attnviz.ui.shared import links
 from attnviz.ui.shared.controls import linked, set_linked
 
@@ -28,7 +28,7 @@ class Place:
     col: int = 0
     head: int = 0
     sentence: int = 0
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[CellEdit, ...] = ()
     version: int = 0  #: grows when the edits come from outside the editor, which then starts anew
 
 

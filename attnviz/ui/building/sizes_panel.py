@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.building.size_mismatches import MISTAKES, Result, Rule, Sizes, run
+from attnviz.experiments.building.size_mismatches import MISTAKES, Result, SizeRule, Sizes, run
 from attnviz.ui.shared.controls import choice
 from attnviz.ui.shared.text import plain, spoken
 from attnviz.words import _
@@ -70,7 +70,7 @@ def _own() -> Sizes:
     return Sizes(**chosen)
 
 
-def _rule(rule: Rule) -> str:
+def _rule(rule: SizeRule) -> str:
     sentences = {
         "width": _("width of Q = width of K: {left} and {right}"),
         "keys": _("as many values as keys: {left} and {right}"),

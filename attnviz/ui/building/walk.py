@@ -9,8 +9,8 @@ from attnviz.experiments.building.attention_by_hand import Result
 from attnviz.experiments.building.boards import boards
 from attnviz.experiments.building.cells import Board
 from attnviz.experiments.building.embeddings import Rows
-from attnviz.experiments.building.steps import Step, chain, sizes, steps
-from attnviz.figures.heatmap import Kind, matrix
+from attnviz.experiments.building.steps import WalkStep, chain, sizes, steps
+from attnviz.figures.heatmap import ColourScaleKind, matrix
 from attnviz.figures.theme import Figure
 from attnviz.ui.building import board_wording, numbers, place
 from attnviz.ui.building.formulas import formula
@@ -44,7 +44,7 @@ def _walk_to(step: str) -> None:
     place.change(part=0)
 
 
-def _chips(result: Result, stops: tuple[Step, ...], sentence: int, head: int) -> list[canvas.Chip]:
+def _chips(result: Result, stops: tuple[WalkStep, ...], sentence: int, head: int) -> list[canvas.Chip]:
     size = sizes(result)
     chips = []
     for stop in stops:
@@ -55,14 +55,14 @@ def _chips(result: Result, stops: tuple[Step, ...], sentence: int, head: int) ->
     return chips
 
 
-def _about(step: Step, seen: board_wording.Seen) -> None:
+def _about(step: WalkStep, seen: board_wording.Seen) -> None:
     """Name, sentence and formula."""
     left, right = st.columns([1.25, 1], gap="medium", vertical_alignment="center")
     left.markdown(f"**{board_wording.name(step.id)}** · {board_wording.sentence(step.id, seen)}")
     right.latex(formula(step.id, seen.result))
 
 
-def _written(step: Step, result: Result, board: Board) -> None:
+def _written(step: WalkStep, result: Result, board: Board) -> None:
     """What becomes of the shapes, and the line of PyTorch that does it."""
     left, right = st.columns(2, gap="medium")
     letters, digits = _shapes(step, board.part, sizes(result))
@@ -70,7 +70,7 @@ def _written(step: Step, result: Result, board: Board) -> None:
     right.code(_line(step.id, result), language="python", wrap_lines=True)
 
 
-def _shapes(step: Step, part: str, size: dict[str, int]) -> tuple[str, str]:
+def _shapes(step: WalkStep, part: str, size: dict[str, int]) -> tuple[str, str]:
     """What becomes of the axes, in letters and in digits."""
     links = chain(step, part)
     letters = [x if isinstance(x, str) else f"[{', '.join(numbers.LETTERS.get(a, a) for a in x)}]" for x in links]
@@ -92,7 +92,7 @@ def _line(step: str, result: Result) -> str:
     return "\n".join(lines) or "# " + _("nothing: the scores stay as they are")
 
 
-def _board(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> None:
+def _board(step: WalkStep, result: Result, shown: tuple[Board, ...], at: Place) -> None:
     size = sizes(result)
     label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step.id))
     made = [numbers.board(board, size, label) for board in shown]
@@ -107,7 +107,7 @@ def _board(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> N
     )
 
 
-def _tabs(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> list[canvas.Tabs]:
+def _tabs(step: WalkStep, result: Result, shown: tuple[Board, ...], at: Place) -> list[canvas.Tabs]:
     parts = [(PARTS.get(board.part, board.part), board.result.role) for board in shown]
     tabs = [canvas.Tabs("part", _("Matrix"), parts, at.part)]
     if step.id in PER_HEAD:
@@ -117,12 +117,12 @@ def _tabs(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> li
     return [*tabs, canvas.Tabs("sentence", _("Sentence"), sentences, at.sentence)]
 
 
-def _under(step: Step, board: Board, seen: board_wording.Seen) -> None:
+def _under(step: WalkStep, board: Board, seen: board_wording.Seen) -> None:
     """Where the numbers come from, and the export of the step's tensor."""
     sheet = board.result
 
     def drawn() -> Figure:
-        kind: Kind = "weights" if sheet.role == "weights" else "scores"
+        kind: ColourScaleKind = "weights" if sheet.role == "weights" else "scores"
         return matrix(
             sheet.values,
             sheet.rows,

@@ -9,12 +9,12 @@ import streamlit as st
 
 from attnviz.core.message import Problem
 from attnviz.experiments.building.attention_by_hand import Result, run
-from attnviz.experiments.building.inputs import MATRICES, Config, Edit, weights
-from attnviz.figures.build import side_by_side
+from attnviz.experiments.building.inputs import MATRICES, CellEdit, Config, weights
+from attnviz.figures.building_figures import side_by_side
 from attnviz.ui.building import place
 from attnviz.ui.shared import show
 from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guard import show_problem
+from attnviz.ui.shared.guarding import show_problem
 from attnviz.ui.shared.text import plain, quoted
 from attnviz.words import _, ngettext
 
@@ -42,7 +42,7 @@ def _editor(config: Config, name: str) -> None:
     here = place.read()
     shape = weights(config)[name].shape
     key = f"b_edit_{name}_{shape[0]}x{shape[1]}_{config.seed}_{here.version}"
-    bases: dict[str, tuple[Edit, ...]] = st.session_state.setdefault(_BASES, {})
+    bases: dict[str, tuple[CellEdit, ...]] = st.session_state.setdefault(_BASES, {})
     if key not in st.session_state:
         bases[key] = here.edits
     base = bases.setdefault(key, here.edits)
@@ -88,7 +88,7 @@ def _reset() -> None:
     place.change(edits=(), version=place.read().version + 1)
 
 
-def _acting(config: Config) -> list[Edit]:
+def _acting(config: Config) -> list[CellEdit]:
     """The edits that fall inside today's matrices and change a number."""
     plain_weights = weights(replace(config, edits=()))
     found = []
@@ -99,7 +99,7 @@ def _acting(config: Config) -> list[Edit]:
     return found
 
 
-def _listed(config: Config, edits: list[Edit]) -> str:
+def _listed(config: Config, edits: list[CellEdit]) -> str:
     if not edits:
         return _("All weights are random (seed {seed}).").format(seed=config.seed)
     before = weights(replace(config, edits=()))
@@ -110,7 +110,7 @@ def _listed(config: Config, edits: list[Edit]) -> str:
     )
 
 
-def _consequence(config: Config, result: Result, edits: list[Edit]) -> None:
+def _consequence(config: Config, result: Result, edits: list[CellEdit]) -> None:
     before = run(replace(config, edits=()))
     b = place.sentence(result)
     h = _moved_most(before, result, b) if edits else place.head(result)

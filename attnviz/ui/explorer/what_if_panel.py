@@ -16,14 +16,14 @@ from attnviz.experiments.explorer.head_matrix import Matrix, head_matrix
 from attnviz.experiments.explorer.model_run import Stack
 from attnviz.experiments.explorer.predictions import changes, slots
 from attnviz.experiments.explorer.what_if import WhatIf
-from attnviz.figures import attention as figures
+from attnviz.figures import attention_figures as figures
 from attnviz.models.capture.trace import Trace
 from attnviz.ui import canvas
-from attnviz.ui.explorer import state
+from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown, caption_of, long_table, picture_of
 from attnviz.ui.shared import model_cache, show
 from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.guarding import guard
 from attnviz.ui.shared.text import plain, spoken
 from attnviz.words import _
 
@@ -81,7 +81,7 @@ def _paint(shown: Shown) -> bytes:
     stack = shown.stack
     n_q, n_k = len(stack.queries), len(stack.keys)
     current = ~head_matrix(stack, shown.layer, shown.head).hidden
-    kept = _bits(state.kept_canvas().get("mask"))
+    kept = _bits(explorer_state.kept_canvas().get("mask"))
     if kept and len(kept) == -(-n_q * n_k // 8):
         current = experiment.unpacked(kept, n_q, n_k)
     elif kept:
@@ -100,7 +100,7 @@ def _paint(shown: Shown) -> bytes:
 
 
 def _keep_mask(mask: np.ndarray) -> None:
-    state.keep_on_canvas("mask", base64.b64encode(experiment.packed(mask)).decode())
+    explorer_state.keep_on_canvas("mask", base64.b64encode(experiment.packed(mask)).decode())
 
 
 def _bits(text: object) -> bytes:
@@ -113,10 +113,10 @@ def _bits(text: object) -> bytes:
 def _hidden(stack: Stack) -> tuple[int, ...]:
     """Tokens that nobody may look at, chosen by clicking them."""
     labels = stack.keys.labels
-    st.session_state["hide"] = hidden = state.picked("hide", range(len(labels)))
+    st.session_state["hide"] = hidden = explorer_state.picked("hide", range(len(labels)))
 
     def keep() -> None:
-        state.keep_on_canvas("hide", sorted(st.session_state["hide"] or ()))
+        explorer_state.keep_on_canvas("hide", sorted(st.session_state["hide"] or ()))
 
     def named(i: int) -> str:
         return plain(labels[i]) if labels.count(labels[i]) == 1 else f"{plain(labels[i])} ({i})"
@@ -136,12 +136,12 @@ def _hidden(stack: Stack) -> tuple[int, ...]:
 
 def _silenced(shown: Shown) -> tuple[tuple[int, int], ...]:
     everyone = [f"{la}.{he}" for la, layer in enumerate(shown.stack.layers) for he in range(layer.n_heads)]
-    st.session_state["quiet"] = state.picked("quiet", everyone)
+    st.session_state["quiet"] = explorer_state.picked("quiet", everyone)
     chosen = st.multiselect(
         _("Silence heads (layer.head)"),
         everyone,
         key="quiet",
-        on_change=lambda: state.keep_on_canvas("quiet", list(st.session_state["quiet"])),
+        on_change=lambda: explorer_state.keep_on_canvas("quiet", list(st.session_state["quiet"])),
         placeholder=_("none"),
         help=_("Their output is replaced by zeros, and the model runs again without them."),
     )

@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.experiments.masks import far_view
 from attnviz.experiments.masks.mask_lab import Config
 from attnviz.experiments.masks.mask_rules import Rule
-from attnviz.figures import masks as figures
+from attnviz.figures import mask_figures as figures
 from attnviz.ui.shared import show
 from attnviz.words import _
 

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from attnviz.experiments.masks.mask_lab import MOST_LAYERS, Result
-from attnviz.figures import masks as figures
-from attnviz.ui.masks import state
+from attnviz.figures import mask_figures as figures
+from attnviz.ui.masks import mask_state
 from attnviz.ui.shared import show
 from attnviz.words import _, ngettext
 
@@ -50,7 +50,7 @@ def _reach_words(result: Result, counts: np.ndarray, layers: int) -> str:
         "After {n} layer {token} has heard of {heard} of {all} words;",
         "After {n} layers {token} has heard of {heard} of {all} words;",
         layers,
-    ).format(n=layers, token=state.named(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
+    ).format(n=layers, token=mask_state.named(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
     return f"{first} {_what_follows(counts[:, -1], layers, len(result.words))}"
 
 

@@ -6,7 +6,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.experiments.masks.mask_rules import KINDS, Join, Parameter, Rule, Value
+from attnviz.experiments.masks.mask_rules import KINDS, Join, Rule, RuleParameter, RuleValue
 from attnviz.ui.shared.controls import choice
 from attnviz.words import _, say
 
@@ -53,7 +53,7 @@ def _with_values(number: int, kind: str, join: Join, named: bool) -> Rule:
     return Rule.of(kind, join, **values)
 
 
-def _value(parameter: Parameter, key: str) -> Value:
+def _value(parameter: RuleParameter, key: str) -> RuleValue:
     label = say(parameter.label)
     if isinstance(parameter.default, bool):
         return st.toggle(label, value=parameter.default, key=key, bind="query-params", persist_state="session")

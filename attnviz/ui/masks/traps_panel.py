@@ -6,11 +6,11 @@ import streamlit as st
 
 from attnviz.core.message import Message
 from attnviz.experiments.masks import traps
-from attnviz.experiments.masks.traps import Outcome, Picture
+from attnviz.experiments.masks.traps import Outcome, TrapMatrix
 from attnviz.experiments.word_vectors import sentence
 from attnviz.figures.heatmap import matrix
 from attnviz.ui import canvas
-from attnviz.ui.masks import state, workbench
+from attnviz.ui.masks import mask_state, workbench
 from attnviz.ui.shared import show
 from attnviz.ui.shared.controls import choice
 from attnviz.ui.shared.text import plain, spoken
@@ -71,7 +71,7 @@ def _code(name: str, code: str) -> None:
     st.code(code, language="python", wrap_lines=True)
 
 
-def _picture(trap: str, name: str, drawn: Picture) -> None:
+def _picture(trap: str, name: str, drawn: TrapMatrix) -> None:
     titles = {"wrong": _("What the wrong code gives"), "right": _("What the right code gives")}
     canvas.head_view(
         f"m-trap-{name}",
@@ -96,7 +96,7 @@ def _picture(trap: str, name: str, drawn: Picture) -> None:
 def _said(fact: Message) -> str:
     """A fact in words; the words of the sentence in it are set apart."""
     params = {
-        name: state.named(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
+        name: mask_state.named(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
         for name, value in fact.params.items()
     }
     return _(fact.template).format(**params)

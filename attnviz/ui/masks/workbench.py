@@ -10,10 +10,10 @@ import streamlit as st
 
 from attnviz.experiments.masks import mask_lab
 from attnviz.experiments.masks.mask_lab import Config, Painted, Result
-from attnviz.figures import masks as figures
+from attnviz.figures import mask_figures as figures
 from attnviz.figures.heatmap import matrix
 from attnviz.ui import canvas
-from attnviz.ui.masks import state
+from attnviz.ui.masks import mask_state
 from attnviz.ui.shared import show
 from attnviz.words import _, ngettext
 
@@ -37,7 +37,7 @@ def show_grid(config: Config) -> Result:
             "m-grid",
             result.mask,
             result.words,
-            on_change=partial(state.repaint, result.rules_alone),
+            on_change=partial(mask_state.repaint, result.rules_alone),
             label=_("Who may look at whom"),
         )
         _paint_line(config.paint, result)
@@ -77,7 +77,7 @@ def _paint_line(paint: Painted, result: Result) -> None:
             _("Remove the paint"),
             key="m-unpaint",
             icon=":material/ink_eraser:",
-            on_click=state.keep,
+            on_click=mask_state.keep,
             args=(Painted(),),
             type="tertiary",
         )
@@ -109,9 +109,9 @@ def _before_words(result: Result, seed: int) -> str:
     q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
     return _("Random vectors (seed {seed}): {token} gives {share} to {key}.").format(
         seed=seed,
-        token=state.named(result.words[q]),
+        token=mask_state.named(result.words[q]),
         share=f"{result.before[q, k]:.0%}",
-        key=state.named(result.words[k]),
+        key=mask_state.named(result.words[k]),
     )
 
 
@@ -129,13 +129,15 @@ def _after_words(result: Result) -> str:
         "{token} loses most: {share} of its attention was on hidden words, and goes to the one word that is left.",
         "{token} loses most: {share} of its attention was on hidden words, and goes to the {n} words that are left.",
         left,
-    ).format(token=state.named(result.words[row]), share=f"{moved[row]:.0%}", n=left)
+    ).format(token=mask_state.named(result.words[row]), share=f"{moved[row]:.0%}", n=left)
 
 
 def _numbers(result: Result) -> None:
     if not result.empty:
         return
-    names = ", ".join(state.named(result.words[q]) for q in result.empty[:6]) + (" …" if len(result.empty) > 6 else "")
+    names = ", ".join(mask_state.named(result.words[q]) for q in result.empty[:6]) + (
+        " …" if len(result.empty) > 6 else ""
+    )
     st.warning(
         ngettext(
             "{names} may look at nothing. Its row is zero here; a plain softmax would make it NaN.",

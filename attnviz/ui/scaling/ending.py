@@ -7,7 +7,7 @@ from dataclasses import replace
 from attnviz.experiments.scaling import variance
 from attnviz.experiments.scaling.scaling_snippet import code
 from attnviz.ui.scaling import results, saturation_panel, variance_panel
-from attnviz.ui.shared.snippet import snippet
+from attnviz.ui.shared.code_snippet import snippet
 from attnviz.words import _
 
 

@@ -7,16 +7,16 @@ import streamlit as st
 from attnviz.experiments.scaling import jacobian
 from attnviz.figures import scaling_gradient as figures
 from attnviz.figures.theme import RAW, SCALED
-from attnviz.ui.scaling import controls, results, saturation_panel
+from attnviz.ui.scaling import results, saturation_panel, scaling_controls
 from attnviz.ui.shared import show
 from attnviz.words import _
 
 
 def panel() -> None:
-    controls.width()
+    scaling_controls.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        controls.number(_("Keys, n"), "s_keys", 1)
-        controls.number(_("Seed"), "s_seed", 1)
+        scaling_controls.number(_("Keys, n"), "s_keys", 1)
+        scaling_controls.number(_("Seed"), "s_seed", 1)
         own = st.toggle(_("Colours up to each picture's own largest value"), key="s_own", bind="query-params")
     config = saturation_panel.chosen()
     raw, scaled = results.jacobians(config)

@@ -7,23 +7,23 @@ from typing import Any
 from attnviz.experiments.scaling import growing_width
 from attnviz.experiments.scaling.alternatives import ALTERNATIVES
 from attnviz.figures.scaling_bars import rows_of_bars
-from attnviz.ui.canvas.softmax_slider import Panel, Parameter, Picked, softmax_slider
-from attnviz.ui.scaling import controls, results
+from attnviz.ui.canvas.softmax_slider import Panel, Picked, SliderParameter, softmax_slider
+from attnviz.ui.scaling import results, scaling_controls
 from attnviz.ui.scaling.names import alternative_names, colour, letter, plain_formula
 from attnviz.ui.shared import show
 
 
 def bars(key: str, alternative: str) -> None:
     """The three rows of bars for the d_k, keys and seed that the controls say."""
-    d_k, n_keys, seed = (controls.whole(name) for name in ("s_dk", "s_keys", "s_seed"))
+    d_k, n_keys, seed = (scaling_controls.whole(name) for name in ("s_dk", "s_keys", "s_seed"))
     film = results.film(n_keys, seed, d_k)
     names = alternative_names()
     panels = [Panel(name, names[name], plain_formula(name), colour(name)) for name in ("raw", "sqrt", alternative)]
 
     def picked(pick: Picked) -> None:
-        controls.put("s_dk", pick.d_k)
+        scaling_controls.put("s_dk", pick.d_k)
         if ALTERNATIVES[alternative].parameter:
-            controls.put(f"s_{alternative}", pick.parameter)
+            scaling_controls.put(f"s_{alternative}", pick.parameter)
 
     softmax_slider(
         key,
@@ -50,9 +50,11 @@ def under(key: str, row: growing_width.Result, words: str) -> None:
     show.under(fig, name=f"weights-dk{config.d_k}", key=key + "_picture", table=table, caption=words, words=words)
 
 
-def slider(alternative: str) -> Parameter | None:
+def slider(alternative: str) -> SliderParameter | None:
     """The alternative's slider, where it has a parameter."""
     one = ALTERNATIVES[alternative]
     if not one.parameter:
         return None
-    return Parameter(letter(alternative), controls.parameter(alternative), one.low, one.high, linear=one.low < 0)
+    return SliderParameter(
+        letter(alternative), scaling_controls.parameter(alternative), one.low, one.high, linear=one.low < 0
+    )

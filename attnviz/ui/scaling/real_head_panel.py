@@ -10,7 +10,7 @@ from attnviz.experiments.explorer.model_run import Stack
 from attnviz.experiments.scaling import real_head as experiment
 from attnviz.figures import heatmap
 from attnviz.figures import scaling_head as figures
-from attnviz.ui.scaling import controls
+from attnviz.ui.scaling import scaling_controls
 from attnviz.ui.scaling.names import K, Q
 from attnviz.ui.shared import show
 from attnviz.ui.shared.sentence_input import sentence_read
@@ -34,9 +34,9 @@ def panel() -> None:
 def _head(stack: Stack) -> experiment.Config:
     layers, heads = len(stack.layers), stack.layers[0].n_heads
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = min(int(controls.number(_("Layer, from 0"), "s_layer", 1)), layers - 1)
-        head = min(int(controls.number(_("Head, from 0"), "s_head", 1)), heads - 1)
-        factor = float(controls.number(_("Scale × the model’s"), "s_factor", 0.5))
+        layer = min(int(scaling_controls.number(_("Layer, from 0"), "s_layer", 1)), layers - 1)
+        head = min(int(scaling_controls.number(_("Head, from 0"), "s_head", 1)), heads - 1)
+        factor = float(scaling_controls.number(_("Scale × the model’s"), "s_factor", 0.5))
         st.caption(_("{layers} layers of {heads} heads").format(layers=layers, heads=heads))
     return experiment.Config(layer, head, factor)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.scaling import growing_width, saturation
-from attnviz.ui.scaling import controls, curves, hero, results
+from attnviz.ui.scaling import curves, hero, results, scaling_controls
 from attnviz.ui.scaling.names import formula
 from attnviz.words import _
 
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, _parameter = controls.alternative()
-        controls.number("d_k", "s_dk", 1)
-        controls.number(_("Keys, n"), "s_keys", 1)
-        controls.number(_("Seed"), "s_seed", 1)
+        alternative, _parameter = scaling_controls.alternative()
+        scaling_controls.number("d_k", "s_dk", 1)
+        scaling_controls.number(_("Keys, n"), "s_keys", 1)
+        scaling_controls.number(_("Seed"), "s_seed", 1)
     hero.bars("s_bars", alternative)
     row = results.one_query(chosen())
     hero.under("s_bars", row, _row_words(row))
@@ -25,9 +25,13 @@ def panel() -> None:
 
 def chosen() -> growing_width.Config:
     """The row of bars as the controls have it, drawn or not."""
-    alternative, parameter = controls.chosen_alternative()
+    alternative, parameter = scaling_controls.chosen_alternative()
     return growing_width.Config(
-        controls.whole("s_dk"), controls.whole("s_keys"), controls.whole("s_seed"), alternative, parameter
+        scaling_controls.whole("s_dk"),
+        scaling_controls.whole("s_keys"),
+        scaling_controls.whole("s_seed"),
+        alternative,
+        parameter,
     )
 
 

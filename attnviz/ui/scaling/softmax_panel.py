@@ -11,8 +11,8 @@ from attnviz.experiments.scaling import softmax_numerics as experiment
 from attnviz.figures import scaling_softmax as figures
 from attnviz.figures.scaling_bars import rows_of_bars
 from attnviz.figures.theme import SCALED
-from attnviz.ui.canvas.softmax_slider import Panel, Parameter, softmax_slider
-from attnviz.ui.scaling import controls
+from attnviz.ui.canvas.softmax_slider import Panel, SliderParameter, softmax_slider
+from attnviz.ui.scaling import scaling_controls
 from attnviz.ui.shared import show
 from attnviz.words import _
 
@@ -31,7 +31,7 @@ def panel() -> None:
             max_chars=40_000,
             help=_("Numbers between commas or spaces, 1 to 4,096 of them"),
         )
-        temperature = float(controls.number(_("Temperature, T"), "s_T", 0.1))
+        temperature = float(scaling_controls.number(_("Temperature, T"), "s_T", 0.1))
     scores = experiment.parse(text)
     _weights(scores, temperature)
     _overflow(scores)
@@ -52,9 +52,9 @@ def _weights(scores: list[float], temperature: float) -> None:
             np.array([scores]),
             [Panel("temperature", "softmax", "x / T", SCALED)],
             at=1,
-            parameter=Parameter("T", temperature, 0.0, 100.0),
+            parameter=SliderParameter("T", temperature, 0.0, 100.0),
             about="typed",
-            on_pick=lambda pick: controls.put("s_T", pick.parameter),
+            on_pick=lambda pick: scaling_controls.put("s_T", pick.parameter),
         )
     with numbers:
         table = {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]}
@@ -138,7 +138,7 @@ def _row(weights: np.ndarray) -> str:
 
 def _online(scores: list[float]) -> None:
     st.subheader(_("Block by block, as fused kernels do it"), anchor=False)
-    size = int(controls.number(_("Scores in a block"), "s_block", 1))
+    size = int(scaling_controls.number(_("Scores in a block"), "s_block", 1))
     values = experiment.arc(len(scores))
     steps = list(experiment.online(scores, values, size))
     first = steps[:SHOWN]

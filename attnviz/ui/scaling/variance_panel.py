@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.experiments.scaling import variance
 from attnviz.experiments.scaling.draws import BROKEN
 from attnviz.figures import scaling_variance as figures
-from attnviz.ui.scaling import controls, results
+from attnviz.ui.scaling import results, scaling_controls
 from attnviz.ui.scaling.names import K, Q
 from attnviz.ui.shared import show
 from attnviz.words import _
@@ -29,24 +29,24 @@ def panel() -> None:
 
 def chosen() -> variance.Config:
     """The configuration as the controls have it, drawn or not."""
-    distribution, strength = controls.chosen_distribution()
-    d_k = controls.whole("s_dk")
-    pairs = min(controls.whole("s_pairs"), variance.most_pairs(d_k))
-    return variance.Config(d_k, pairs, controls.whole("s_seed"), distribution, strength)
+    distribution, strength = scaling_controls.chosen_distribution()
+    d_k = scaling_controls.whole("s_dk")
+    pairs = min(scaling_controls.whole("s_pairs"), variance.most_pairs(d_k))
+    return variance.Config(d_k, pairs, scaling_controls.whole("s_seed"), distribution, strength)
 
 
 def _controls() -> variance.Config:
-    controls.width()
+    scaling_controls.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        distribution, _far = controls.distribution()
+        distribution, _far = scaling_controls.distribution()
         if distribution == "correlated":
-            controls.number(_("Correlation"), "s_correlation", 0.1, help=_("of each q_i with its k_i"))
+            scaling_controls.number(_("Correlation"), "s_correlation", 0.1, help=_("of each q_i with its k_i"))
         if distribution == "shifted":
-            controls.number(_("Mean"), "s_mean", 0.1, help=_("of every component of q and of k"))
-        controls.number(_("Pairs of q and k"), "s_pairs", 10_000)
-        controls.number(_("Seed"), "s_seed", 1)
+            scaling_controls.number(_("Mean"), "s_mean", 0.1, help=_("of every component of q and of k"))
+        scaling_controls.number(_("Pairs of q and k"), "s_pairs", 10_000)
+        scaling_controls.number(_("Seed"), "s_seed", 1)
     config = chosen()
-    if config.pairs < controls.whole("s_pairs"):
+    if config.pairs < scaling_controls.whole("s_pairs"):
         st.caption(_("At d_k = {d_k} at most {most:,} pairs are drawn.").format(d_k=config.d_k, most=config.pairs))
     return config
 

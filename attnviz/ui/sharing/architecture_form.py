@@ -9,10 +9,10 @@ import streamlit as st
 
 from attnviz.core.message import Problem
 from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import Scheme, Shape
+from attnviz.models.architecture.custom_shape import CustomShape, Scheme
 from attnviz.models.architecture.meta_device import measure
 from attnviz.models.architecture.parse_config import config_from_text
-from attnviz.models.architecture.presets import Preset, find_preset, presets
+from attnviz.models.architecture.presets import Preset, all_presets, find_preset
 from attnviz.ui.shared.controls import choice
 from attnviz.ui.shared.text import plain
 from attnviz.words import _
@@ -43,7 +43,7 @@ def choose() -> Chosen:
 
 
 def _published() -> Chosen:
-    names = {name: f"{name} · {preset.attention}" for name, preset in presets().items()}
+    names = {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()}
     name = choice(_("Model"), names, "h_model", default="llama-3.1-8b", style="select")
     preset = find_preset(name)
     return Chosen(Architecture.preset(name), preset.total_parameters, preset.active_parameters, preset)
@@ -60,8 +60,8 @@ def _own() -> Chosen:
         fields |= {"kv_rank": _("Latent width"), "d_rope": _("Rotary width")}
     for column, (name, label) in zip(st.columns(len(fields)), fields.items(), strict=True):
         with column:
-            asked[name] = number(label, f"h_{name}", getattr(Shape, name), 1 << 24)
-    return _shaped(Shape(**asked))
+            asked[name] = number(label, f"h_{name}", getattr(CustomShape, name), 1 << 24)
+    return _shaped(CustomShape(**asked))
 
 
 def number(label: str, key: str, default: int, most: int, help: str | None = None) -> int:
@@ -77,7 +77,7 @@ def _schemes() -> dict[str, str]:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _shaped(shape: Shape) -> Chosen:
+def _shaped(shape: CustomShape) -> Chosen:
     total = shape.total_parameters
     return Chosen(shape.architecture(), total, total)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.costs import pairs
-from attnviz.core.latent import LatentLayout, Machine, latent_elements, latent_flops, latent_intensity
+from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
 from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.presets import presets
+from attnviz.models.architecture.presets import all_presets
 from attnviz.ui.shared import show
 from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.guarding import guard
 from attnviz.ui.shared.text import plain
 from attnviz.ui.sharing import sharing_snippets
 from attnviz.ui.sharing.architecture_form import number
@@ -31,7 +31,7 @@ def panel() -> None:
 
 
 def _panel() -> None:
-    names = {name: name for name, preset in presets().items() if preset.attention == "MLA"}
+    names = {name: name for name, preset in all_presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:
         name = choice(_("Model"), names, "h_mla", default="deepseek-v3", style="select")
@@ -57,7 +57,7 @@ def _panel() -> None:
     sharing_snippets.counting(arch, Deployment(context))
 
 
-def machine_names() -> dict[Machine, str]:
+def machine_names() -> dict[LatentForm, str]:
     return {
         "expanded": _("expanded, K and V cached"),
         "re-expanded": _("latents cached, expanded at every step (transformers)"),
@@ -65,7 +65,7 @@ def machine_names() -> dict[Machine, str]:
     }
 
 
-def _work(latent: LatentLayout, new: int, context: int, machine: Machine) -> int:
+def _work(latent: LatentLayout, new: int, context: int, machine: LatentForm) -> int:
     return latent_flops(latent, new, context, pairs(new, context), machine).total
 
 

@@ -8,7 +8,7 @@ from attnviz.experiments.sharing import live_layers
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.deployment import Deployment
 from attnviz.models.architecture.meta_device import Measurement, measure
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.guarding import guard
 from attnviz.ui.shared.text import plain, spoken
 from attnviz.ui.sharing import sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose, number
@@ -159,7 +159,7 @@ def _live() -> None:
         _rows(kept[1])
 
 
-def _rows(rows: tuple[live_layers.Row, ...]) -> None:
+def _rows(rows: tuple[live_layers.LiveLayerRow, ...]) -> None:
     tabled(
         columns(
             [

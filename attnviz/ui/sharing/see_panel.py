@@ -9,11 +9,11 @@ import streamlit as st
 from attnviz.experiments.explorer.model_run import Reading
 from attnviz.experiments.sharing import downstream, head_sharing
 from attnviz.experiments.sharing.head_sharing import Config, Method, Result
-from attnviz.figures import sharing as figures
-from attnviz.models.capture.recorded_layer import Layer
+from attnviz.figures import sharing_figures as figures
+from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.ui.shared import model_cache, show
 from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.guarding import guard
 from attnviz.ui.shared.sentence_input import sentence_read
 from attnviz.ui.shared.text import plain
 from attnviz.ui.sharing import sharing_snippets
@@ -59,7 +59,7 @@ def _run(reading: Reading, config: Config) -> Result:
     return head_sharing.run(head_sharing.complete(reading.stacks[0].layers[config.layer], reading.loaded.model), config)
 
 
-def _ask(layers: tuple[Layer, ...]) -> Config:
+def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
     where, which, how = st.columns([0.7, 1.6, 1.7], vertical_alignment="bottom")
     with where:
         layer = choice(_("Layer"), {str(i): str(i) for i in range(len(layers))}, "h_layer", style="select")

@@ -11,7 +11,7 @@ from attnviz.experiments.sharing.head_sharing import Result
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.deployment import Deployment
 from attnviz.models.architecture.layer_spec import Paged
-from attnviz.ui.shared.snippet import snippet
+from attnviz.ui.shared.code_snippet import snippet
 
 
 def sharing(reading: Reading, result: Result) -> None:

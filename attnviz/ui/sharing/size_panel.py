@@ -16,7 +16,7 @@ from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention
 from attnviz.models.architecture.presets import GIB, gpus
 from attnviz.ui.shared import show
 from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared.guarding import guard
 from attnviz.ui.sharing import sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose, number
 from attnviz.ui.sharing.count_panel import MOST_CONTEXT

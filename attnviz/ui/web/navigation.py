@@ -14,7 +14,7 @@ PAGES_DIR = Path(__file__).parents[3] / "pages"
 
 
 @dataclass(frozen=True)
-class Row:
+class PageRow:
     """A page: its file in pages/, and the words for the menu and for its card."""
 
     name: str
@@ -31,36 +31,36 @@ class Row:
 SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
 
 ROWS = [
-    Row("home", N_("Start"), "👁️", SEE, N_("What is attention?")),
-    Row(
+    PageRow("home", N_("Start"), "👁️", SEE, N_("What is attention?")),
+    PageRow(
         "explore",
         N_("Explore"),
         "🔎",
         SEE,
         N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
     ),
-    Row(
+    PageRow(
         "build",
         N_("Build"),
         "🧮",
         UNDERSTAND,
         N_("How do words become queries, keys, values and an output, number by number?"),
     ),
-    Row(
+    PageRow(
         "masks",
         N_("Masks"),
         "🧩",
         UNDERSTAND,
         N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
     ),
-    Row(
+    PageRow(
         "scaling",
         N_("Scaling"),
         "📐",
         UNDERSTAND,
         N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
     ),
-    Row(
+    PageRow(
         "sharing",
         N_("Share heads"),
         "🔗",

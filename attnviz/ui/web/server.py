@@ -36,7 +36,7 @@ def warm() -> None:
     torch.set_num_threads(1)  # visitors share the machine: measured, one thread each serves twenty best
     x = torch.zeros(1, 2, 4)
     attend(x, x, x)
-    if locate.state(landing.MODEL).ready:
+    if locate.availability(landing.MODEL).ready:
         model_cache.preload(landing.MODEL)
     gc.collect()
     gc.freeze()

@@ -17,7 +17,7 @@ from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.family_rules import FAMILIES
 from attnviz.models.architecture.layer_spec import Paged
 from attnviz.models.architecture.parse_config import config_from_text
-from attnviz.models.architecture.presets import find_preset, presets
+from attnviz.models.architecture.presets import all_presets, find_preset
 
 WHISPER_POSITIONS = 1500
 
@@ -97,7 +97,7 @@ def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_the_fo
     check(arch, encoder_tokens=WHISPER_POSITIONS if model_type == "whisper" else 5)
 
 
-@pytest.mark.parametrize("name", sorted(presets()))
+@pytest.mark.parametrize("name", sorted(all_presets()))
 def test_every_published_model_at_full_size_has_the_parameters_and_cache_the_formulas_say(name):
     check(Architecture.preset(name), encoder_tokens=WHISPER_POSITIONS if "whisper" in name else 5)
 

@@ -9,7 +9,7 @@ from attnviz.models.settings import current
 
 
 def test_the_catalogue_knows_itself_by_short_name_and_by_hub_id():
-    for entry in lookup.entries():
+    for entry in lookup.all_entries():
         assert lookup.find(entry.id) is entry
         assert lookup.find(entry.hub) is entry
         assert entry.shows

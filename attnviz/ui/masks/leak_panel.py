@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.experiments.masks import leak_training
 from attnviz.experiments.masks.leak_training import Config, Examples, Result
-from attnviz.figures import masks as figures
+from attnviz.figures import mask_figures as figures
 from attnviz.ui.shared import show
 from attnviz.words import _
 

@@ -14,16 +14,16 @@ from attnviz.ui.shared.controls import choice
 from attnviz.ui.shared.text import plain
 from attnviz.words import _
 
-Value = int | float
+NumberValue = int | float
 
 
 @dataclass(frozen=True)
 class Number:
     """A number in the link: what it is when nobody chose, and its range. Whole numbers have a whole default."""
 
-    default: Value
-    low: Value
-    high: Value
+    default: NumberValue
+    low: NumberValue
+    high: NumberValue
 
 
 NUMBERS = {
@@ -52,10 +52,10 @@ STOPS = sorted({round(2 ** (i / 4)) for i in range(49)})
 BOX = 150  #: pixels: two boxes stand beside each other on a phone
 
 
-def value(key: str) -> Value:
+def value(key: str) -> NumberValue:
     """The number under `key`, whether or not its control is on the page now."""
     _follow_link(key)
-    kept: Value = st.session_state[key]
+    kept: NumberValue = st.session_state[key]
     return kept
 
 
@@ -64,13 +64,13 @@ def whole(key: str) -> int:
     return int(value(key))
 
 
-def put(key: str, number: Value) -> None:
+def put(key: str, number: NumberValue) -> None:
     """Set a number from a callback, and write it into the link."""
     st.session_state[key] = _fitting(key, number)
     _write_link(key)
 
 
-def number(label: str, key: str, step: Value | None = None, help: str | None = None) -> Value:
+def number(label: str, key: str, step: NumberValue | None = None, help: str | None = None) -> NumberValue:
     """A box for the number under `key`."""
     _follow_link(key)
     spec = NUMBERS[key]
@@ -147,17 +147,17 @@ def chosen_distribution() -> tuple[str, float]:
     return picked, strength(picked)
 
 
-def _fitting(key: str, number: Value) -> Value:
+def _fitting(key: str, number: NumberValue) -> NumberValue:
     spec = NUMBERS[key]
     inside = min(max(number, spec.low), spec.high)
     return round(inside) if isinstance(spec.default, int) else float(inside)
 
 
-def _read(key: str, text: str) -> Value | None:
+def _read(key: str, text: str) -> NumberValue | None:
     """The number that the link asks for, or None where it is none or out of range."""
     spec = NUMBERS[key]
     try:
-        asked: Value = int(text) if isinstance(spec.default, int) else float(text)
+        asked: NumberValue = int(text) if isinstance(spec.default, int) else float(text)
     except ValueError:
         return None
     return asked if math.isfinite(asked) and spec.low <= asked <= spec.high else None

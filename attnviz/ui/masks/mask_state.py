@@ -15,7 +15,7 @@ from attnviz.experiments.word_vectors import LONGEST, split
 from attnviz.ui.canvas.packing import pack_bits, unpack_bits
 from attnviz.ui.shared import links
 from attnviz.ui.shared.controls import linked, set_linked
-from attnviz.ui.shared.guard import show_problem
+from attnviz.ui.shared.guarding import show_problem
 from attnviz.ui.shared.text import quoted
 
 PAINT = "m_paint"

@@ -15,7 +15,7 @@ from attnviz.experiments.explorer.model_run import Stack
 from attnviz.ui import canvas
 from attnviz.ui.shared import links
 from attnviz.ui.shared.controls import came_back, choice, linked, set_linked
-from attnviz.ui.shared.guard import show_problem
+from attnviz.ui.shared.guarding import show_problem
 from attnviz.ui.shared.text import plain
 from attnviz.words import _
 
