@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.building.attention_by_hand import Result, run
-from attnviz.experiments.building.embeddings import Rows
+from attnviz.experiments.building import attention_by_hand, embeddings
 from attnviz.ui.building import (
     code_panel,
     config_form,
@@ -17,22 +16,20 @@ from attnviz.ui.building import (
     walk,
     weights_panel,
 )
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guarding import guard
-from attnviz.ui.shared.text import spoken
+from attnviz.ui.shared import choice, guard, spoken
 from attnviz.words import _
 
 st.title(_("Build attention by hand"), anchor=False)
 
 
 @st.fragment
-def pipeline(result: Result, vectors: Rows | None) -> None:
+def pipeline(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> None:
     """Walking from step to step runs this and nothing else."""
     with guard():
-        walk.show(result, vectors)
+        walk.panel(result, vectors)
 
 
-def further(result: Result) -> None:
+def further(result: attention_by_hand.Result) -> None:
     """One question at a time, on the same sentence."""
     questions = {
         "weights": _("What if I change a weight?"),
@@ -63,7 +60,7 @@ with guard():
     asked = config_form.ask(place.read().edits)
     for notice in asked.notices:
         st.info(spoken(notice))
-    result = run(asked.config)
+    result = attention_by_hand.run(asked.config)
     pipeline(result, asked.vectors)
     further(result)
     code_panel.panel(result)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer.head_matrix import Matrix
-from attnviz.experiments.explorer.model_run import Request
+from attnviz.experiments.explorer import Matrix, Request
 from attnviz.experiments.home import landing
 from attnviz.figures import attention_figures as figures
-from attnviz.models.loading import locate
+from attnviz.models.loading import availability
 from attnviz.ui import canvas
-from attnviz.ui.explorer.head_panel import long_table, telling_row
-from attnviz.ui.shared import model_cache, show
-from attnviz.ui.shared.guarding import guard
-from attnviz.ui.shared.text import spoken
+from attnviz.ui.explorer import head_panel
+from attnviz.ui.shared import guard, model_cache, show, spoken
 from attnviz.ui.web import navigation
 from attnviz.words import _
 
@@ -24,7 +21,7 @@ IT = 8  # the position of "it"
 
 def picture(config: landing.Config) -> tuple[Matrix, str]:
     """The matrix, and what its tensors are."""
-    if locate.availability(landing.MODEL).on_this_machine:
+    if availability(landing.MODEL).on_this_machine:
         try:
             reading = model_cache.reading(Request(landing.MODEL, config.text))
         except Problem:
@@ -52,14 +49,14 @@ def first_look() -> None:
     start = canvas.Pins((canvas.Pin("q", IT),)) if text == SENTENCE else None
     pins = canvas.head_view("home", canvas.Head(matrix.values, said, matrix.hidden), matrix.rows, pins=start)
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
-    row = rows[-1] if rows else telling_row(matrix)
+    row = rows[-1] if rows else head_panel.telling_row(matrix)
     show.under(
         lambda: figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, pinned_rows=rows, title=text),
         name="attention-first-look",
         key="home-out",
         words=spoken(matrix.said_of(min(row, len(matrix.rows) - 1))),
         caption=said,
-        table=lambda: long_table(matrix),
+        table=lambda: head_panel.long_table(matrix),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.masks.mask_lab import Config
+from attnviz.experiments.masks import mask_lab
 from attnviz.ui.masks import (
     far_panel,
     layers_panel,
@@ -15,8 +15,7 @@ from attnviz.ui.masks import (
     traps_panel,
     workbench,
 )
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guarding import guard
+from attnviz.ui.shared import choice, guard
 from attnviz.words import _
 
 SENTENCE = "The cat sat on the mat because it was tired"  # in every language: a link must show the same
@@ -47,7 +46,7 @@ def ask() -> tuple[tuple[str, ...], int]:
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Everything below the sentence: painting a cell runs this and nothing else."""
     with guard():
-        config = Config(words, seed, rules_form.strip(), mask_state.paint())
+        config = mask_lab.Config(words, seed, rules_form.strip(), mask_state.paint())
         result = workbench.show_grid(config)
         views = {
             "layers": _("After n layers"),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.scaling import ending
-from attnviz.ui.scaling.sections import SECTIONS, titles
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guarding import guard
+from attnviz.ui.scaling import ending, sections
+from attnviz.ui.shared import choice, guard
 from attnviz.words import _
 
 st.title(_("Why divide by √d_k?"), anchor=False)
@@ -17,8 +15,8 @@ st.markdown(
         "apart, word by word. Every number is computed now, from random vectors with a seed or from a trained model."
     )
 )
-section = choice(_("Section"), titles(), "s_section", label_visibility="collapsed")
+section = choice(_("Section"), sections.titles(), "s_section", label_visibility="collapsed")
 with guard():
-    SECTIONS[section]()
+    sections.SECTIONS[section]()
 with guard():
     ending.panel()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guarding import guard
+from attnviz.ui.shared import choice, guard
 from attnviz.ui.sharing import count_panel, latent_panel, prove_panel, published_panel, see_panel, size_panel
 from attnviz.words import _
 

@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.run import capture
+from attnviz.models.capture import RecordedLayer, capture
 
 LIMIT = 40_000_000  #: parameters above which the tiny config did not make the family small
 

@@ -14,9 +14,7 @@ from collections.abc import Callable, Sequence
 
 from attnviz.core.message import Message, Problem
 from attnviz.models import settings
-from attnviz.models.loading import locate
-from attnviz.models.loading.example_traces import is_prepared, prepare_examples
-from attnviz.models.loading.load_model import load
+from attnviz.models.loading import availabilities, is_prepared, load, prepare_examples
 from attnviz.words import _, say
 
 _WIDTH = 30
@@ -57,7 +55,7 @@ def _list() -> None:
             state.entry.licence,
             say(state.note),
         )
-        for state in locate.availabilities()
+        for state in availabilities()
     ]
     header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
@@ -77,7 +75,7 @@ def _prepare() -> None:
     """Quick when there is nothing to do: then neither torch nor transformers is imported."""
     now = settings.current()
     found = False
-    for state in locate.availabilities(now):
+    for state in availabilities(now):
         if state.entry.wheel is None or not state.on_this_machine:
             continue
         found = True

@@ -8,8 +8,8 @@ import torch
 
 from attnviz.core.message import Problem
 from attnviz.experiments.building.inputs import MOST_WORDS
-from attnviz.models.catalogue.entry import LoadedModel
-from attnviz.models.tokens.encoding import Frame, encode, frames
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.tokens import Frame, encode, frames
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from torch import Tensor
 from attnviz.core import rollout as core_rollout
 from attnviz.core.message import Message, Problem
 from attnviz.experiments.explorer.model_run import Stack
-from attnviz.models.capture.recorded_layer import MaskChoice, ScaleChoice
-from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis, project
+from attnviz.models.capture import MaskChoice, ScaleChoice
+from attnviz.models.tokens import MatrixAxis, matrix_axis, project
 
 Meaning = Literal["weights", "values", "mean", "estimate"]
 Part = Literal["all", "first to first", "first to second", "second to first", "second to second"]

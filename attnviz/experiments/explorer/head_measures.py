@@ -11,9 +11,7 @@ import torch
 from attnviz.core.measures import HeadMeasures
 from attnviz.core.message import Message
 from attnviz.experiments.explorer.model_run import Stack
-from attnviz.models.capture.all_heads import few_heads, measures
-from attnviz.models.capture.head_selection import of_heads
-from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture import RecordedLayer, few_heads, measures, of_heads
 
 #: measure -> (its name, its definition with its range); the ids are fields of HeadMeasures
 MEASURES: dict[str, tuple[Message, Message]] = {

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from attnviz.core.attention import scale_factor
 from attnviz.experiments.explorer.model_run import Stack
-from attnviz.models.capture.recorded_layer import MaskChoice, ScaleChoice
+from attnviz.models.capture import MaskChoice, ScaleChoice
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,10 @@ import torch
 from torch import Tensor
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.capture.forward_pass import Logits
-from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.run import capture
-from attnviz.models.capture.trace import Trace
-from attnviz.models.catalogue.entry import LoadedModel, Source
-from attnviz.models.catalogue.example_sentences import EXAMPLES
-from attnviz.models.catalogue.lookup import find
-from attnviz.models.loading.example_traces import prepared_example
-from attnviz.models.tokens.encoding import Frame, Tokens, encode, encode_target, frames
+from attnviz.models.capture import Logits, RecordedLayer, Trace, capture
+from attnviz.models.catalogue import EXAMPLES, LoadedModel, Source, find
+from attnviz.models.loading import prepared_example
+from attnviz.models.tokens import Frame, Tokens, encode, encode_target, frames
 
 T = TypeVar("T")
 LATELY = 4  # passes with changes that a reading remembers

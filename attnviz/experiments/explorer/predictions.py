@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnviz.experiments.explorer.model_run import Reading
-from attnviz.models.capture.next_token import guesses, moved, total_variation
-from attnviz.models.capture.trace import Trace
-from attnviz.models.tokens.token_text import token_label
+from attnviz.models.capture import Trace, guesses, moved, total_variation
+from attnviz.models.tokens import token_label
 
 
 @dataclass(frozen=True)

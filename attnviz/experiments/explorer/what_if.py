@@ -13,9 +13,7 @@ from torch import Tensor
 from attnviz.core import masks
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, head_matrix
 from attnviz.experiments.explorer.model_run import Reading, Stack, logits_wanted
-from attnviz.models.capture.intervention import Edit, NumberChoice, intervene
-from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
-from attnviz.models.capture.trace import Trace
+from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 
 Where = Literal["head", "layer", "all"]
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnviz.core.measures import entropy, entropy_share, over_rows
 from attnviz.core.message import Problem
-from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture import RecordedLayer
 
 #: What the model's own scale is multiplied by, to see entropy over sharpness.
 MULTIPLES = tuple(2.0 ** (i / 2) for i in range(-8, 13))

@@ -8,13 +8,10 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnviz.experiments.explorer.model_run import Reading
+from attnviz.experiments.explorer import Reading
 from attnviz.experiments.sharing import head_sharing
-from attnviz.models.capture.forward_pass import Logits
-from attnviz.models.capture.intervention import Edit, intervene
-from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.trace import Trace
-from attnviz.models.tokens.token_text import token_label
+from attnviz.models.capture import Edit, Logits, RecordedLayer, Trace, intervene
+from attnviz.models.tokens import token_label
 
 Scope = Literal["layer", "all"]
 SHOWN = 6

@@ -17,9 +17,7 @@ from attnviz.core.attention import Stages
 from attnviz.core.costs import kv_bytes, parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.message import Problem
-from attnviz.models.capture.intervention import TensorChange
-from attnviz.models.capture.output_projection import output_projection_of
-from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture import RecordedLayer, TensorChange, output_projection_of
 
 Method = Literal["mean", "first", "random"]
 

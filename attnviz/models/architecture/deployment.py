@@ -54,7 +54,7 @@ class Size:
         return 1 / self.step.seconds
 
 
-def size(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
+def size_deployment(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
     """`total` parameters are stored, `active` are multiplied with for each token."""
     weights = stored_bytes(total, how.weight_dtype, how.group)
     room = machine.memory - weights

@@ -7,7 +7,7 @@ from typing import Any
 from attnviz.core.costs import Parameters
 from attnviz.core.message import Problem
 from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec
-from attnviz.models.architecture.meta_device import MeasuredCache, measure
+from attnviz.models.architecture.meta_device import MeasuredCache, measure_on_meta
 
 SHORT, LONG = 8, 16
 
@@ -15,7 +15,7 @@ SHORT, LONG = 8, 16
 def measured_layers(config: Any) -> tuple[LayerSpec, ...]:
     """One layer per attention module, and one per cache layer; heads are not to be seen, so their numbers are 0."""
     try:
-        short, long = measure(config, SHORT), measure(config, LONG)
+        short, long = measure_on_meta(config, SHORT), measure_on_meta(config, LONG)
     except Exception as error:
         raise Problem(
             "model_type={model_type} is not known here, and its model cannot be built to measure it: {reason}",

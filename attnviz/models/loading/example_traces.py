@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.catalogue.entry import Entry, LoadedModel
-from attnviz.models.catalogue.example_sentences import EXAMPLES, Example
-from attnviz.models.catalogue.lookup import find
+from attnviz.models.catalogue import EXAMPLES, Entry, Example, LoadedModel, find
 from attnviz.models.loading import cache_folder
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:
-    from attnviz.models.capture.trace import Trace
-    from attnviz.models.tokens.encoding import Tokens
+    from attnviz.models.capture import Trace
+    from attnviz.models.tokens import Tokens
 
 _FORMAT: Final = 1  # raise when what is kept changes: older folders are then built again
 _LONGEST: Final = 128  # no example is longer: higher limits change nothing
@@ -73,7 +71,7 @@ def prepare_examples(loaded: LoadedModel, settings: Settings, progress: Progress
 
 def prepared_example(model: str, example: str) -> Prepared | None:
     """An example as captured earlier; None when it was not, or what was kept is damaged."""
-    from attnviz.models.capture.trace_file import load_trace  # here: it brings torch
+    from attnviz.models.capture import load_trace  # here: it brings torch
 
     settings = current()
     entry = find(model, settings)
@@ -89,9 +87,8 @@ def prepared_example(model: str, example: str) -> Prepared | None:
 
 
 def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
-    from attnviz.models.capture.run import capture
-    from attnviz.models.capture.trace_file import save_trace
-    from attnviz.models.tokens.encoding import encode
+    from attnviz.models.capture import capture, save_trace
+    from attnviz.models.tokens import encode
 
     mine = examples_of(loaded.entry)
     for done, example in enumerate(mine):
@@ -117,8 +114,7 @@ def _plain(tokens: Tokens) -> dict[str, Any]:
 def _tokens(kept: dict[str, Any]) -> Tokens:
     import torch
 
-    from attnviz.models.tokens.encoding import Tokens
-    from attnviz.models.tokens.token_spans import TokenSpan
+    from attnviz.models.tokens import Tokens, TokenSpan
 
     spans = tuple(TokenSpan(**{**p, "part": tuple(p["part"]) if p["part"] else None}) for p in kept["pieces"])
     inputs = {

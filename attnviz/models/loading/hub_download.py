@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.catalogue.entry import Entry
+from attnviz.models.catalogue import Entry
 from attnviz.models.loading import cache_folder, hardware, open_folder
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.catalogue.entry import Entry, LoadedModel, ModelKind
-from attnviz.models.catalogue.lookup import find
+from attnviz.models.catalogue import Entry, LoadedModel, ModelKind, find
 from attnviz.models.loading import cache_folder, hub_download, open_folder
 from attnviz.models.loading.gguf import Progress, convert
 from attnviz.models.loading.locate import Availability, availability_of, kept_folder, wheel_path
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def load(name: str, progress: Progress | None = None) -> LoadedModel:
     """The model for a catalogue id, a hub id or a folder. Anything that cannot be is a Problem."""
-    from attnviz.models.capture.run import adopt  # here: it brings torch and transformers, listing models needs neither
+    from attnviz.models.capture import adopt  # here: it brings torch and transformers, listing models needs neither
 
     settings = current()
     entry = find(name, settings)

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from attnviz.core.message import Message
-from attnviz.models.catalogue.entry import Entry, Source
-from attnviz.models.catalogue.lookup import allowed_entries, find
+from attnviz.models.catalogue import Entry, Source, allowed_entries, find
 from attnviz.models.loading import cache_folder
 from attnviz.models.settings import Settings, current
 

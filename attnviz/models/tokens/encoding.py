@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.catalogue.entry import LoadedModel
+from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens.token_spans import RawToken, TokenSpan, rest_of, spans_of
 from attnviz.models.tokens.tokenize import read, read_target
 

@@ -1,1 +1,13 @@
-"""The panels of the building page."""
+"""The panels of the building page; each is a module."""
+
+__all__ = [
+    "code_panel",
+    "config_form",
+    "lesson_heads",
+    "lesson_qkv",
+    "lesson_softmax",
+    "place",
+    "sizes_panel",
+    "walk",
+    "weights_panel",
+]

@@ -8,11 +8,9 @@ from typing import Any, cast
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
-from attnviz.experiments.building.embeddings import Rows, rows
-from attnviz.experiments.building.inputs import MOST_WORDS, CellEdit, Config, MaskName, PositionChoice
-from attnviz.models.loading import locate
-from attnviz.ui.shared import model_cache
-from attnviz.ui.shared.controls import choice
+from attnviz.experiments.building import embeddings, inputs
+from attnviz.models.loading import availabilities
+from attnviz.ui.shared import choice, model_cache
 from attnviz.words import _
 
 SENTENCE, OTHER = "the cat sat down", "le chat noir"
@@ -24,12 +22,12 @@ HEADS = 4
 class Asked:
     """The configuration, where its vectors are from, and what had to be cut."""
 
-    config: Config
-    vectors: Rows | None
+    config: inputs.Config
+    vectors: embeddings.Rows | None
     notices: tuple[Message, ...]
 
 
-def ask(edits: tuple[CellEdit, ...]) -> Asked:
+def ask(edits: tuple[inputs.CellEdit, ...]) -> Asked:
     """Draw the controls and answer what was asked for."""
     chosen: dict[str, Any] = {"edits": edits}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
@@ -46,12 +44,12 @@ def ask(edits: tuple[CellEdit, ...]) -> Asked:
         with st.popover(_("More"), icon=":material/tune:"):
             chosen |= _sizes(chosen["n_heads"], chosen["mask"]) | _switches()
             source = choice(_("Word vectors"), _sources(), "b_vectors", style="select")
-            chosen["seed"] = _slider(_("Random seed"), 0, 20, Config.seed, "b_seed")
+            chosen["seed"] = _slider(_("Random seed"), 0, 20, inputs.Config.seed, "b_seed")
     with sentences:
         text, other = _sentences(cross)
     if cross and not other.strip():
         raise Problem(
-            "Cross-attention needs a second sentence, of 1 to {most} words, for keys and values", most=MOST_WORDS
+            "Cross-attention needs a second sentence, of 1 to {most} words, for keys and values", most=inputs.MOST_WORDS
         )
     return _asked(text, other if cross else "", source, chosen)
 
@@ -64,7 +62,7 @@ def _sentences(cross: bool) -> tuple[str, str]:
         bind="query-params",
         persist_state="session",
         max_chars=LONGEST,
-        help=_("Up to {most} words: each becomes one row of X.").format(most=MOST_WORDS),
+        help=_("Up to {most} words: each becomes one row of X.").format(most=inputs.MOST_WORDS),
     )
     if not cross:
         return text or "", ""
@@ -79,21 +77,21 @@ def _sentences(cross: bool) -> tuple[str, str]:
     return text or "", other or ""
 
 
-def _mask(cross: bool) -> MaskName:
+def _mask(cross: bool) -> inputs.MaskName:
     masks = {"none": _("none"), "padding": _("last key is padding")}
     if not cross:
         masks = {"none": _("none"), "causal": _("causal"), "window": _("window"), "padding": _("last key is padding")}
-    return cast(MaskName, choice(_("Mask"), masks, "b_mask", style="select"))
+    return cast(inputs.MaskName, choice(_("Mask"), masks, "b_mask", style="select"))
 
 
-def _position(cross: bool) -> PositionChoice:
+def _position(cross: bool) -> inputs.PositionChoice:
     places = {"none": _("none"), "sinusoidal": _("sinusoidal")}
     if not cross:
         places |= {"rope": "RoPE", "alibi": "ALiBi"}
-    return cast(PositionChoice, choice(_("Position"), places, "b_pos", style="select"))
+    return cast(inputs.PositionChoice, choice(_("Position"), places, "b_pos", style="select"))
 
 
-def _sizes(heads: int, mask: MaskName) -> dict[str, Any]:
+def _sizes(heads: int, mask: inputs.MaskName) -> dict[str, Any]:
     """Widths and counts that a first look does not need."""
     divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
     chosen: dict[str, Any] = {"n_kv_heads": int(choice(_("Key/value heads"), divisors, "b_g"))}
@@ -127,7 +125,7 @@ def _numbers(first: int, last: int) -> dict[str, str]:
 def _sources() -> dict[str, str]:
     """Random vectors, and the models on this machine whose embedding rows can be had."""
     found = {"random": _("random, by seed")}
-    for state in locate.availabilities():
+    for state in availabilities():
         if state.on_this_machine and state.entry.kind != "pictures":
             found[state.entry.id] = _("rows of {name}").format(name=state.entry.name)
     return found
@@ -145,14 +143,14 @@ def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
     """The words cut to what fits, their vectors, and the configuration."""
     sides = [tuple(side[:LONGEST].split()) for side in (text, other)]
     notices = [
-        Message("Of {n} words the first {most} are used.", {"n": len(side), "most": MOST_WORDS})
+        Message("Of {n} words the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})
         for side in sides
-        if len(side) > MOST_WORDS
+        if len(side) > inputs.MOST_WORDS
     ]
-    words, others = (side[:MOST_WORDS] for side in sides)
+    words, others = (side[: inputs.MOST_WORDS] for side in sides)
     vectors = None
     if source != "random" and words:
-        vectors = rows(model_cache.model(source), text[:LONGEST], other[:LONGEST], chosen["d_model"])
+        vectors = embeddings.rows(model_cache.model(source), text[:LONGEST], other[:LONGEST], chosen["d_model"])
         words, others = vectors.words, vectors.other
     given = vectors.rows if vectors else ()
-    return Asked(Config(words=words, other=others, rows=given, **chosen), vectors, tuple(notices))
+    return Asked(inputs.Config(words=words, other=others, rows=given, **chosen), vectors, tuple(notices))

@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.building import many_heads
-from attnviz.experiments.building.attention_by_hand import Result
+from attnviz.experiments.building import attention_by_hand, many_heads
 from attnviz.figures import building_figures as figures
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared import choice, show
 from attnviz.words import _
 
 STAND_IN = ("the", "cat", "sat", "on", "the", "mat")  # for sentences too short to have two neighbours
 WIDTH = 12
 
 
-def panel(result: Result) -> None:
+def panel(result: attention_by_hand.Result) -> None:
     """One head of width M against H heads of width M/H on a pattern with H things to look at."""
     words = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
     heads_at, share_at = st.columns(2, gap="large")

@@ -5,17 +5,14 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.building import normalisers
-from attnviz.experiments.building.attention_by_hand import Result
+from attnviz.experiments.building import attention_by_hand, normalisers
 from attnviz.figures import building_figures as figures
 from attnviz.ui.building import place
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import plain, quoted
+from attnviz.ui.shared import choice, plain, quoted, show
 from attnviz.words import _
 
 
-def panel(result: Result) -> None:
+def panel(result: attention_by_hand.Result) -> None:
     """The scores of one query, through six ways to make weights."""
     head, b = place.head(result), place.sentence(result)
     words = result.q_words[b]

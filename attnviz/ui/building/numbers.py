@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from attnviz.experiments.building import cells as cells
-from attnviz.experiments.building.steps import sizes
 from attnviz.ui.canvas import tensor_strip as canvas
 
 LETTERS = {"HD": "H·D", "GD": "G·D", "GV": "G·Dv", "HV": "H·Dv", "Dv": "Dv"}
@@ -135,4 +134,4 @@ def thumb(source: cells.Sheet) -> canvas.Thumb:
     return canvas.Thumb(rows, cols, flat, source.role, source.col_roles)
 
 
-__all__ = ["LETTERS", "board", "exact", "short", "sizes", "thumb"]
+__all__ = ["LETTERS", "board", "exact", "short", "thumb"]

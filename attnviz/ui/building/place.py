@@ -8,10 +8,8 @@ from typing import Any, cast
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.experiments.building.inputs import MATRICES, CellEdit
-from attnviz.ui.shared import links
-from attnviz.ui.shared.controls import linked, set_linked
+from attnviz.experiments.building import attention_by_hand, inputs
+from attnviz.ui.shared import linked, links, set_linked
 
 LINK, STEP = "b_at", "b_step"
 STRIP = "build_strip"  #: the strip's key: its state dies when the visitor leaves the page
@@ -28,7 +26,7 @@ class Place:
     col: int = 0
     head: int = 0
     sentence: int = 0
-    edits: tuple[CellEdit, ...] = ()
+    edits: tuple[inputs.CellEdit, ...] = ()
     version: int = 0  #: grows when the edits come from outside the editor, which then starts anew
 
 
@@ -67,7 +65,7 @@ def _parsed(value: Any) -> Place:
         edits = tuple((str(m), int(r), int(c), float(v)) for m, r, c, v in value.get("e", ())[:MOST_EDITS])
     except (AttributeError, TypeError, ValueError) as cause:
         raise Problem("The link's chosen cell and edited weights cannot be read.") from cause
-    if min(numbers.values()) < 0 or any(m not in MATRICES or not abs(v) <= 100 for m, _r, _c, v in edits):
+    if min(numbers.values()) < 0 or any(m not in inputs.MATRICES or not abs(v) <= 100 for m, _r, _c, v in edits):
         raise Problem("The link's chosen cell and edited weights cannot be read.")
     return Place(**numbers, edits=edits)
 
@@ -89,11 +87,11 @@ def walk_to(wanted: str) -> None:
     set_linked(STEP, wanted, None if wanted == "scores" else wanted)
 
 
-def head(result: Result) -> int:
+def head(result: attention_by_hand.Result) -> int:
     """The query head on show."""
     return min(read().head, result.config.n_heads - 1)
 
 
-def sentence(result: Result) -> int:
+def sentence(result: attention_by_hand.Result) -> int:
     """The sentence of the batch on show."""
     return min(read().sentence, result.config.batch - 1)

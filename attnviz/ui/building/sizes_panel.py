@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.building.size_mismatches import MISTAKES, Result, SizeRule, Sizes, run
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import plain, spoken
+from attnviz.experiments.building import size_mismatches
+from attnviz.ui.shared import choice, plain, spoken
 from attnviz.words import _
 
 
@@ -27,8 +26,8 @@ def panel() -> None:
         "own": _("my own sizes"),
     }
     mistake = choice(_("Mistake"), mistakes, "b_wrong")
-    sizes = _own() if mistake == "own" else Sizes(**MISTAKES[mistake])
-    result = run(sizes)
+    sizes = _own() if mistake == "own" else size_mismatches.Sizes(**size_mismatches.MISTAKES[mistake])
+    result = size_mismatches.run(sizes)
     left, right = st.columns([1, 1.1], gap="large")
     with left:
         for rule in result.rules:
@@ -38,7 +37,7 @@ def panel() -> None:
         _outcome(result)
 
 
-def _own() -> Sizes:
+def _own() -> size_mismatches.Sizes:
     """Every size of the call, one number each."""
     names = {
         "n_heads": "H",
@@ -60,17 +59,17 @@ def _own() -> Sizes:
                     letter,
                     1,
                     12,
-                    getattr(Sizes, name),
+                    getattr(size_mismatches.Sizes, name),
                     key=f"b_{name}",
                     bind="query-params",
                     persist_state="session",
                     width=104,
                 )
             )
-    return Sizes(**chosen)
+    return size_mismatches.Sizes(**chosen)
 
 
-def _rule(rule: SizeRule) -> str:
+def _rule(rule: size_mismatches.SizeRule) -> str:
     sentences = {
         "width": _("width of Q = width of K: {left} and {right}"),
         "keys": _("as many values as keys: {left} and {right}"),
@@ -83,7 +82,7 @@ def _rule(rule: SizeRule) -> str:
     return f"{mark} " + sentences[rule.name].format(left=rule.left, right=rule.right)
 
 
-def _outcome(result: Result) -> None:
+def _outcome(result: size_mismatches.Result) -> None:
     attempt = result.attempt
     if attempt.shape is not None and attempt.torch_error is None:
         shape = " × ".join(map(str, attempt.shape))

@@ -8,25 +8,21 @@ import numpy as np
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.building.attention_by_hand import Result, run
-from attnviz.experiments.building.inputs import MATRICES, CellEdit, Config, weights
+from attnviz.experiments.building import attention_by_hand, inputs
 from attnviz.figures.building_figures import side_by_side
 from attnviz.ui.building import place
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guarding import show_problem
-from attnviz.ui.shared.text import plain, quoted
+from attnviz.ui.shared import choice, plain, quoted, show, show_problem
 from attnviz.words import _, ngettext
 
 _BASES = "_build_bases"  # which edits each open editor started from
 
 
-def panel(config: Config, result: Result) -> None:
+def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
     """The editor of one matrix, and the weights before and after."""
     st.markdown(_("Type into a cell: the strip, the board and the code above and below follow at once."))
     left, right = st.columns([1, 1.35], gap="large")
     with left:
-        names = {name: f"${name}$" for name in MATRICES}
+        names = {name: f"${name}$" for name in inputs.MATRICES}
         name = choice(_("Matrix"), names, "b_matrix")
         _editor(config, name)
         edits = _acting(config)
@@ -37,16 +33,16 @@ def panel(config: Config, result: Result) -> None:
         _consequence(config, result, edits)
 
 
-def _editor(config: Config, name: str) -> None:
+def _editor(config: inputs.Config, name: str) -> None:
     """A data editor over the edits it started from; what is typed since then is merged by `_typed`."""
     here = place.read()
-    shape = weights(config)[name].shape
+    shape = inputs.weights(config)[name].shape
     key = f"b_edit_{name}_{shape[0]}x{shape[1]}_{config.seed}_{here.version}"
-    bases: dict[str, tuple[CellEdit, ...]] = st.session_state.setdefault(_BASES, {})
+    bases: dict[str, tuple[inputs.CellEdit, ...]] = st.session_state.setdefault(_BASES, {})
     if key not in st.session_state:
         bases[key] = here.edits
     base = bases.setdefault(key, here.edits)
-    values = weights(replace(config, edits=base))[name].numpy().astype(float).round(4)
+    values = inputs.weights(replace(config, edits=base))[name].numpy().astype(float).round(4)
     columns = [str(c + 1) for c in range(shape[1])]
     table = [{name: str(r + 1)} | dict(zip(columns, row, strict=True)) for r, row in enumerate(values.tolist())]
     number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=62)
@@ -88,9 +84,9 @@ def _reset() -> None:
     place.change(edits=(), version=place.read().version + 1)
 
 
-def _acting(config: Config) -> list[CellEdit]:
+def _acting(config: inputs.Config) -> list[inputs.CellEdit]:
     """The edits that fall inside today's matrices and change a number."""
-    plain_weights = weights(replace(config, edits=()))
+    plain_weights = inputs.weights(replace(config, edits=()))
     found = []
     for name, r, c, value in config.edits:
         matrix = plain_weights[name]
@@ -99,10 +95,10 @@ def _acting(config: Config) -> list[CellEdit]:
     return found
 
 
-def _listed(config: Config, edits: list[CellEdit]) -> str:
+def _listed(config: inputs.Config, edits: list[inputs.CellEdit]) -> str:
     if not edits:
         return _("All weights are random (seed {seed}).").format(seed=config.seed)
-    before = weights(replace(config, edits=()))
+    before = inputs.weights(replace(config, edits=()))
     said = [f"{n}[{r + 1}, {c + 1}]: {float(before[n][r, c]):.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
     more = "" if len(edits) <= 6 else " …"
     return ngettext("{n} cell typed in by you: {list}", "{n} cells typed in by you: {list}", len(edits)).format(
@@ -110,8 +106,8 @@ def _listed(config: Config, edits: list[CellEdit]) -> str:
     )
 
 
-def _consequence(config: Config, result: Result, edits: list[CellEdit]) -> None:
-    before = run(replace(config, edits=()))
+def _consequence(config: inputs.Config, result: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> None:
+    before = attention_by_hand.run(replace(config, edits=()))
     b = place.sentence(result)
     h = _moved_most(before, result, b) if edits else place.head(result)
     was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
@@ -124,13 +120,13 @@ def _consequence(config: Config, result: Result, edits: list[CellEdit]) -> None:
     show.figure(fig, name="edited-weights", key="b_edited", table=table, words=words)
 
 
-def _moved_most(before: Result, after: Result, b: int) -> int:
+def _moved_most(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int) -> int:
     """The head whose weights the edits moved most."""
     change = np.abs(after.tensors["weights"][b] - before.tensors["weights"][b])
     return int(change.max((1, 2)).argmax())
 
 
-def _moved(before: Result, after: Result, b: int, h: int) -> str:
+def _moved(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int, h: int) -> str:
     was, now = before.tensors["weights"][b, h], after.tensors["weights"][b, h]
     i, j = np.unravel_index(int(np.abs(now - was).argmax()), now.shape)
     output = f"{float(np.abs(after.tensors['output'] - before.tensors['output']).max()):.2f}"

@@ -1,1 +1,3 @@
-"""The explorer's parts: what to read, the heads, and the panels that unfold below them."""
+"""The panels of the explorer; each is a module."""
+
+__all__ = ["head_panel", "panels", "request_form"]

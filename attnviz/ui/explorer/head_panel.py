@@ -11,15 +11,12 @@ from urllib.parse import urlencode
 import numpy as np
 import streamlit as st
 
+from attnviz.experiments.explorer import Look, Matrix, Reading, Request, Stack
 from attnviz.experiments.explorer import head_matrix as experiment
-from attnviz.experiments.explorer.head_matrix import Look, Matrix
-from attnviz.experiments.explorer.model_run import Reading, Request, Stack
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_state, overview_panel
-from attnviz.ui.shared import model_cache, show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import plain, spoken
+from attnviz.ui.shared import choice, model_cache, plain, show, spoken
 from attnviz.words import _, say
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.explorer.predictions import Slot, TokenChoice, choices, slots
+from attnviz.experiments.explorer import Slot, TokenChoice, choices, slots
 from attnviz.figures import attention_figures as figures
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared import show
-from attnviz.ui.shared.text import plain
+from attnviz.ui.shared import plain, show
 from attnviz.words import _
 
 

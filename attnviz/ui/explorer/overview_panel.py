@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.experiments.explorer import Reading, Stack
 from attnviz.experiments.explorer import head_measures as survey
-from attnviz.experiments.explorer.model_run import Reading, Stack
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
 from attnviz.ui.canvas import packing
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import spoken
+from attnviz.ui.shared import choice, show, spoken
 from attnviz.words import _, say
 
 PATIENCE = 0.4  # seconds of measuring without a word

@@ -8,8 +8,7 @@ import streamlit as st
 
 from attnviz.ui.explorer import average_panel, beside_panel, next_panel, stages_panel, what_if_panel
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared.code_snippet import snippet
-from attnviz.ui.shared.guarding import guard
+from attnviz.ui.shared import guard, snippet
 from attnviz.words import _
 
 

@@ -7,16 +7,13 @@ from typing import cast
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer.model_run import Request
-from attnviz.models.catalogue.entry import ModelKind
-from attnviz.models.catalogue.example_sentences import EXAMPLES, Example
-from attnviz.models.loading import locate
+from attnviz.experiments.explorer import Request
+from attnviz.models.catalogue import EXAMPLES, Example, ModelKind
+from attnviz.models.loading import Availability, availabilities
 from attnviz.models.settings import current
-from attnviz.models.tokens.encoding import Frame
+from attnviz.models.tokens import Frame
 from attnviz.ui.explorer import explorer_state, saved_view
-from attnviz.ui.shared import model_cache
-from attnviz.ui.shared.controls import choice, set_linked
-from attnviz.ui.shared.text import plain
+from attnviz.ui.shared import choice, model_cache, plain, set_linked
 from attnviz.words import _, say
 
 OTHER = "other"
@@ -49,7 +46,7 @@ def ask() -> Request:
     return Request(name, text or "", second, frame)
 
 
-def _kind(available: locate.Availability | None, name: str) -> tuple[ModelKind | None, Problem | None]:
+def _kind(available: Availability | None, name: str) -> tuple[ModelKind | None, Problem | None]:
     """What the model is for; one that is not in the catalogue must be opened to know."""
     if available is not None:
         return available.entry.kind, None
@@ -61,8 +58,8 @@ def _kind(available: locate.Availability | None, name: str) -> tuple[ModelKind |
         return None, problem
 
 
-def _model() -> tuple[locate.Availability | None, str]:
-    states = {found.entry.id: found for found in locate.availabilities() if found.entry.kind != "pictures"}
+def _model() -> tuple[Availability | None, str]:
+    states = {found.entry.id: found for found in availabilities() if found.entry.kind != "pictures"}
     order = sorted(states, key=lambda name: not states[name].on_this_machine)
     options = {name: _label(states[name]) for name in order}
     if not current().hosted:
@@ -76,7 +73,7 @@ def _model() -> tuple[locate.Availability | None, str]:
     return None, (typed or "").strip()
 
 
-def _label(found: locate.Availability) -> str:
+def _label(found: Availability) -> str:
     if found.on_this_machine:
         return found.entry.name
     return _("{name} (download {size} MB)").format(name=found.entry.name, size=found.entry.download_mb)

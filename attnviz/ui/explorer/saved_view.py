@@ -10,9 +10,7 @@ import streamlit as st
 
 from attnviz.core.message import Problem
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.shared import links
-from attnviz.ui.shared.controls import set_linked
-from attnviz.ui.shared.guarding import show_problem
+from attnviz.ui.shared import links, set_linked, show_problem
 from attnviz.words import _
 
 FORMAT = "attnviz-view-1"

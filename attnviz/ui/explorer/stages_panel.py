@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.explorer.head_stages import StagesResult, stages
+from attnviz.experiments.explorer import StagesResult, stages
 from attnviz.figures import stages as figures
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown, caption_of
-from attnviz.ui.shared import show
-from attnviz.ui.shared.text import plain
+from attnviz.ui.shared import plain, show
 from attnviz.words import _
 
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.masks.mask_lab import MOST_LAYERS, Result
+from attnviz.experiments.masks import mask_lab
 from attnviz.figures import mask_figures as figures
 from attnviz.ui.masks import mask_state
 from attnviz.ui.shared import show
 from attnviz.words import _, ngettext
 
 
-def panel(result: Result) -> None:
+def panel(result: mask_lab.Result) -> None:
     """Layers to choose; which layer first brings each key to each query, and how reach grows."""
     st.markdown(
         _(
@@ -23,9 +23,9 @@ def panel(result: Result) -> None:
         )
     )
     layers = st.slider(
-        _("Layers"), 1, MOST_LAYERS, 2, key="m_layers", bind="query-params", persist_state="session", width=420
+        _("Layers"), 1, mask_lab.MOST_LAYERS, 2, key="m_layers", bind="query-params", persist_state="session", width=420
     )
-    counts = np.stack([result.reached(n) for n in range(MOST_LAYERS + 1)])
+    counts = np.stack([result.reached(n) for n in range(mask_lab.MOST_LAYERS + 1)])
     left, right = st.columns(2, gap="medium")
     with left:
         show.figure(
@@ -40,12 +40,12 @@ def panel(result: Result) -> None:
             figures.reach(counts, len(result.words), layers),
             name="receptive-field",
             key="m-reach",
-            table={"layers": list(range(MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},
+            table={"layers": list(range(mask_lab.MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},
             words=_reach_words(result, counts, layers),
         )
 
 
-def _reach_words(result: Result, counts: np.ndarray, layers: int) -> str:
+def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
     first = ngettext(
         "After {n} layer {token} has heard of {heard} of {all} words;",
         "After {n} layers {token} has heard of {heard} of {all} words;",
@@ -69,7 +69,7 @@ def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
     ).format(n=needed, heard=final)
 
 
-def _table(result: Result) -> dict[str, list[Any]]:
+def _table(result: mask_lab.Result) -> dict[str, list[Any]]:
     n = len(result.words)
     return {
         "query": [q for q in range(n) for _k in range(n)],

@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 
 from attnviz.experiments.masks import leak_training
-from attnviz.experiments.masks.leak_training import Config, Examples, Result
 from attnviz.figures import mask_figures as figures
 from attnviz.ui.shared import show
 from attnviz.words import _
@@ -19,7 +18,7 @@ REDRAW_SECONDS = 0.25
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def examples(words: tuple[str, ...], seed: int) -> Examples:
+def examples(words: tuple[str, ...], seed: int) -> leak_training.Examples:
     return leak_training.examples(words, seed)
 
 
@@ -30,7 +29,7 @@ def panel(words: tuple[str, ...], seed: int) -> None:
     _leak(words, seed)
 
 
-def _examples(found: Examples, seed: int) -> None:
+def _examples(found: leak_training.Examples, seed: int) -> None:
     st.markdown(
         "##### "
         + _("One sentence of {t} words is {n} training examples").format(t=len(found.read) + 1, n=len(found.read))
@@ -84,7 +83,7 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
             width=220,
         )
         start = st.button(_("Train both, live"), key="m-train", icon=":material/play_arrow:")
-    config = Config(words, seed, leak=int(leak or 1))
+    config = leak_training.Config(words, seed, leak=int(leak or 1))
     place = st.empty()
     if start:
         st.session_state[KEPT] = (config, _live(config, place))
@@ -97,7 +96,7 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
         _done(kept[1])
 
 
-def _live(config: Config, place: Any) -> Result:
+def _live(config: leak_training.Config, place: Any) -> leak_training.Result:
     """Train, and redraw as often as a browser can follow."""
     drawn = 0.0
     for result in leak_training.train(config):
@@ -108,13 +107,13 @@ def _live(config: Config, place: Any) -> Result:
     return result
 
 
-def _curves(result: Result) -> figures.Figure:
+def _curves(result: leak_training.Result) -> figures.Figure:
     return figures.losses(
         result.steps, result.honest, result.leaking, result.without_leak, result.guess, result.total_steps
     )
 
 
-def _done(result: Result) -> None:
+def _done(result: leak_training.Result) -> None:
     show.figure(
         _curves(result),
         name="leak-training",

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.masks.mask_lab import Config
-from attnviz.experiments.masks.mask_programs import WAYS, program
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import spoken
+from attnviz.experiments.masks import mask_lab, mask_programs
+from attnviz.ui.shared import choice, spoken
 from attnviz.words import _
 
-NAMES = {str(way): way for way in WAYS}
+NAMES = {str(way): way for way in mask_programs.WAYS}
 
 
-def panel(config: Config) -> None:
+def panel(config: mask_lab.Config) -> None:
     """One of four programs; each prints the weights that stand above."""
     st.subheader(_("The same in PyTorch"), anchor=False)
     labels = {
@@ -23,7 +21,7 @@ def panel(config: Config) -> None:
         "transformers": "transformers attention_mask",
     }
     way = NAMES[choice(_("How the mask is handed over"), labels, "m_code", label_visibility="collapsed")]
-    said = program(way, config)
+    said = mask_programs.program(way, config)
     st.markdown(spoken(said.remark))
     if said.code is None:
         return

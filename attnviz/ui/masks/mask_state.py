@@ -10,28 +10,25 @@ import numpy as np
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.masks.mask_lab import Painted, painted
+from attnviz.experiments.masks import mask_lab
 from attnviz.experiments.word_vectors import LONGEST, split
-from attnviz.ui.canvas.packing import pack_bits, unpack_bits
-from attnviz.ui.shared import links
-from attnviz.ui.shared.controls import linked, set_linked
-from attnviz.ui.shared.guarding import show_problem
-from attnviz.ui.shared.text import quoted
+from attnviz.ui.canvas import packing
+from attnviz.ui.shared import linked, links, quoted, set_linked, show_problem
 
 PAINT = "m_paint"
 
 
-def paint() -> Painted:
+def paint() -> mask_lab.Painted:
     """The painted cells, from this session or from the link."""
-    return linked(PAINT, Painted(), _from_link)
+    return linked(PAINT, mask_lab.Painted(), _from_link)
 
 
 def repaint(base: np.ndarray, wanted: np.ndarray) -> None:
     """Keep what the visitor painted over `base`. A callback."""
-    keep(painted(base, wanted))
+    keep(mask_lab.painted(base, wanted))
 
 
-def keep(value: Painted) -> None:
+def keep(value: mask_lab.Painted) -> None:
     """Put the paint into the session and the link. A callback."""
     try:
         text = links.pack(to_json(value)) if value else None
@@ -41,12 +38,12 @@ def keep(value: Painted) -> None:
     set_linked(PAINT, value, text)
 
 
-def to_json(value: Painted) -> dict[str, Any]:
+def to_json(value: mask_lab.Painted) -> dict[str, Any]:
     """The paint as bits: {"n": words, "on": base64, "off": base64}."""
     return {"n": value.size, "on": _bits(value.on, value.size), "off": _bits(value.off, value.size)}
 
 
-def from_json(value: Any) -> Painted:
+def from_json(value: Any) -> mask_lab.Painted:
     """The paint of `to_json`; Problem when it is anything else."""
     try:
         size = int(value["n"])
@@ -55,7 +52,7 @@ def from_json(value: Any) -> Painted:
         on, off = (tuple(map(int, np.flatnonzero(_unbits(value[name], size)))) for name in ("on", "off"))
     except (KeyError, TypeError, ValueError, binascii.Error) as cause:
         raise Problem("The painted cells in this link cannot be read; the rules alone are shown.") from cause
-    return Painted(size, on, off)
+    return mask_lab.Painted(size, on, off)
 
 
 def named(word: str) -> str:
@@ -73,21 +70,21 @@ def words() -> tuple[str, ...]:
     return found
 
 
-def _from_link(text: str) -> Painted:
+def _from_link(text: str) -> mask_lab.Painted:
     try:
         return from_json(links.unpack(text))
     except Problem as problem:
         show_problem(problem)
-        return Painted()
+        return mask_lab.Painted()
 
 
 def _bits(flats: tuple[int, ...], size: int) -> str:
     grid = np.zeros(size * size, bool)
     grid[list(flats)] = True
-    return base64.b64encode(pack_bits(grid)).decode() if flats else ""
+    return base64.b64encode(packing.pack_bits(grid)).decode() if flats else ""
 
 
 def _unbits(text: str, size: int) -> np.ndarray:
     if not text:
         return np.zeros((size, size), bool)
-    return unpack_bits(base64.b64decode(text, validate=True), (size, size))
+    return packing.unpack_bits(base64.b64decode(text, validate=True), (size, size))

@@ -6,30 +6,32 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.experiments.masks.mask_rules import KINDS, Join, Rule, RuleParameter, RuleValue
-from attnviz.ui.shared.controls import choice
+from attnviz.experiments.masks import mask_rules
+from attnviz.ui.shared import choice
 from attnviz.words import _, say
 
 MOST = 3
 OFF = "off"
 
 
-def strip() -> tuple[Rule, ...]:
+def strip() -> tuple[mask_rules.Rule, ...]:
     """Draw the rules in one row and their parameters below; answer them in order."""
-    chosen: list[tuple[str, Join]] = []
+    chosen: list[tuple[str, mask_rules.Join]] = []
     for number, column in enumerate(st.columns(MOST, gap="medium"), start=1):
         with column:
             kind, join = _kind(number) if len(chosen) == number - 1 else (OFF, "and")
             if kind != OFF:
-                chosen.append((kind, cast(Join, join)))
-    st.caption("  ·  ".join(say(KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen)))
-    named = sum(bool(KINDS[kind].parameters) for kind, _join in chosen) > 1
+                chosen.append((kind, cast(mask_rules.Join, join)))
+    st.caption(
+        "  ·  ".join(say(mask_rules.KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen))
+    )
+    named = sum(bool(mask_rules.KINDS[kind].parameters) for kind, _join in chosen) > 1
     return tuple(_with_values(number, kind, join, named) for number, (kind, join) in enumerate(chosen, start=1))
 
 
 def _kind(number: int) -> tuple[str, str]:
     """Which mask stands at this place (or "off"), and how it is joined to those before it."""
-    kinds = {kind.id: say(kind.title) for kind in KINDS.values()}
+    kinds = {kind.id: say(kind.title) for kind in mask_rules.KINDS.values()}
     if number == 1:
         return choice(_("The mask"), kinds, "m_rule1", default="causal", style="select"), "and"
     options = {OFF: _("nothing more"), **kinds}
@@ -42,18 +44,18 @@ def _kind(number: int) -> tuple[str, str]:
     return kind, join
 
 
-def _with_values(number: int, kind: str, join: Join, named: bool) -> Rule:
-    parameters = KINDS[kind].parameters
+def _with_values(number: int, kind: str, join: mask_rules.Join, named: bool) -> mask_rules.Rule:
+    parameters = mask_rules.KINDS[kind].parameters
     if not parameters:
-        return Rule.of(kind, join)
+        return mask_rules.Rule.of(kind, join)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"m-values-{number}"):
         if named:
-            st.markdown(f"**{say(KINDS[kind].title)}**", width=150)
+            st.markdown(f"**{say(mask_rules.KINDS[kind].title)}**", width=150)
         values = {p.name: _value(p, f"m{number}_{kind}_{p.name}") for p in parameters}
-    return Rule.of(kind, join, **values)
+    return mask_rules.Rule.of(kind, join, **values)
 
 
-def _value(parameter: RuleParameter, key: str) -> RuleValue:
+def _value(parameter: mask_rules.RuleParameter, key: str) -> mask_rules.RuleValue:
     label = say(parameter.label)
     if isinstance(parameter.default, bool):
         return st.toggle(label, value=parameter.default, key=key, bind="query-params", persist_state="session")

@@ -7,9 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.scaling import growing_width, length, saturation
-from attnviz.experiments.scaling.alternatives import ALTERNATIVES
-from attnviz.experiments.scaling.released_models import FAMILIES
+from attnviz.experiments.scaling import alternatives, growing_width, length, released_models, saturation
 from attnviz.figures.scaling_curves import Line, over_d_k
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
 from attnviz.ui.scaling import hero, results, scaling_controls
@@ -18,7 +16,7 @@ from attnviz.ui.shared import show
 from attnviz.words import _
 
 #: One colour each, the first two the same as everywhere; dashes tell apart what colour alone may not.
-COLOURS = dict(zip(ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES[3:]), strict=False))
+COLOURS = dict(zip(alternatives.ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES[3:]), strict=False))
 DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash"}
 
 
@@ -78,7 +76,7 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
     names = alternative_names()
     made = {
         name: results.curves(saturation.Config(n_keys, seed, name, scaling_controls.parameter(name)))
-        for name in ALTERNATIVES
+        for name in alternatives.ALTERNATIVES
     }
     x = made["raw"].d_k
     at = int(np.argmin(np.abs(np.log(x / d_k))))
@@ -134,8 +132,8 @@ def _families() -> None:
     """Who goes which way: a list that reads on a phone too, in the order of the families' table."""
     st.subheader(_("Who does what"), anchor=False)
     names = alternative_names()
-    for start in range(0, len(FAMILIES), 2):
-        for column, one in zip(st.columns(2, gap="medium"), FAMILIES[start : start + 2], strict=False):
+    for start in range(0, len(released_models.FAMILIES), 2):
+        for column, one in zip(st.columns(2, gap="medium"), released_models.FAMILIES[start : start + 2], strict=False):
             paper = f"[{one.paper}]({one.paper_link}) · " if one.paper else ""
             with column, st.container(border=True, gap="xxsmall", height="stretch"):
                 st.markdown(f"**{one.models}** · {names[one.alternative]}")

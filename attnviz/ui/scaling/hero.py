@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnviz.experiments.scaling import growing_width
-from attnviz.experiments.scaling.alternatives import ALTERNATIVES
+from attnviz.experiments.scaling import alternatives, growing_width
 from attnviz.figures.scaling_bars import rows_of_bars
-from attnviz.ui.canvas.softmax_slider import Panel, Picked, SliderParameter, softmax_slider
+from attnviz.ui.canvas import softmax_slider
 from attnviz.ui.scaling import results, scaling_controls
 from attnviz.ui.scaling.names import alternative_names, colour, letter, plain_formula
 from attnviz.ui.shared import show
@@ -18,14 +17,17 @@ def bars(key: str, alternative: str) -> None:
     d_k, n_keys, seed = (scaling_controls.whole(name) for name in ("s_dk", "s_keys", "s_seed"))
     film = results.film(n_keys, seed, d_k)
     names = alternative_names()
-    panels = [Panel(name, names[name], plain_formula(name), colour(name)) for name in ("raw", "sqrt", alternative)]
+    panels = [
+        softmax_slider.Panel(name, names[name], plain_formula(name), colour(name))
+        for name in ("raw", "sqrt", alternative)
+    ]
 
-    def picked(pick: Picked) -> None:
+    def picked(pick: softmax_slider.Picked) -> None:
         scaling_controls.put("s_dk", pick.d_k)
-        if ALTERNATIVES[alternative].parameter:
+        if alternatives.ALTERNATIVES[alternative].parameter:
             scaling_controls.put(f"s_{alternative}", pick.parameter)
 
-    softmax_slider(
+    softmax_slider.softmax_slider(
         key,
         film.d_k,
         film.scores,
@@ -50,11 +52,11 @@ def under(key: str, row: growing_width.Result, words: str) -> None:
     show.under(fig, name=f"weights-dk{config.d_k}", key=key + "_picture", table=table, caption=words, words=words)
 
 
-def slider(alternative: str) -> SliderParameter | None:
+def slider(alternative: str) -> softmax_slider.SliderParameter | None:
     """The alternative's slider, where it has a parameter."""
-    one = ALTERNATIVES[alternative]
+    one = alternatives.ALTERNATIVES[alternative]
     if not one.parameter:
         return None
-    return SliderParameter(
+    return softmax_slider.SliderParameter(
         letter(alternative), scaling_controls.parameter(alternative), one.low, one.high, linear=one.low < 0
     )

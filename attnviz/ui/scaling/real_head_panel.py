@@ -6,20 +6,18 @@ import math
 
 import streamlit as st
 
-from attnviz.experiments.explorer.model_run import Stack
+from attnviz.experiments.explorer import Stack
 from attnviz.experiments.scaling import real_head as experiment
 from attnviz.figures import heatmap
 from attnviz.figures import scaling_head as figures
 from attnviz.ui.scaling import scaling_controls
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.shared import show
-from attnviz.ui.shared.sentence_input import sentence_read
-from attnviz.ui.shared.text import plain
+from attnviz.ui.shared import plain, sentence_input, show
 from attnviz.words import _
 
 
 def panel() -> None:
-    reading = sentence_read("s_model", "s_text", model_first=True)
+    reading = sentence_input.sentence_read("s_model", "s_text", model_first=True)
     if reading is None:
         return
     stack = reading.stacks[0]

@@ -14,9 +14,7 @@ from attnviz.figures import scaling_training as figures
 from attnviz.figures.theme import Figure
 from attnviz.ui.scaling import results, scaling_controls
 from attnviz.ui.scaling.names import K, Q, alternative_names, colour
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import spoken
+from attnviz.ui.shared import choice, show, spoken
 from attnviz.words import _
 
 BETWEEN_PICTURES = 0.4  # seconds

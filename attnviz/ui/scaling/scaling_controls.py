@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attnviz.experiments.scaling.alternatives import ALTERNATIVES, CHOICES
-from attnviz.experiments.scaling.draws import BROKEN, DISTRIBUTIONS
+from attnviz.experiments.scaling import alternatives, draws
 from attnviz.ui.scaling.names import alternative_names, distribution_names
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import plain
+from attnviz.ui.shared import choice, plain
 from attnviz.words import _
 
 NumberValue = int | float
@@ -41,7 +39,11 @@ NUMBERS = {
     "s_head": Number(0, 0, 999),
     "s_factor": Number(2.0, 0.0, 1000.0),
     "s_T": Number(1.0, 0.0, 1_000_000.0),
-    **{f"s_{one.id}": Number(one.default, one.low, one.high) for one in ALTERNATIVES.values() if one.parameter},
+    **{
+        f"s_{one.id}": Number(one.default, one.low, one.high)
+        for one in alternatives.ALTERNATIVES.values()
+        if one.parameter
+    },
 }
 #: The control that says how far an assumption is broken.
 STRENGTHS = {"correlated": "s_correlation", "shifted": "s_mean"}
@@ -110,7 +112,7 @@ def alternative() -> tuple[str, float]:
     """The alternative beside raw and scaled, and its parameter (1 where it has none)."""
     picked = choice(
         _("Alternative"),
-        {name: alternative_names()[name] for name in CHOICES},
+        {name: alternative_names()[name] for name in alternatives.CHOICES},
         "s_alternative",
         style="select",
     )
@@ -119,14 +121,16 @@ def alternative() -> tuple[str, float]:
 
 def chosen_alternative() -> tuple[str, float]:
     """The same without drawing the control."""
-    picked = str(st.session_state.get("s_alternative") or st.query_params.get("s_alternative") or CHOICES[0])
-    picked = picked if picked in CHOICES else CHOICES[0]
+    picked = str(
+        st.session_state.get("s_alternative") or st.query_params.get("s_alternative") or alternatives.CHOICES[0]
+    )
+    picked = picked if picked in alternatives.CHOICES else alternatives.CHOICES[0]
     return picked, parameter(picked)
 
 
 def parameter(name: str) -> float:
     """The parameter of an alternative, as it was last set."""
-    return float(value(f"s_{name}")) if ALTERNATIVES[name].parameter else 1.0
+    return float(value(f"s_{name}")) if alternatives.ALTERNATIVES[name].parameter else 1.0
 
 
 def distribution() -> tuple[str, float]:
@@ -137,13 +141,13 @@ def distribution() -> tuple[str, float]:
 
 def strength(name: str) -> float:
     """The correlation or the mean of a distribution that breaks an assumption; 0 for others."""
-    return float(value(STRENGTHS[name])) if name in BROKEN else 0.0
+    return float(value(STRENGTHS[name])) if name in draws.BROKEN else 0.0
 
 
 def chosen_distribution() -> tuple[str, float]:
     """The same without drawing the control."""
     picked = str(st.session_state.get("s_components") or st.query_params.get("s_components") or "normal")
-    picked = picked if picked in DISTRIBUTIONS else "normal"
+    picked = picked if picked in draws.DISTRIBUTIONS else "normal"
     return picked, strength(picked)
 
 

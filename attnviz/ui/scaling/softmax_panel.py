@@ -11,7 +11,7 @@ from attnviz.experiments.scaling import softmax_numerics as experiment
 from attnviz.figures import scaling_softmax as figures
 from attnviz.figures.scaling_bars import rows_of_bars
 from attnviz.figures.theme import SCALED
-from attnviz.ui.canvas.softmax_slider import Panel, SliderParameter, softmax_slider
+from attnviz.ui.canvas import softmax_slider
 from attnviz.ui.scaling import scaling_controls
 from attnviz.ui.shared import show
 from attnviz.words import _
@@ -46,13 +46,13 @@ def _weights(scores: list[float], temperature: float) -> None:
     p = experiment.weights(scores, temperature)
     bars, numbers = st.columns([1.7, 1], gap="large", vertical_alignment="center")
     with bars:
-        softmax_slider(
+        softmax_slider.softmax_slider(
             "s_typed_bars",
             np.array([1]),
             np.array([scores]),
-            [Panel("temperature", "softmax", "x / T", SCALED)],
+            [softmax_slider.Panel("temperature", "softmax", "x / T", SCALED)],
             at=1,
-            parameter=SliderParameter("T", temperature, 0.0, 100.0),
+            parameter=softmax_slider.SliderParameter("T", temperature, 0.0, 100.0),
             about="typed",
             on_pick=lambda pick: scaling_controls.put("s_T", pick.parameter),
         )

@@ -6,8 +6,7 @@ import math
 
 import streamlit as st
 
-from attnviz.experiments.scaling import variance
-from attnviz.experiments.scaling.draws import BROKEN
+from attnviz.experiments.scaling import draws, variance
 from attnviz.figures import scaling_variance as figures
 from attnviz.ui.scaling import results, scaling_controls
 from attnviz.ui.scaling.names import K, Q
@@ -148,7 +147,7 @@ def _broken(result: variance.Result) -> None:
                 "the sampling error above is itself unreliable, and one pair in a million can move the variance."
             )
         )
-    if config.distribution not in BROKEN or not config.strength:
+    if config.distribution not in draws.BROKEN or not config.strength:
         return
     what = {
         "correlated": _("q and k are correlated, r = {strength:g}: each product has mean r and variance 1 + r²."),

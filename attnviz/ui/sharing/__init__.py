@@ -1,1 +1,3 @@
-"""The panels of the sharing page: see it, count it, size it, prove it, MLA, and what others print."""
+"""The panels of the sharing page; each is a module."""
+
+__all__ = ["count_panel", "latent_panel", "prove_panel", "published_panel", "see_panel", "size_panel"]

@@ -8,13 +8,17 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import CustomShape, Scheme
-from attnviz.models.architecture.meta_device import measure
-from attnviz.models.architecture.parse_config import config_from_text
-from attnviz.models.architecture.presets import Preset, all_presets, find_preset
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import plain
+from attnviz.models.architecture import (
+    Architecture,
+    CustomShape,
+    Preset,
+    Scheme,
+    all_presets,
+    config_from_text,
+    find_preset,
+    measure_on_meta,
+)
+from attnviz.ui.shared import choice, plain
 from attnviz.words import _
 
 MOST_CHARS = 5000
@@ -125,7 +129,7 @@ EXAMPLE = """{
 def _read(text: str) -> Chosen:
     arch = Architecture.from_config(config_from_text(text))
     try:
-        total = measure(arch.config, 0).total_parameters if arch.config is not None else 0
+        total = measure_on_meta(arch.config, 0).total_parameters if arch.config is not None else 0
     except Exception as error:  # a model's own code
         raise Problem(
             "the config is read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]

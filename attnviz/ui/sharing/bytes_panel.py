@@ -5,11 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import has_heads, shared_otherwise
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import plain
+from attnviz.models.architecture import Architecture, has_heads, shared_otherwise
+from attnviz.ui.shared import choice, plain, show
 from attnviz.ui.sharing.units import binary, both
 from attnviz.ui.sharing.variants import ways
 from attnviz.words import _

@@ -7,13 +7,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.layer_spec import CONVENTIONS
-from attnviz.models.architecture.presets import all_presets
-from attnviz.ui.shared import show
-from attnviz.ui.shared.guarding import guard
-from attnviz.ui.shared.text import plain
+from attnviz.models.architecture import CONVENTIONS, Architecture, Deployment, all_presets
+from attnviz.ui.shared import guard, plain, show
 from attnviz.ui.sharing import bytes_panel, quality, sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose, number
 from attnviz.ui.sharing.tables import ColumnTable, columns, tabled

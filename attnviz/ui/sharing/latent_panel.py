@@ -7,13 +7,8 @@ import streamlit as st
 from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.presets import all_presets
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guarding import guard
-from attnviz.ui.shared.text import plain
+from attnviz.models.architecture import Architecture, Deployment, all_presets
+from attnviz.ui.shared import choice, guard, plain, show
 from attnviz.ui.sharing import sharing_snippets
 from attnviz.ui.sharing.architecture_form import number
 from attnviz.ui.sharing.count_panel import MOST_CONTEXT

@@ -5,11 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.sharing import live_layers
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.meta_device import Measurement, measure
-from attnviz.ui.shared.guarding import guard
-from attnviz.ui.shared.text import plain, spoken
+from attnviz.models.architecture import Architecture, Deployment, Measurement, measure_on_meta
+from attnviz.ui.shared import guard, plain, spoken
 from attnviz.ui.sharing import sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose, number
 from attnviz.ui.sharing.tables import columns, tabled
@@ -55,7 +52,7 @@ def _panel() -> None:
 def _measured(arch: Architecture, total: int, tokens: int, batch: int) -> Measurement:
     """`total` tells apart architectures whose attention is the same."""
     caches = any(layer.cached or layer.fixed for layer in arch.layers)
-    return measure(arch.config, tokens if caches else 0, batch, encoder_tokens=_encoder_tokens(arch, tokens))
+    return measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=_encoder_tokens(arch, tokens))
 
 
 def _encoder_tokens(arch: Architecture, tokens: int) -> int:

@@ -6,16 +6,13 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.experiments.explorer.model_run import Reading
-from attnviz.experiments.sharing import downstream, head_sharing
-from attnviz.experiments.sharing.head_sharing import Config, Method, Result
+from attnviz.experiments.explorer import Reading
+from attnviz.experiments.sharing import Method, downstream, head_sharing
+from attnviz.experiments.sharing import SharingConfig as Config
+from attnviz.experiments.sharing import SharingResult as Result
 from attnviz.figures import sharing_figures as figures
-from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.ui.shared import model_cache, show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guarding import guard
-from attnviz.ui.shared.sentence_input import sentence_read
-from attnviz.ui.shared.text import plain
+from attnviz.models.capture import RecordedLayer
+from attnviz.ui.shared import choice, guard, model_cache, plain, sentence_input, show
 from attnviz.ui.sharing import sharing_snippets
 from attnviz.ui.sharing.units import both
 from attnviz.words import _, ngettext
@@ -25,7 +22,7 @@ HEADS_SHOWN = 12
 
 
 def panel() -> None:
-    reading = sentence_read("h_lm", "h_text", kinds=("decoder", "encoder"))
+    reading = sentence_input.sentence_read("h_lm", "h_text", kinds=("decoder", "encoder"))
     if reading is None:
         return
     _fragment(reading)

@@ -6,12 +6,10 @@ from collections import Counter
 from fractions import Fraction
 
 from attnviz.core.precision import bits
-from attnviz.experiments.explorer.model_run import Reading
-from attnviz.experiments.sharing.head_sharing import Result
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.layer_spec import Paged
-from attnviz.ui.shared.code_snippet import snippet
+from attnviz.experiments.explorer import Reading
+from attnviz.experiments.sharing import SharingResult as Result
+from attnviz.models.architecture import Architecture, Deployment, Paged
+from attnviz.ui.shared import snippet
 
 
 def sharing(reading: Reading, result: Result) -> None:

@@ -10,13 +10,18 @@ import streamlit as st
 from attnviz.core.precision import DTYPES
 from attnviz.core.roofline import Machine
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size
-from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention
-from attnviz.models.architecture.presets import GIB, gpus
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guarding import guard
+from attnviz.models.architecture import (
+    CONVENTIONS,
+    FARTHEST,
+    GIB,
+    Architecture,
+    Convention,
+    Deployment,
+    Size,
+    gpus,
+    size_deployment,
+)
+from attnviz.ui.shared import choice, guard, show
 from attnviz.ui.sharing import sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose, number
 from attnviz.ui.sharing.count_panel import MOST_CONTEXT
@@ -48,7 +53,7 @@ def _panel() -> None:
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
 def sized(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
-    return size(arch, total, active, how, machine)
+    return size_deployment(arch, total, active, how, machine)
 
 
 def _how() -> Deployment:

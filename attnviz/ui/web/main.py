@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.ui.shared.controls import entering
+from attnviz.ui.shared import entering
 from attnviz.ui.web import navigation
 from attnviz.words import set_language_source
 

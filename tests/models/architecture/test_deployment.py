@@ -9,7 +9,7 @@ from attnviz.core.roofline import Machine
 from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.custom_shape import CustomShape, as_latent, shared_otherwise
-from attnviz.models.architecture.deployment import FARTHEST, Deployment, size
+from attnviz.models.architecture.deployment import FARTHEST, Deployment, size_deployment
 from attnviz.models.architecture.presets import all_presets, find_preset, gpus, quality
 
 A100 = gpus()["a100-80gb"].machine
@@ -18,7 +18,7 @@ NAMES = ["llama-3.1-8b", "gemma-3-27b", "deepseek-v3", "gpt-oss-120b", "jamba-v0
 
 def sized(name, how, machine=A100):
     preset = find_preset(name)
-    return size(Architecture.preset(name), preset.total_parameters, preset.active_parameters, how, machine)
+    return size_deployment(Architecture.preset(name), preset.total_parameters, preset.active_parameters, how, machine)
 
 
 @given(
@@ -50,7 +50,7 @@ def test_the_largest_batch_fits_and_one_more_does_not(name, context):
 def test_the_context_no_batch_fills_is_the_published_one(kv_heads, limit):
     preset = find_preset("llama-3.1-8b")
     arch = shared_otherwise(Architecture.preset("llama-3.1-8b"), kv_heads)
-    found = size(arch, preset.total_parameters, preset.active_parameters, Deployment(), A100)
+    found = size_deployment(arch, preset.total_parameters, preset.active_parameters, Deployment(), A100)
     assert found.bandwidth_limit == limit
 
 
@@ -84,7 +84,7 @@ SMALL = CustomShape(n_layers=2, d_model=96, n_heads=6, n_kv_heads=2, d_head=20, 
 )  # fmt: skip
 def test_the_visitors_own_shape_has_the_parameters_and_cache_of_a_real_model(shape):
     arch = shape.architecture()
-    found = meta_device.measure(arch.config, 9)
+    found = meta_device.measure_on_meta(arch.config, 9)
     assert found.failure is None
     assert found.total_parameters == shape.total_parameters
     assert found.attention_parameters == arch.attention_parameters()
