@@ -56,9 +56,9 @@ def code_of(shown: Shown) -> str:
     frame = f", frame={request.frame!r}" if shown.reading.source.frame != "usual" else ""
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
     return f"""import torch
-from attnviz.models.capture.run import capture
-from attnviz.models.loading.load_model import load
-from attnviz.models.tokens.encoding import encode
+from attnviz.models.capture import capture
+from attnviz.models.loading import load
+from attnviz.models.tokens import encode
 
 loaded = load({request.model!r})
 tokens = encode(loaded, {request.text!r}{second}{frame})

@@ -7,11 +7,10 @@ from typing import cast
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer import Request
+from attnviz.experiments.explorer import Frame, Request
 from attnviz.models.catalogue import EXAMPLES, Example, ModelKind
 from attnviz.models.loading import Availability, availabilities
 from attnviz.models.settings import current
-from attnviz.models.tokens import Frame
 from attnviz.ui.explorer import explorer_state, saved_view
 from attnviz.ui.shared import choice, model_cache, plain, set_linked
 from attnviz.words import _, say

@@ -11,10 +11,9 @@ import numpy as np
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer import Matrix, Stack, WhatIf, changes, head_matrix, slots
+from attnviz.experiments.explorer import Matrix, Stack, Trace, WhatIf, changes, head_matrix, slots
 from attnviz.experiments.explorer import what_if as experiment
 from attnviz.figures import attention_figures as figures
-from attnviz.models.capture import Trace
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown, caption_of, long_table, picture_of

@@ -6,12 +6,11 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.experiments.explorer import Reading
+from attnviz.experiments.explorer import Reading, RecordedLayer
 from attnviz.experiments.sharing import Method, downstream, head_sharing
 from attnviz.experiments.sharing import SharingConfig as Config
 from attnviz.experiments.sharing import SharingResult as Result
 from attnviz.figures import sharing_figures as figures
-from attnviz.models.capture import RecordedLayer
 from attnviz.ui.shared import choice, guard, model_cache, plain, sentence_input, show
 from attnviz.ui.sharing import sharing_snippets
 from attnviz.ui.sharing.units import both

@@ -31,9 +31,9 @@ def sharing_code(reading: Reading, result: Result) -> str:
     }[config.method]
     return f"""\
 import torch
-from attnviz.models.capture.run import capture
-from attnviz.models.loading.load_model import load
-from attnviz.models.tokens.encoding import encode
+from attnviz.models.capture import capture
+from attnviz.models.loading import load
+from attnviz.models.tokens import encode
 
 loaded = load({reading.request.model!r})
 tokens = encode(loaded, {reading.request.text!r})

