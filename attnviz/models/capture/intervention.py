@@ -33,8 +33,8 @@ TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 class Edit:
     """What to change, and where. Edits are made in the order given; a later one wins over an earlier.
 
-    `layers` and `heads` count from 0; `layers` within the stack and kind, as `Layer.index` does.
-    `mask` replaces the model's pattern as in `Layer.weights`. `scale` is what multiplies q.kT, and
+    `layers` and `heads` count from 0; `layers` within the stack and kind, as `RecordedLayer.index` does.
+    `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` is what multiplies q.kT, and
     `factor` multiplies what the model itself uses. `change` is given q (B, H, Q, D), k (B, G, K, D) and
     v (B, G, K, Dv) of the whole layer and returns what to use in their place, for the chosen heads; it may
     return fewer key/value heads. Dropout, in a model that trains, does not act in a layer that is changed.

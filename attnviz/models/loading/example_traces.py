@@ -1,6 +1,6 @@
 """The explorer's examples, captured once and kept: they show before any model is in memory.
 
-One folder for each packaged model in the cache folder, built and verified as `store` does. Beside each
+One folder for each packaged model in the cache folder, built and verified by `cache_folder`. Beside each
 trace lie its tokens, so that reading an example back needs neither model nor tokenizer.
 """
 

@@ -1,4 +1,4 @@
-"""The web server: Streamlit's own app around attnviz/ui/main.py, and the few files it hands out."""
+"""The web server: Streamlit's own app around main.py, and the few files it hands out."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def packaged(monkeypatch, tmp_path):
     data = (place / "tiny.gguf").read_bytes()
     wheel = WheelFile("tiny-wheel", "tiny_wheel", "tiny.gguf", len(data), hashlib.sha256(data).hexdigest())
     entry = Entry("tiny", "Tiny", "tiny/tiny", "decoder", "Nothing much", "MIT", 2, 4, 2, 1, 1, wheel)
-    monkeypatch.setattr(lookup, "SHELF", (entry,))
+    monkeypatch.setattr(lookup, "CATALOGUE", (entry,))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     return entry
 
