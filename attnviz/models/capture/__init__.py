@@ -6,20 +6,18 @@ from attnviz.models.capture.head_selection import of_heads
 from attnviz.models.capture.intervention import Edit, NumberChoice, TensorChange, intervene
 from attnviz.models.capture.next_token import guesses, moved, total_variation
 from attnviz.models.capture.output_projection import output_projection_of
-from attnviz.models.capture.recorded_layer import AttentionKind, MaskChoice, RecordedLayer, ScaleChoice, StackName
+from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.run import adopt, capture
 from attnviz.models.capture.trace import Trace
 from attnviz.models.capture.trace_file import load_trace, save_trace
 
 __all__ = [
-    "AttentionKind",
     "Edit",
     "Logits",
     "MaskChoice",
     "NumberChoice",
     "RecordedLayer",
     "ScaleChoice",
-    "StackName",
     "TensorChange",
     "Trace",
     "adopt",
