@@ -6,17 +6,17 @@ import streamlit as st
 
 from attnviz.experiments.building import attention_by_hand, embeddings
 from attnviz.ui.building import (
+    building_choices,
     code_panel,
     config_form,
     lesson_heads,
     lesson_qkv,
     lesson_softmax,
-    place,
     sizes_panel,
     walk,
     weights_panel,
 )
-from attnviz.ui.shared import choice, guard, spoken
+from attnviz.ui.shared import guard, one_of, spoken
 from attnviz.words import _
 
 st.title(_("Build attention by hand"), anchor=False)
@@ -39,7 +39,7 @@ def further(result: attention_by_hand.Result) -> None:
         "heads": _("Why several heads?"),
     }
     st.subheader(_("Ask further"), anchor=False)
-    question = choice(_("Question"), questions, "b_ask", label_visibility="collapsed")
+    question = one_of(building_choices.QUESTION, _("Question"), questions, label_visibility="collapsed")
     with guard():
         match question:
             case "weights":
@@ -55,9 +55,7 @@ def further(result: attention_by_hand.Result) -> None:
 
 
 with guard():
-    place.read()  # a damaged link is said once; the page goes on without it
-with guard():
-    asked = config_form.ask(place.read().edits)
+    asked = config_form.ask()
     for notice in asked.notices:
         st.info(spoken(notice))
     result = attention_by_hand.run(asked.config)

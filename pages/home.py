@@ -11,11 +11,11 @@ from attnviz.figures import attention_figures as figures
 from attnviz.models.loading import availability
 from attnviz.ui import canvas
 from attnviz.ui.explorer import head_panel
-from attnviz.ui.shared import guard, model_cache, show, spoken
+from attnviz.ui.home import home_choices
+from attnviz.ui.shared import guard, model_cache, show, spoken, widgets
 from attnviz.ui.web import navigation
 from attnviz.words import _
 
-SENTENCE = "The animal didn't cross the street because it was too tired."
 IT = 8  # the position of "it"
 
 
@@ -37,16 +37,16 @@ def picture(config: landing.Config) -> tuple[Matrix, str]:
 
 def first_look() -> None:
     """A sentence, two switches, one head, and what to see in it."""
-    text = st.text_input(_("Type a sentence"), SENTENCE, key="sentence", bind="query-params", max_chars=400, live=True)
+    text = widgets.text(home_choices.SENTENCE, _("Type a sentence"), live=True)
     ahead, raw = (
         _("On: a token sees only itself and what came before it, as when a model writes. Off: it may look ahead."),
         _("On: scores are divided by the root of their width before they become weights. Off: they stay as large."),
     )
     with st.container(horizontal=True):
-        causal = st.toggle(_("Causal mask"), True, key="causal", bind="query-params", help=ahead)
-        scaled = st.toggle(_("Scale by 1/√d"), True, key="scaled", bind="query-params", help=raw)
-    matrix, said = picture(landing.Config(text or "", causal, scaled))
-    start = canvas.Pins((canvas.Pin("q", IT),)) if text == SENTENCE else None
+        causal = widgets.toggle(home_choices.CAUSAL, _("Causal mask"), help=ahead)
+        scaled = widgets.toggle(home_choices.SCALED, _("Scale by 1/√d"), help=raw)
+    matrix, said = picture(landing.Config(text, causal, scaled))
+    start = canvas.Pins((canvas.Pin("q", IT),)) if text == home_choices.EXAMPLE else None
     pins = canvas.head_view("home", canvas.Head(matrix.values, said, matrix.hidden), matrix.rows, pins=start)
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     row = rows[-1] if rows else head_panel.telling_row(matrix)

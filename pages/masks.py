@@ -9,16 +9,15 @@ from attnviz.ui.masks import (
     far_panel,
     layers_panel,
     leak_panel,
+    mask_choices,
     mask_code_panel,
-    mask_state,
     rules_form,
+    sentence_words,
     traps_panel,
     workbench,
 )
-from attnviz.ui.shared import choice, guard
+from attnviz.ui.shared import guard, link_state, widgets
 from attnviz.words import _
-
-SENTENCE = "The cat sat on the mat because it was tired"  # in every language: a link must show the same
 
 st.title(_("Who may look at whom"), anchor=False)
 
@@ -27,26 +26,17 @@ def ask() -> tuple[tuple[str, ...], int]:
     """The sentence as words, and the seed of its random vectors."""
     text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
     with text:
-        st.text_input(
-            _("Your sentence"),
-            value=SENTENCE,
-            max_chars=3000,
-            key="m_text",
-            bind="query-params",
-            persist_state="session",
-        )
+        sentence = widgets.text(mask_choices.SENTENCE, _("Your sentence"))
     with number:
-        seed = st.number_input(
-            _("Vectors: random, seed"), 0, 9999, 0, key="m_seed", bind="query-params", persist_state="session"
-        )
-    return mask_state.words(), int(seed or 0)
+        seed = widgets.number(mask_choices.SEED, _("Vectors: random, seed"), step=1)
+    return sentence_words.words(sentence), seed
 
 
 @st.fragment
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Everything below the sentence: painting a cell runs this and nothing else."""
     with guard():
-        config = mask_lab.Config(words, seed, rules_form.strip(), mask_state.paint())
+        config = mask_lab.Config(words, seed, rules_form.strip(), link_state.value(mask_choices.PAINT))
         result = workbench.show_grid(config)
         views = {
             "layers": _("After n layers"),
@@ -54,7 +44,7 @@ def lab(words: tuple[str, ...], seed: int) -> None:
             "traps": _("Traps"),
             "training": _("Training"),
         }
-        view = choice(_("Look closer"), views, "m_view", label_visibility="collapsed")
+        view = widgets.one_of(mask_choices.VIEW, _("Look closer"), views, label_visibility="collapsed")
         with guard():
             if view == "layers":
                 layers_panel.panel(result)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.scaling import ending, sections
-from attnviz.ui.shared import choice, guard
+from attnviz.ui.scaling import ending, scaling_choices, sections
+from attnviz.ui.shared import guard, one_of
 from attnviz.words import _
 
 st.title(_("Why divide by √d_k?"), anchor=False)
@@ -15,7 +15,7 @@ st.markdown(
         "apart, word by word. Every number is computed now, from random vectors with a seed or from a trained model."
     )
 )
-section = choice(_("Section"), sections.titles(), "s_section", label_visibility="collapsed")
+section = one_of(scaling_choices.SECTION, _("Section"), sections.titles(), label_visibility="collapsed")
 with guard():
     sections.SECTIONS[section]()
 with guard():

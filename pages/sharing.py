@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.shared import choice, guard
-from attnviz.ui.sharing import count_panel, latent_panel, prove_panel, published_panel, see_panel, size_panel
+from attnviz.ui.shared import guard, one_of
+from attnviz.ui.sharing import (
+    count_panel,
+    latent_panel,
+    prove_panel,
+    published_panel,
+    see_panel,
+    sharing_choices,
+    size_panel,
+)
 from attnviz.words import _
 
 st.title(_("Share keys and values"), anchor=False)
@@ -17,8 +25,7 @@ VIEWS = {
     "latent": (_("MLA"), latent_panel.panel),
     "published": (_("What others print"), published_panel.panel),
 }
-view = choice(
-    _("View"), {name: label for name, (label, _panel) in VIEWS.items()}, "h_view", label_visibility="collapsed"
-)
+names = {name: label for name, (label, _panel) in VIEWS.items()}
+view = one_of(sharing_choices.VIEW, _("View"), names, label_visibility="collapsed")
 with guard():
     VIEWS[view][1]()

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from attnviz.ui.web.navigation import PAGES_DIR, ROWS
+from attnviz.ui.shared.page_files import PAGES_DIR
+from attnviz.ui.web.navigation import ROWS
 
 
 def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
@@ -15,7 +16,7 @@ def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
 
 def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
     assert {row.name for row in ROWS} == {path.stem for path in PAGES_DIR.glob("*.py")}
-    links = [link.proto.page for link in visit().get("page_link")]
+    links = [link.proto.page for link in visit().main.get("page_link")]
     assert sorted(links) == sorted(row.name for row in ROWS if not row.is_home)
 
 

@@ -17,8 +17,8 @@ from attnviz.experiments.masks.mask_rules import KINDS, Rule, combined
 from attnviz.experiments.word_vectors import sentence
 from attnviz.ui.canvas import packing
 from attnviz.ui.masks import layers_panel as layers_panel
-from attnviz.ui.masks.mask_state import from_json, to_json
-from attnviz.ui.shared import links
+from attnviz.ui.masks.mask_choices import PAINT
+from attnviz.ui.shared import link_pack as links
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
 
@@ -116,7 +116,7 @@ def test_parameters_change_the_mask(visit):
 
 def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
     paint = Painted(10, on=(9,), off=(0, 33))
-    app = visit("masks", m_paint=links.pack(to_json(paint)))
+    app = visit("masks", m_paint=links.pack(PAINT.write(paint)))
     expected = combined((Rule.of("causal"),), 10).numpy()
     expected[0, 9], expected[0, 0], expected[3, 3] = True, False, False
     assert (grid(app) == expected).all()
@@ -129,7 +129,7 @@ def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
 def test_any_paint_on_the_largest_grid_fits_into_a_link():
     cells = np.random.default_rng(0).integers(0, 3, 128 * 128)
     paint = Painted(128, tuple(np.flatnonzero(cells == 1).tolist()), tuple(np.flatnonzero(cells == 2).tolist()))
-    assert from_json(links.unpack(links.pack(to_json(paint)))) == paint
+    assert PAINT.read(links.unpack(links.pack(PAINT.write(paint)))) == paint
 
 
 @pytest.mark.parametrize("text", ["nonsense", links.pack({"n": 4000, "on": "", "off": ""}), links.pack([1])])

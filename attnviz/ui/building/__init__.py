@@ -1,6 +1,7 @@
 """The panels of the building page; each is a module."""
 
 __all__ = [
+    "building_choices",
     "code_panel",
     "config_form",
     "lesson_heads",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.building import attention_by_hand, generated_code
-from attnviz.ui.shared import choice, spoken
+from attnviz.ui.building import building_choices
+from attnviz.ui.shared import spoken, widgets
 from attnviz.words import _
 
 
@@ -17,7 +18,7 @@ def panel(result: attention_by_hand.Result) -> None:
         "sdpa": "F.scaled_dot_product_attention",
         "mha": "nn.MultiheadAttention",
     }
-    which = choice(_("Written as"), shown, "b_code", label_visibility="collapsed")
+    which = widgets.one_of(building_choices.CODE, _("Written as"), shown, label_visibility="collapsed")
     if which == "module":
         _module(result)
     elif which == "sdpa":

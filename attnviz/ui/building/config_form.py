@@ -10,12 +10,9 @@ import streamlit as st
 from attnviz.core.message import Message, Problem
 from attnviz.experiments.building import embeddings, inputs
 from attnviz.models.loading import availabilities
-from attnviz.ui.shared import choice, model_cache
+from attnviz.ui.building import building_choices
+from attnviz.ui.shared import link_state, model_cache, widgets
 from attnviz.words import _
-
-SENTENCE, OTHER = "the cat sat down", "le chat noir"
-LONGEST = 400  # characters
-HEADS = 4
 
 
 @dataclass(frozen=True)
@@ -27,24 +24,30 @@ class Asked:
     notices: tuple[Message, ...]
 
 
-def ask(edits: tuple[inputs.CellEdit, ...]) -> Asked:
+def ask() -> Asked:
     """Draw the controls and answer what was asked for."""
-    chosen: dict[str, Any] = {"edits": edits}
+    chosen: dict[str, Any] = {"edits": link_state.value(building_choices.EDITS)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(width=330)
         with st.container(width=126):
             kinds = {"self": _("self"), "cross": _("cross")}
-            cross = choice(_("Attention"), kinds, "b_kind") == "cross"
+            cross = widgets.one_of(building_choices.KIND, _("Attention"), kinds) == "cross"
         with st.container(width=96):
-            chosen["n_heads"] = int(choice(_("Query heads"), _numbers(1, HEADS), "b_h", default="2", style="select"))
+            chosen["n_heads"] = int(
+                widgets.one_of(
+                    building_choices.HEADS, _("Query heads"), _numbers(building_choices.HEADS.ids), style="select"
+                )
+            )
         with st.container(width=164):
             chosen["mask"] = _mask(cross)
         with st.container(width=150):
             chosen["position"] = _position(cross)
         with st.popover(_("More"), icon=":material/tune:"):
             chosen |= _sizes(chosen["n_heads"], chosen["mask"]) | _switches()
-            source = choice(_("Word vectors"), _sources(), "b_vectors", style="select")
-            chosen["seed"] = _slider(_("Random seed"), 0, 20, inputs.Config.seed, "b_seed")
+            source = widgets.one_of(
+                building_choices.VECTORS, _("Word vectors"), _sources(), usual="random", style="select"
+            )
+            chosen["seed"] = widgets.slider(building_choices.SEED, _("Random seed"))
     with sentences:
         text, other = _sentences(cross)
     if cross and not other.strip():
@@ -55,71 +58,60 @@ def ask(edits: tuple[inputs.CellEdit, ...]) -> Asked:
 
 
 def _sentences(cross: bool) -> tuple[str, str]:
-    text = st.text_input(
+    text = widgets.text(
+        building_choices.SENTENCE,
         _("Sentence (queries)") if cross else _("Sentence"),
-        value=SENTENCE,
-        key="b_text",
-        bind="query-params",
-        persist_state="session",
-        max_chars=LONGEST,
         help=_("Up to {most} words: each becomes one row of X.").format(most=inputs.MOST_WORDS),
     )
-    if not cross:
-        return text or "", ""
-    other = st.text_input(
-        _("Sentence (keys and values)"),
-        value=OTHER,
-        key="b_other",
-        bind="query-params",
-        persist_state="session",
-        max_chars=LONGEST,
-    )
-    return text or "", other or ""
+    return text, widgets.text(building_choices.OTHER, _("Sentence (keys and values)")) if cross else ""
 
 
 def _mask(cross: bool) -> inputs.MaskName:
     masks = {"none": _("none"), "padding": _("last key is padding")}
     if not cross:
         masks = {"none": _("none"), "causal": _("causal"), "window": _("window"), "padding": _("last key is padding")}
-    return cast(inputs.MaskName, choice(_("Mask"), masks, "b_mask", style="select"))
+    return cast(inputs.MaskName, widgets.one_of(building_choices.MASK, _("Mask"), masks, style="select"))
 
 
 def _position(cross: bool) -> inputs.PositionChoice:
     places = {"none": _("none"), "sinusoidal": _("sinusoidal")}
     if not cross:
         places |= {"rope": "RoPE", "alibi": "ALiBi"}
-    return cast(inputs.PositionChoice, choice(_("Position"), places, "b_pos", style="select"))
+    return cast(inputs.PositionChoice, widgets.one_of(building_choices.POSITION, _("Position"), places, style="select"))
 
 
 def _sizes(heads: int, mask: inputs.MaskName) -> dict[str, Any]:
     """Widths and counts that a first look does not need."""
     divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
-    chosen: dict[str, Any] = {"n_kv_heads": int(choice(_("Key/value heads"), divisors, "b_g"))}
-    chosen["d_model"] = _slider(_("Model width M"), 2, 8, 4, "b_m")
-    chosen["d_head"] = width = _slider(_("Head width D"), 1, 6, 2, "b_d")
-    value = choice(_("Value width Dv"), {"same": _("as D")} | _numbers(1, 6), "b_dv", style="select")
+    chosen: dict[str, Any] = {
+        "n_kv_heads": int(widgets.one_of(building_choices.KV_HEADS, _("Key/value heads"), divisors))
+    }
+    chosen["d_model"] = widgets.slider(building_choices.D_MODEL, _("Model width M"))
+    chosen["d_head"] = width = widgets.slider(building_choices.D_HEAD, _("Head width D"))
+    widths = _numbers(building_choices.D_VALUE.ids) | {"same": _("as D")}
+    value = widgets.one_of(building_choices.D_VALUE, _("Value width Dv"), widths, style="select")
     chosen["d_value"] = width if value == "same" else int(value)
-    chosen["batch"] = _slider(_("Sentences in the batch"), 1, 3, 1, "b_batch")
+    chosen["batch"] = widgets.slider(building_choices.BATCH, _("Sentences in the batch"))
     if mask == "window":
-        chosen["window"] = _slider(_("Window, in keys"), 1, 5, 2, "b_window")
+        chosen["window"] = widgets.slider(building_choices.WINDOW, _("Window, in keys"))
     return chosen
 
 
 def _switches() -> dict[str, Any]:
     """What is done besides, and whether dropout acts."""
     chosen: dict[str, Any] = {
-        "packed": _toggle(_("One packed projection"), False, "b_packed"),
-        "bias": _toggle(_("Bias in the projections"), False, "b_bias"),
-        "qk_norm": _toggle(_("Normalise Q and K"), False, "b_qknorm"),
-        "scaled": _toggle(_("Divide scores by √D"), True, "b_scale"),
+        "packed": widgets.toggle(building_choices.PACKED, _("One packed projection")),
+        "bias": widgets.toggle(building_choices.BIAS, _("Bias in the projections")),
+        "qk_norm": widgets.toggle(building_choices.QK_NORM, _("Normalise Q and K")),
+        "scaled": widgets.toggle(building_choices.SCALED, _("Divide scores by √D")),
     }
-    dropout = st.slider(_("Dropout"), 0.0, 0.9, 0.0, 0.1, key="b_dropout", bind="query-params", persist_state="session")
-    training = _toggle(_("Training mode"), False, "b_train", help=_("Dropout acts in training alone."))
+    dropout = widgets.slider(building_choices.DROPOUT, _("Dropout"), step=0.1)
+    training = widgets.toggle(building_choices.TRAINING, _("Training mode"), help=_("Dropout acts in training alone."))
     return chosen | {"dropout": round(dropout, 2), "training": training}
 
 
-def _numbers(first: int, last: int) -> dict[str, str]:
-    return {str(n): str(n) for n in range(first, last + 1)}
+def _numbers(ids: tuple[str, ...]) -> dict[str, str]:
+    return {name: name for name in ids}
 
 
 def _sources() -> dict[str, str]:
@@ -131,17 +123,9 @@ def _sources() -> dict[str, str]:
     return found
 
 
-def _slider(label: str, low: int, high: int, value: int, key: str) -> int:
-    return int(st.slider(label, low, high, value, key=key, bind="query-params", persist_state="session"))
-
-
-def _toggle(label: str, value: bool, key: str, help: str | None = None) -> bool:
-    return bool(st.toggle(label, value, key=key, bind="query-params", persist_state="session", help=help))
-
-
 def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
     """The words cut to what fits, their vectors, and the configuration."""
-    sides = [tuple(side[:LONGEST].split()) for side in (text, other)]
+    sides = [tuple(side[: building_choices.LONGEST].split()) for side in (text, other)]
     notices = [
         Message("Of {n} words the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})
         for side in sides
@@ -150,7 +134,12 @@ def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
     words, others = (side[: inputs.MOST_WORDS] for side in sides)
     vectors = None
     if source != "random" and words:
-        vectors = embeddings.rows(model_cache.model(source), text[:LONGEST], other[:LONGEST], chosen["d_model"])
+        vectors = embeddings.rows(
+            model_cache.model(source),
+            text[: building_choices.LONGEST],
+            other[: building_choices.LONGEST],
+            chosen["d_model"],
+        )
         words, others = vectors.words, vectors.other
     given = vectors.rows if vectors else ()
     return Asked(inputs.Config(words=words, other=others, rows=given, **chosen), vectors, tuple(notices))

@@ -7,7 +7,8 @@ import streamlit as st
 
 from attnviz.experiments.building import attention_by_hand, many_heads
 from attnviz.figures import building_figures as figures
-from attnviz.ui.shared import choice, show
+from attnviz.ui.building import building_choices
+from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
 STAND_IN = ("the", "cat", "sat", "on", "the", "mat")  # for sentences too short to have two neighbours
@@ -19,17 +20,15 @@ def panel(result: attention_by_hand.Result) -> None:
     words = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
     heads_at, share_at = st.columns(2, gap="large")
     with heads_at:
-        heads = int(choice(_("Things each word has to look at"), {"2": "2", "3": "3", "4": "4"}, "b_things"))
-    share = share_at.slider(
-        _("Share of the single head's weight for the first"),
-        0.0,
-        1.0,
-        0.5,
-        0.05,
-        key="b_share",
-        bind="query-params",
-        persist_state="session",
-    )
+        heads = int(
+            widgets.one_of(
+                building_choices.THINGS,
+                _("Things each word has to look at"),
+                {n: n for n in building_choices.THINGS.ids},
+            )
+        )
+    with share_at:
+        share = widgets.slider(building_choices.SHARE, _("Share of the single head's weight for the first"), step=0.05)
     found = many_heads.run(many_heads.Config(words, d_model=WIDTH, n_heads=heads, share=share))
     _said(found)
     left, right = st.columns([1.5, 1], gap="large")

@@ -7,8 +7,8 @@ import streamlit as st
 
 from attnviz.experiments.building import attention_by_hand, mixing_matrix
 from attnviz.figures import building_figures as figures
-from attnviz.ui.building import place
-from attnviz.ui.shared import choice, plain, show
+from attnviz.ui.building import building_choices, place
+from attnviz.ui.shared import plain, show, widgets
 from attnviz.words import _
 
 
@@ -23,7 +23,7 @@ def panel(result: attention_by_hand.Result) -> None:
         ).format(h=head + 1)
     )
     orders = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
-    order = _order(choice(_("Change the order"), orders, "b_order"), len(words))
+    order = _order(widgets.one_of(building_choices.ORDER, _("Change the order"), orders), len(words))
     found = mixing_matrix.run(_config(result, head, order))
     _adapts(found, words, order)
     left, right = st.columns([1.25, 1], gap="large")

@@ -7,8 +7,8 @@ import streamlit as st
 
 from attnviz.experiments.building import attention_by_hand, normalisers
 from attnviz.figures import building_figures as figures
-from attnviz.ui.building import place
-from attnviz.ui.shared import choice, plain, quoted, show
+from attnviz.ui.building import building_choices, place
+from attnviz.ui.shared import plain, quoted, show, widgets
 from attnviz.words import _
 
 
@@ -18,7 +18,7 @@ def panel(result: attention_by_hand.Result) -> None:
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
     queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}
-    i = int(choice(_("Query"), queries, "b_query", default=str(_most_mixed(rows))))
+    i = int(widgets.one_of(building_choices.QUERY, _("Query"), queries, usual=str(_most_mixed(rows))))
     values = result.tensors["V"][b, result.config.layout.kv_head_of(head)]
     found = normalisers.run(rows[i].astype(float), values.astype(float))
     _bars(found, quoted(words[i]), head, result.k_words[b])

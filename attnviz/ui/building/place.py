@@ -1,90 +1,51 @@
-"""Where the visitor stands on the walk, and the weights typed by hand: kept in the session and in the link."""
+"""Where the visitor stands on the walk: the step, the number that is chosen, the head and the sentence on show."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
-import streamlit as st
+from attnviz.experiments.building import attention_by_hand
+from attnviz.ui.building import building_choices
+from attnviz.ui.shared import link_state
 
-from attnviz.core.message import Problem
-from attnviz.experiments.building import attention_by_hand, inputs
-from attnviz.ui.shared import linked, links, set_linked
-
-LINK, STEP = "b_at", "b_step"
-STRIP = "build_strip"  #: the strip's key: its state dies when the visitor leaves the page
-_KEPT, _SEEN = "_build_place", "_build_seen"
-MOST_EDITS = 800  # every cell of the largest matrices
+STRIP = "build_strip"
 
 
 @dataclass(frozen=True)
 class Place:
-    """The chosen number (part, row, col), head and sentence, and the edits."""
+    """The chosen number (part, row, col), head and sentence."""
 
     part: int = 0
     row: int = 1
     col: int = 0
     head: int = 0
     sentence: int = 0
-    edits: tuple[inputs.CellEdit, ...] = ()
-    version: int = 0  #: grows when the edits come from outside the editor, which then starts anew
 
 
 def read() -> Place:
-    """From this session, or from the link when that was changed by another hand."""
-    text = st.query_params.get(LINK)
-    if _KEPT in st.session_state and st.session_state.get(_SEEN) == text:
-        return cast(Place, st.session_state[_KEPT])
-    if text is None and _KEPT in st.session_state and STRIP not in st.session_state:
-        change(version=st.session_state[_KEPT].version + 1)  # back from another page: nothing typed is lost
-        return cast(Place, st.session_state[_KEPT])
-    version = st.session_state[_KEPT].version + 1 if _KEPT in st.session_state else 0
-    st.session_state[_SEEN] = text
-    st.session_state[_KEPT] = Place(version=version)
-    if text:
-        st.session_state[_KEPT] = replace(_parsed(links.unpack(text)), version=version)
-    return cast(Place, st.session_state[_KEPT])
+    """As the link has it; nothing is checked against today's tensors."""
+    return Place(**{name: link_state.value(choice) for name, choice in building_choices.AT.items()})
 
 
 def change(**changes: Any) -> None:
-    """Move, or edit: call it from callbacks. A Problem when the edits do not fit into the link."""
-    place = replace(st.session_state.get(_KEPT, Place()), **changes)
-    st.session_state[_KEPT] = place
-    said = asdict(place)
-    del said["version"]
-    brief = {name[0]: value for name, value in said.items() if value != getattr(Place, name)}
-    links.write(LINK, brief or None)
-    st.session_state[_SEEN] = st.query_params.get(LINK)
-
-
-def _parsed(value: Any) -> Place:
-    """The link is from anyone: what makes no sense in it is refused."""
-    try:
-        numbers = {name: int(value.get(name[0], getattr(Place, name))) for name in ("part", "row", "col", "head")}
-        numbers["sentence"] = int(value.get("s", 0))
-        edits = tuple((str(m), int(r), int(c), float(v)) for m, r, c, v in value.get("e", ())[:MOST_EDITS])
-    except (AttributeError, TypeError, ValueError) as cause:
-        raise Problem("The link's chosen cell and edited weights cannot be read.") from cause
-    if min(numbers.values()) < 0 or any(m not in inputs.MATRICES or not abs(v) <= 100 for m, _r, _c, v in edits):
-        raise Problem("The link's chosen cell and edited weights cannot be read.")
-    return Place(**numbers, edits=edits)
+    """Move. Call it from callbacks."""
+    link_state.put_all({building_choices.AT[name]: value for name, value in changes.items()})
 
 
 def step(ids: tuple[str, ...]) -> str:
-    """The step stood on: the one asked for, or the nearest that this configuration has."""
-
-    def parse(text: str) -> str:
-        if text not in ids:
-            raise ValueError(text)
-        return text
-
-    chosen = linked(STEP, "scores", parse)
-    return chosen if chosen in ids else "scores"
+    """The step stood on: the one asked for, or the scores where this configuration has no such step."""
+    asked = link_state.value(building_choices.STEP) or building_choices.FIRST_STEP
+    if asked in ids:
+        return asked
+    link_state.refuse(building_choices.STEP, asked, building_choices.FIRST_STEP)
+    return building_choices.FIRST_STEP
 
 
 def walk_to(wanted: str) -> None:
-    """Another step: from callbacks."""
-    set_linked(STEP, wanted, None if wanted == "scores" else wanted)
+    """Another step, from its first matrix on. Call it from callbacks."""
+    usual = "" if wanted == building_choices.FIRST_STEP else wanted
+    link_state.put_all({building_choices.STEP: usual, building_choices.AT["part"]: 0})
 
 
 def head(result: attention_by_hand.Result) -> int:

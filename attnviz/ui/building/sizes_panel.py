@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.building import size_mismatches
-from attnviz.ui.shared import choice, plain, spoken
+from attnviz.ui.building import building_choices
+from attnviz.ui.shared import plain, spoken, widgets
 from attnviz.words import _
 
 
@@ -25,7 +26,7 @@ def panel() -> None:
         "none": _("none"),
         "own": _("my own sizes"),
     }
-    mistake = choice(_("Mistake"), mistakes, "b_wrong")
+    mistake = widgets.one_of(building_choices.MISTAKE, _("Mistake"), mistakes)
     sizes = _own() if mistake == "own" else size_mismatches.Sizes(**size_mismatches.MISTAKES[mistake])
     result = size_mismatches.run(sizes)
     left, right = st.columns([1, 1.1], gap="large")
@@ -54,18 +55,7 @@ def _own() -> size_mismatches.Sizes:
     chosen = {}
     with st.container(horizontal=True):
         for name, letter in names.items():
-            chosen[name] = int(
-                st.number_input(
-                    letter,
-                    1,
-                    12,
-                    getattr(size_mismatches.Sizes, name),
-                    key=f"b_{name}",
-                    bind="query-params",
-                    persist_state="session",
-                    width=104,
-                )
-            )
+            chosen[name] = widgets.number(building_choices.SIZES[name], letter, step=1, width=104)
     return size_mismatches.Sizes(**chosen)
 
 

@@ -7,11 +7,11 @@ import streamlit as st
 from attnviz.experiments.building import attention_by_hand, boards, cells, embeddings, generated_code, steps
 from attnviz.figures.heatmap import ColourScaleKind, matrix
 from attnviz.figures.theme import Figure
-from attnviz.ui.building import board_wording, numbers, place
+from attnviz.ui.building import board_wording, building_choices, numbers, place
 from attnviz.ui.building.formulas import formula
 from attnviz.ui.building.place import Place
 from attnviz.ui.canvas import tensor_strip as canvas
-from attnviz.ui.shared import show
+from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
@@ -24,19 +24,15 @@ def panel(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> 
     here = place.read()
     step = next(s for s in stops if s.id == place.step(tuple(s.id for s in stops)))
     head, sentence = place.head(result), place.sentence(result)
-    canvas.strip(place.STRIP, _chips(result, stops, sentence, head), step.id, _walk_to)
+    canvas.strip(place.STRIP, _chips(result, stops, sentence, head), step.id, place.walk_to)
     seen = board_wording.Seen(result, head, sentence, vectors)
     shown = boards.boards(result, step.id, sentence, head)
     part = min(here.part, len(shown) - 1)
+    widgets.say_refusal(building_choices.STEP)
     _about(step, seen)
     _board(step, result, shown, Place(part, here.row, here.col, head, sentence))
     _under(step, shown[part], seen)
     _written(step, result, shown[part])
-
-
-def _walk_to(step: str) -> None:
-    place.walk_to(step)
-    place.change(part=0)
 
 
 def _chips(

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import streamlit as st
 
-from attnviz.core.message import Problem
 from attnviz.experiments.building import attention_by_hand, inputs
 from attnviz.figures.building_figures import side_by_side
-from attnviz.ui.building import place
-from attnviz.ui.shared import choice, plain, quoted, show, show_problem
+from attnviz.ui.building import building_choices, place
+from attnviz.ui.shared import link_state, plain, quoted, show, widgets
 from attnviz.words import _, ngettext
 
-_BASES = "_build_bases"  # which edits each open editor started from
+_EDITORS = "_build_editors"
 
 
 def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
@@ -23,7 +22,7 @@ def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
     left, right = st.columns([1, 1.35], gap="large")
     with left:
         names = {name: f"${name}$" for name in inputs.MATRICES}
-        name = choice(_("Matrix"), names, "b_matrix")
+        name = widgets.one_of(building_choices.MATRIX, _("Matrix"), names)
         _editor(config, name)
         edits = _acting(config)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -35,15 +34,14 @@ def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
 
 def _editor(config: inputs.Config, name: str) -> None:
     """A data editor over the edits it started from; what is typed since then is merged by `_typed`."""
-    here = place.read()
-    shape = inputs.weights(config)[name].shape
-    key = f"b_edit_{name}_{shape[0]}x{shape[1]}_{config.seed}_{here.version}"
-    bases: dict[str, tuple[inputs.CellEdit, ...]] = st.session_state.setdefault(_BASES, {})
+    session = _session()
+    rows, cols = inputs.weights(config)[name].shape
+    key = f"b_edit_{name}_{rows}x{cols}_{config.seed}_{session.version}"
     if key not in st.session_state:
-        bases[key] = here.edits
-    base = bases.setdefault(key, here.edits)
+        session.bases[key] = session.edits
+    base = session.bases.setdefault(key, session.edits)
     values = inputs.weights(replace(config, edits=base))[name].numpy().astype(float).round(4)
-    columns = [str(c + 1) for c in range(shape[1])]
+    columns = [str(c + 1) for c in range(cols)]
     table = [{name: str(r + 1)} | dict(zip(columns, row, strict=True)) for r, row in enumerate(values.tolist())]
     number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=62)
     st.data_editor(
@@ -60,28 +58,44 @@ def _editor(config: inputs.Config, name: str) -> None:
         _(
             "Rows are the {rows} numbers that come in, columns the {cols} that go out. "
             "nn.Linear keeps it turned: (out, in)."
-        ).format(rows=shape[0], cols=shape[1])
+        ).format(rows=rows, cols=cols)
     )
 
 
+@dataclass
+class _Session:
+    """The open editors: what each started from, and the edits that they made together.
+
+    `version` grows when the edits come from elsewhere (a link, an undo, Back): the editors then start anew.
+    """
+
+    edits: tuple[inputs.CellEdit, ...] = ()
+    version: int = 0
+    bases: dict[str, tuple[inputs.CellEdit, ...]] = field(default_factory=dict)
+
+
+def _session() -> _Session:
+    session: _Session = st.session_state.setdefault(_EDITORS, _Session())
+    edits = link_state.value(building_choices.EDITS)
+    if session.edits != edits:
+        session.edits, session.version, session.bases = edits, session.version + 1, {}
+    return session
+
+
 def _typed(key: str, name: str) -> None:
-    """Merge what the editor holds over the edits it started from."""
-    base = st.session_state.get(_BASES, {}).get(key, ())
-    merged = {(m, r, c): v for m, r, c, v in base}
-    others = {(m, r, c): v for m, r, c, v in place.read().edits if m != name}
-    merged = {at: v for at, v in merged.items() if at[0] == name} | others
+    """Merge what the editor holds over the edits it started from. A callback."""
+    session = _session()
+    merged = {(m, r, c): v for m, r, c, v in session.bases.get(key, ()) if m == name}
+    merged |= {(m, r, c): v for m, r, c, v in session.edits if m != name}
     for row, cells in st.session_state[key]["edited_rows"].items():
         for col, value in cells.items():
             merged[name, int(row), int(col) - 1] = round(float(value or 0.0), 4)
-    edits = tuple((*at, value) for at, value in sorted(merged.items()))[: place.MOST_EDITS]
-    try:
-        place.change(edits=edits)
-    except Problem as problem:
-        show_problem(problem)
+    session.edits = tuple((*at, value) for at, value in sorted(merged.items()))[: building_choices.MOST_EDITS]
+    link_state.put(building_choices.EDITS, session.edits)
 
 
 def _reset() -> None:
-    place.change(edits=(), version=place.read().version + 1)
+    link_state.put(building_choices.EDITS, ())
 
 
 def _acting(config: inputs.Config) -> list[inputs.CellEdit]:

@@ -4,9 +4,10 @@ __all__ = [
     "far_panel",
     "layers_panel",
     "leak_panel",
+    "mask_choices",
     "mask_code_panel",
-    "mask_state",
     "rules_form",
+    "sentence_words",
     "traps_panel",
     "workbench",
 ]

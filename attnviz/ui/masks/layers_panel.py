@@ -9,8 +9,8 @@ import streamlit as st
 
 from attnviz.experiments.masks import mask_lab
 from attnviz.figures import mask_figures as figures
-from attnviz.ui.masks import mask_state
-from attnviz.ui.shared import show
+from attnviz.ui.masks import mask_choices, sentence_words
+from attnviz.ui.shared import show, widgets
 from attnviz.words import _, ngettext
 
 
@@ -22,9 +22,7 @@ def panel(result: mask_lab.Result) -> None:
             "of. The residual stream keeps what was there. This is what can arrive, whatever the weights are."
         )
     )
-    layers = st.slider(
-        _("Layers"), 1, mask_lab.MOST_LAYERS, 2, key="m_layers", bind="query-params", persist_state="session", width=420
-    )
+    layers = widgets.slider(mask_choices.LAYERS, _("Layers"), width=420)
     counts = np.stack([result.reached(n) for n in range(mask_lab.MOST_LAYERS + 1)])
     left, right = st.columns(2, gap="medium")
     with left:
@@ -46,11 +44,12 @@ def panel(result: mask_lab.Result) -> None:
 
 
 def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
+    last = sentence_words.named(result.words[-1])
     first = ngettext(
         "After {n} layer {token} has heard of {heard} of {all} words;",
         "After {n} layers {token} has heard of {heard} of {all} words;",
         layers,
-    ).format(n=layers, token=mask_state.named(result.words[-1]), heard=int(counts[layers, -1]), all=len(result.words))
+    ).format(n=layers, token=last, heard=int(counts[layers, -1]), all=len(result.words))
     return f"{first} {_what_follows(counts[:, -1], layers, len(result.words))}"
 
 

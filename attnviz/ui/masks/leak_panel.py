@@ -10,7 +10,8 @@ import streamlit as st
 
 from attnviz.experiments.masks import leak_training
 from attnviz.figures import mask_figures as figures
-from attnviz.ui.shared import show
+from attnviz.ui.masks import mask_choices
+from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
 KEPT = "m_trained"
@@ -72,18 +73,9 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        leak = st.number_input(
-            _("Places the mask is off by"),
-            1,
-            4,
-            1,
-            key="m_leak",
-            bind="query-params",
-            persist_state="session",
-            width=220,
-        )
+        leak = widgets.number(mask_choices.LEAK, _("Places the mask is off by"), step=1, width=220)
         start = st.button(_("Train both, live"), key="m-train", icon=":material/play_arrow:")
-    config = leak_training.Config(words, seed, leak=int(leak or 1))
+    config = leak_training.Config(words, seed, leak=leak)
     place = st.empty()
     if start:
         st.session_state[KEPT] = (config, _live(config, place))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.masks import mask_lab, mask_programs
-from attnviz.ui.shared import choice, spoken
+from attnviz.ui.masks import mask_choices
+from attnviz.ui.shared import spoken, widgets
 from attnviz.words import _
 
 NAMES = {str(way): way for way in mask_programs.WAYS}
@@ -20,7 +21,9 @@ def panel(config: mask_lab.Config) -> None:
         "mask_mod": "FlexAttention mask_mod",
         "transformers": "transformers attention_mask",
     }
-    way = NAMES[choice(_("How the mask is handed over"), labels, "m_code", label_visibility="collapsed")]
+    way = NAMES[
+        widgets.one_of(mask_choices.PROGRAM, _("How the mask is handed over"), labels, label_visibility="collapsed")
+    ]
     said = mask_programs.program(way, config)
     st.markdown(spoken(said.remark))
     if said.code is None:

@@ -1,4 +1,4 @@
-"""The strip of up to three rules, each with its parameters; every widget is in the link."""
+"""The strip of up to three rules, each with its parameters."""
 
 from __future__ import annotations
 
@@ -7,75 +7,61 @@ from typing import cast
 import streamlit as st
 
 from attnviz.experiments.masks import mask_rules
-from attnviz.ui.shared import choice
+from attnviz.ui.masks import mask_choices
+from attnviz.ui.masks.mask_choices import OFF
+from attnviz.ui.shared import link_state, widgets
 from attnviz.words import _, say
-
-MOST = 3
-OFF = "off"
 
 
 def strip() -> tuple[mask_rules.Rule, ...]:
     """Draw the rules in one row and their parameters below; answer them in order."""
     chosen: list[tuple[str, mask_rules.Join]] = []
-    for number, column in enumerate(st.columns(MOST, gap="medium"), start=1):
+    for place, column in enumerate(st.columns(mask_choices.MOST_RULES, gap="medium"), start=1):
         with column:
-            kind, join = _kind(number) if len(chosen) == number - 1 else (OFF, "and")
+            kind, join = _kind(place) if len(chosen) == place - 1 else (OFF, "and")
             if kind != OFF:
                 chosen.append((kind, cast(mask_rules.Join, join)))
     st.caption(
         "  ·  ".join(say(mask_rules.KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen))
     )
     named = sum(bool(mask_rules.KINDS[kind].parameters) for kind, _join in chosen) > 1
-    return tuple(_with_values(number, kind, join, named) for number, (kind, join) in enumerate(chosen, start=1))
+    return tuple(_with_values(place, kind, join, named) for place, (kind, join) in enumerate(chosen, start=1))
 
 
-def _kind(number: int) -> tuple[str, str]:
+def _kind(place: int) -> tuple[str, str]:
     """Which mask stands at this place (or "off"), and how it is joined to those before it."""
     kinds = {kind.id: say(kind.title) for kind in mask_rules.KINDS.values()}
-    if number == 1:
-        return choice(_("The mask"), kinds, "m_rule1", default="causal", style="select"), "and"
+    rule = mask_choices.RULES[place - 1]
+    if place == 1:
+        return widgets.one_of(rule, _("The mask"), kinds, style="select"), "and"
     options = {OFF: _("nothing more"), **kinds}
     joins = {"and": _("and"), "or": _("or")}
-    on = st.session_state.get(f"m_rule{number}", st.query_params.get(f"m_rule{number}", OFF)) != OFF
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        label = _("Joined with") if number == 2 else _("And then with")
-        kind = choice(label, options, f"m_rule{number}", default=OFF, style="select")
-        join = choice(_("How"), joins, f"m_join{number}", label_visibility="collapsed") if on else "and"
-    return kind, join
+        label = _("Joined with") if place == 2 else _("And then with")
+        kind = widgets.one_of(rule, label, options, style="select")
+        if link_state.value(rule) == OFF:
+            return kind, "and"
+        return kind, widgets.one_of(mask_choices.JOINS[place], _("How"), joins, label_visibility="collapsed")
 
 
-def _with_values(number: int, kind: str, join: mask_rules.Join, named: bool) -> mask_rules.Rule:
+def _with_values(place: int, kind: str, join: mask_rules.Join, named: bool) -> mask_rules.Rule:
     parameters = mask_rules.KINDS[kind].parameters
     if not parameters:
         return mask_rules.Rule.of(kind, join)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"m-values-{number}"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"m-values-{place}"):
         if named:
             st.markdown(f"**{say(mask_rules.KINDS[kind].title)}**", width=150)
-        values = {p.name: _value(p, f"m{number}_{kind}_{p.name}") for p in parameters}
+        values = {parameter.name: _value(place, kind, parameter) for parameter in parameters}
     return mask_rules.Rule.of(kind, join, **values)
 
 
-def _value(parameter: mask_rules.RuleParameter, key: str) -> mask_rules.RuleValue:
-    label = say(parameter.label)
-    if isinstance(parameter.default, bool):
-        return st.toggle(label, value=parameter.default, key=key, bind="query-params", persist_state="session")
-    if isinstance(parameter.default, int):
-        picked = st.number_input(
-            label,
-            min_value=parameter.least,
-            max_value=parameter.most,
-            value=parameter.default,
-            step=1,
-            key=key,
-            bind="query-params",
-            persist_state="session",
-            width=160,
-        )
-        return parameter.default if picked is None else int(picked)
-    if parameter.options:
+def _value(place: int, kind: str, parameter: mask_rules.RuleParameter) -> mask_rules.RuleValue:
+    label, choice = say(parameter.label), mask_choices.OF_RULE[place, kind, parameter.name]
+    if choice.kind == "flag":
+        return widgets.toggle(choice, label)
+    if choice.kind == "whole":
+        return widgets.number(choice, label, step=1, width=160)
+    if choice.kind == "id":
         sides = {"right": _("right"), "left": _("left")}
-        return choice(label, {name: sides[name] for name in parameter.options}, key)
-    typed = st.text_input(
-        label, value=parameter.default, key=key, bind="query-params", persist_state="session", width=300
-    )
-    return typed or parameter.default
+        return widgets.one_of(choice, label, {name: sides[name] for name in parameter.options})
+    return widgets.text(choice, label, width=300) or str(parameter.default)

@@ -9,8 +9,8 @@ from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import sentence
 from attnviz.figures.heatmap import matrix
 from attnviz.ui import canvas
-from attnviz.ui.masks import mask_state, workbench
-from attnviz.ui.shared import choice, plain, show, spoken
+from attnviz.ui.masks import mask_choices, sentence_words, workbench
+from attnviz.ui.shared import plain, show, spoken, widgets
 from attnviz.words import _, say
 
 
@@ -24,7 +24,7 @@ def panel(words: tuple[str, ...], seed: int) -> None:
     titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.TRAPS.values(), start=1)}
     picked, told = st.columns([2, 3], gap="medium")
     with picked:
-        trap = traps.TRAPS[choice(_("Trap"), titles, "m_trap", style="select")]
+        trap = traps.TRAPS[widgets.one_of(mask_choices.TRAP, _("Trap"), titles, style="select")]
     outcome = computed(trap.id, words, seed)
     with told:
         st.metric(_("Largest difference of a weight in your sentence"), f"{outcome.largest:.3f}")
@@ -93,7 +93,7 @@ def _picture(trap: str, name: str, drawn: traps.TrapMatrix) -> None:
 def _said(fact: Message) -> str:
     """A fact in words; the words of the sentence in it are set apart."""
     params = {
-        name: mask_state.named(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
+        name: sentence_words.named(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
         for name, value in fact.params.items()
     }
     return _(fact.template).format(**params)

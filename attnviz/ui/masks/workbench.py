@@ -12,7 +12,7 @@ from attnviz.experiments.masks import mask_lab
 from attnviz.figures import mask_figures as figures
 from attnviz.figures.heatmap import matrix
 from attnviz.ui import canvas
-from attnviz.ui.masks import mask_state
+from attnviz.ui.masks import sentence_words
 from attnviz.ui.shared import show
 from attnviz.words import _, ngettext
 
@@ -36,7 +36,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
             "m-grid",
             result.mask,
             result.words,
-            on_change=partial(mask_state.repaint, result.rules_alone),
+            on_change=partial(sentence_words.repaint, result.rules_alone),
             label=_("Who may look at whom"),
         )
         _paint_line(config.paint, result)
@@ -76,8 +76,7 @@ def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
             _("Remove the paint"),
             key="m-unpaint",
             icon=":material/ink_eraser:",
-            on_click=mask_state.keep,
-            args=(mask_lab.Painted(),),
+            on_click=sentence_words.unpaint,
             type="tertiary",
         )
 
@@ -108,9 +107,9 @@ def _before_words(result: mask_lab.Result, seed: int) -> str:
     q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
     return _("Random vectors (seed {seed}): {token} gives {share} to {key}.").format(
         seed=seed,
-        token=mask_state.named(result.words[q]),
+        token=sentence_words.named(result.words[q]),
         share=f"{result.before[q, k]:.0%}",
-        key=mask_state.named(result.words[k]),
+        key=sentence_words.named(result.words[k]),
     )
 
 
@@ -128,13 +127,13 @@ def _after_words(result: mask_lab.Result) -> str:
         "{token} loses most: {share} of its attention was on hidden words, and goes to the one word that is left.",
         "{token} loses most: {share} of its attention was on hidden words, and goes to the {n} words that are left.",
         left,
-    ).format(token=mask_state.named(result.words[row]), share=f"{moved[row]:.0%}", n=left)
+    ).format(token=sentence_words.named(result.words[row]), share=f"{moved[row]:.0%}", n=left)
 
 
 def _numbers(result: mask_lab.Result) -> None:
     if not result.empty:
         return
-    names = ", ".join(mask_state.named(result.words[q]) for q in result.empty[:6]) + (
+    names = ", ".join(sentence_words.named(result.words[q]) for q in result.empty[:6]) + (
         " …" if len(result.empty) > 6 else ""
     )
     st.warning(

@@ -1,3 +1,3 @@
 """The sections of the scaling page; each is a module."""
 
-__all__ = ["ending", "sections"]
+__all__ = ["ending", "scaling_choices", "sections"]

@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.experiments.scaling import alternatives, growing_width, length, released_models, saturation
 from attnviz.figures.scaling_curves import Line, over_d_k
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
-from attnviz.ui.scaling import hero, results, scaling_controls
+from attnviz.ui.scaling import hero, results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import alternative_names, formula
 from attnviz.ui.shared import show
 from attnviz.words import _
@@ -22,12 +22,13 @@ DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = scaling_controls.alternative()
-        d_k = int(scaling_controls.number("d_k", "s_dk", 1))
-        n_keys = int(scaling_controls.number(_("Keys, n"), "s_keys", 1))
-        seed_number = int(scaling_controls.number(_("Seed"), "s_seed", 1))
-    hero.bars("s_bars_alternatives", alternative)
-    row = results.one_query(growing_width.Config(d_k, n_keys, seed_number, alternative, parameter))
+        alternative, parameter = scaling_form.alternative()
+        d_k = scaling_form.number(scaling_choices.D_K, "d_k", 1)
+        n_keys = scaling_form.number(scaling_choices.KEYS, _("Keys, n"), 1)
+        seed_number = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
+    config = growing_width.Config(d_k, n_keys, seed_number, alternative, parameter)
+    hero.bars("s_bars_alternatives", config)
+    row = results.one_query(config)
     words = _("**Random, seed {seed}.** At d_k = {d_k}: {name} gives its favourite of {n} keys {largest:.1%}.").format(
         seed=seed_number, d_k=d_k, name=alternative_names()[alternative], n=n_keys, largest=row.alternative.largest
     )
@@ -75,7 +76,7 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
     """Every alternative on the same axes, each with its parameter as it is set."""
     names = alternative_names()
     made = {
-        name: results.curves(saturation.Config(n_keys, seed, name, scaling_controls.parameter(name)))
+        name: results.curves(saturation.Config(n_keys, seed, name, scaling_form.parameter(name)))
         for name in alternatives.ALTERNATIVES
     }
     x = made["raw"].d_k
@@ -107,7 +108,7 @@ def _lengths(d_k: int, seed: int) -> None:
     """Effective keys over the number of keys: where length-awareness shows."""
     names = alternative_names()
     d_k = min(d_k, length.WIDEST)
-    made = {name: results.lengths(length.Config(d_k, seed, name, scaling_controls.parameter(name))) for name in _LENGTH}
+    made = {name: results.lengths(length.Config(d_k, seed, name, scaling_form.parameter(name))) for name in _LENGTH}
     x = made["sqrt"].n_keys
     lines = [
         Line(names[name], COLOURS[name], result.effective, dash=DASHES.get(name, "solid"))

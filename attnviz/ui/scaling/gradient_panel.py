@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.scaling import jacobian
+from attnviz.experiments.scaling import growing_width, jacobian
 from attnviz.figures import scaling_gradient as figures
 from attnviz.figures.theme import RAW, SCALED
-from attnviz.ui.scaling import results, saturation_panel, scaling_controls
-from attnviz.ui.shared import show
+from attnviz.ui.scaling import results, scaling_choices, scaling_form
+from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
 
 def panel() -> None:
-    scaling_controls.width()
+    d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        scaling_controls.number(_("Keys, n"), "s_keys", 1)
-        scaling_controls.number(_("Seed"), "s_seed", 1)
-        own = st.toggle(_("Colours up to each picture's own largest value"), key="s_own", bind="query-params")
-    config = saturation_panel.chosen()
+        n_keys = scaling_form.number(scaling_choices.KEYS, _("Keys, n"), 1)
+        seed = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
+        own = widgets.toggle(scaling_choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
+    config = growing_width.Config(d_k, n_keys, seed, *scaling_form.chosen_alternative())
     raw, scaled = results.jacobians(config)
     st.latex(
         r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T},\qquad"

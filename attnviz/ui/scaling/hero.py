@@ -7,14 +7,14 @@ from typing import Any
 from attnviz.experiments.scaling import alternatives, growing_width
 from attnviz.figures.scaling_bars import rows_of_bars
 from attnviz.ui.canvas import softmax_slider
-from attnviz.ui.scaling import results, scaling_controls
+from attnviz.ui.scaling import results, scaling_choices
 from attnviz.ui.scaling.names import alternative_names, colour, letter, plain_formula
-from attnviz.ui.shared import show
+from attnviz.ui.shared import Choice, link_state, show
 
 
-def bars(key: str, alternative: str) -> None:
-    """The three rows of bars for the d_k, keys and seed that the controls say."""
-    d_k, n_keys, seed = (scaling_controls.whole(name) for name in ("s_dk", "s_keys", "s_seed"))
+def bars(key: str, config: growing_width.Config) -> None:
+    """The three rows of bars of `config`; where the slider is let go, the choices follow."""
+    d_k, n_keys, seed, alternative = config.d_k, config.n_keys, config.seed, config.alternative
     film = results.film(n_keys, seed, d_k)
     names = alternative_names()
     panels = [
@@ -22,10 +22,11 @@ def bars(key: str, alternative: str) -> None:
         for name in ("raw", "sqrt", alternative)
     ]
 
-    def picked(pick: softmax_slider.Picked) -> None:
-        scaling_controls.put("s_dk", pick.d_k)
-        if alternatives.ALTERNATIVES[alternative].parameter:
-            scaling_controls.put(f"s_{alternative}", pick.parameter)
+    def let_go(pick: softmax_slider.Picked) -> None:
+        picked: dict[Choice[Any], Any] = {scaling_choices.D_K: pick.d_k}
+        if alternative in scaling_choices.PARAMETERS:
+            picked[scaling_choices.PARAMETERS[alternative]] = pick.parameter
+        link_state.put_all(picked)
 
     softmax_slider.softmax_slider(
         key,
@@ -34,9 +35,9 @@ def bars(key: str, alternative: str) -> None:
         panels,
         at=d_k,
         cosines=film.cosines if alternative == "qk-norm" else None,
-        parameter=slider(alternative),
+        parameter=slider(alternative, config.parameter),
         about=alternative,
-        on_pick=picked,
+        on_pick=let_go,
     )
 
 
@@ -52,11 +53,9 @@ def under(key: str, row: growing_width.Result, words: str) -> None:
     show.under(fig, name=f"weights-dk{config.d_k}", key=key + "_picture", table=table, caption=words, words=words)
 
 
-def slider(alternative: str) -> softmax_slider.SliderParameter | None:
+def slider(alternative: str, value: float) -> softmax_slider.SliderParameter | None:
     """The alternative's slider, where it has a parameter."""
     one = alternatives.ALTERNATIVES[alternative]
     if not one.parameter:
         return None
-    return softmax_slider.SliderParameter(
-        letter(alternative), scaling_controls.parameter(alternative), one.low, one.high, linear=one.low < 0
-    )
+    return softmax_slider.SliderParameter(letter(alternative), value, one.low, one.high, linear=one.low < 0)

@@ -12,9 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.experiments.scaling import retrieval_training as experiment
 from attnviz.figures import scaling_training as figures
 from attnviz.figures.theme import Figure
-from attnviz.ui.scaling import results, scaling_controls
+from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q, alternative_names, colour
-from attnviz.ui.shared import choice, show, spoken
+from attnviz.ui.shared import one_of, show, spoken
 from attnviz.words import _
 
 BETWEEN_PICTURES = 0.4  # seconds
@@ -37,23 +37,25 @@ def panel() -> None:
 
 
 def _controls() -> experiment.Config:
-    scaling_controls.width()
+    d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = scaling_controls.alternative()
-        optimizer = choice(_("Optimizer"), {"sgd": "SGD", "adam": "Adam"}, "s_optimizer")  # untranslated: names
-        rate = scaling_controls.number(_("Learning rate"), "s_rate", 0.1)
-        steps = scaling_controls.number(_("Steps"), "s_steps", 100)
-        seeds = scaling_controls.number(_("Seeds"), "s_seeds", 1)
-        seed = scaling_controls.number(_("First seed"), "s_seed", 1)
+        alternative, parameter = scaling_form.alternative()
+        optimizer = one_of(
+            scaling_choices.OPTIMIZER, _("Optimizer"), {"sgd": "SGD", "adam": "Adam"}
+        )  # untranslated: names
+        rate = scaling_form.number(scaling_choices.RATE, _("Learning rate"), 0.1)
+        steps = scaling_form.number(scaling_choices.STEPS, _("Steps"), 100)
+        seeds = scaling_form.number(scaling_choices.SEEDS, _("Seeds"), 1)
+        seed = scaling_form.number(scaling_choices.SEED, _("First seed"), 1)
     return experiment.Config(
-        d_k=scaling_controls.whole("s_dk"),
+        d_k=d_k,
         alternative=alternative,
         parameter=parameter,
-        steps=int(steps),
-        seeds=int(seeds),
-        seed=int(seed),
+        steps=steps,
+        seeds=seeds,
+        seed=seed,
         optimizer=optimizer,
-        rate=float(rate),
+        rate=rate,
     )
 
 

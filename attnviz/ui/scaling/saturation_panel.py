@@ -5,19 +5,21 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.scaling import growing_width, saturation
-from attnviz.ui.scaling import curves, hero, results, scaling_controls
+from attnviz.ui.scaling import curves, hero, results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import formula
+from attnviz.ui.shared import link_state
 from attnviz.words import _
 
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, _parameter = scaling_controls.alternative()
-        scaling_controls.number("d_k", "s_dk", 1)
-        scaling_controls.number(_("Keys, n"), "s_keys", 1)
-        scaling_controls.number(_("Seed"), "s_seed", 1)
-    hero.bars("s_bars", alternative)
-    row = results.one_query(chosen())
+        alternative, parameter = scaling_form.alternative()
+        d_k = scaling_form.number(scaling_choices.D_K, "d_k", 1)
+        n_keys = scaling_form.number(scaling_choices.KEYS, _("Keys, n"), 1)
+        seed = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
+    config = growing_width.Config(d_k, n_keys, seed, alternative, parameter)
+    hero.bars("s_bars", config)
+    row = results.one_query(config)
     hero.under("s_bars", row, _row_words(row))
     _formulas(row)
     _curves(row)
@@ -25,14 +27,10 @@ def panel() -> None:
 
 def chosen() -> growing_width.Config:
     """The row of bars as the controls have it, drawn or not."""
-    alternative, parameter = scaling_controls.chosen_alternative()
-    return growing_width.Config(
-        scaling_controls.whole("s_dk"),
-        scaling_controls.whole("s_keys"),
-        scaling_controls.whole("s_seed"),
-        alternative,
-        parameter,
+    d_k, n_keys, seed = (
+        link_state.value(one) for one in (scaling_choices.D_K, scaling_choices.KEYS, scaling_choices.SEED)
     )
+    return growing_width.Config(d_k, n_keys, seed, *scaling_form.chosen_alternative())
 
 
 def _row_words(result: growing_width.Result) -> str:

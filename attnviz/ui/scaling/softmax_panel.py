@@ -12,26 +12,19 @@ from attnviz.figures import scaling_softmax as figures
 from attnviz.figures.scaling_bars import rows_of_bars
 from attnviz.figures.theme import SCALED
 from attnviz.ui.canvas import softmax_slider
-from attnviz.ui.scaling import scaling_controls
-from attnviz.ui.shared import show
+from attnviz.ui.scaling import scaling_choices, scaling_form
+from attnviz.ui.shared import link_state, show, widgets
 from attnviz.words import _
 
-FIRST = "[2.3, 9.1, 0.5]"
 SHOWN = 12
 
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input(
-            _("Scores"),
-            FIRST,
-            key="s_scores",
-            bind="query-params",
-            persist_state="session",
-            max_chars=40_000,
-            help=_("Numbers between commas or spaces, 1 to 4,096 of them"),
+        text = widgets.text(
+            scaling_choices.SCORES, _("Scores"), help=_("Numbers between commas or spaces, 1 to 4,096 of them")
         )
-        temperature = float(scaling_controls.number(_("Temperature, T"), "s_T", 0.1))
+        temperature = scaling_form.number(scaling_choices.TEMPERATURE, _("Temperature, T"), 0.1)
     scores = experiment.parse(text)
     _weights(scores, temperature)
     _overflow(scores)
@@ -54,7 +47,7 @@ def _weights(scores: list[float], temperature: float) -> None:
             at=1,
             parameter=softmax_slider.SliderParameter("T", temperature, 0.0, 100.0),
             about="typed",
-            on_pick=lambda pick: scaling_controls.put("s_T", pick.parameter),
+            on_pick=lambda pick: link_state.put(scaling_choices.TEMPERATURE, pick.parameter),
         )
     with numbers:
         table = {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]}
@@ -138,7 +131,7 @@ def _row(weights: np.ndarray) -> str:
 
 def _online(scores: list[float]) -> None:
     st.subheader(_("Block by block, as fused kernels do it"), anchor=False)
-    size = int(scaling_controls.number(_("Scores in a block"), "s_block", 1))
+    size = scaling_form.number(scaling_choices.BLOCK, _("Scores in a block"), 1)
     values = experiment.arc(len(scores))
     steps = list(experiment.online(scores, values, size))
     first = steps[:SHOWN]

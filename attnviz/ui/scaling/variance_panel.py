@@ -8,9 +8,9 @@ import streamlit as st
 
 from attnviz.experiments.scaling import draws, variance
 from attnviz.figures import scaling_variance as figures
-from attnviz.ui.scaling import results, scaling_controls
+from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.shared import show
+from attnviz.ui.shared import link_state, show
 from attnviz.words import _
 
 
@@ -28,24 +28,20 @@ def panel() -> None:
 
 def chosen() -> variance.Config:
     """The configuration as the controls have it, drawn or not."""
-    distribution, strength = scaling_controls.chosen_distribution()
-    d_k = scaling_controls.whole("s_dk")
-    pairs = min(scaling_controls.whole("s_pairs"), variance.most_pairs(d_k))
-    return variance.Config(d_k, pairs, scaling_controls.whole("s_seed"), distribution, strength)
+    d_k, pairs, seed = (
+        link_state.value(one) for one in (scaling_choices.D_K, scaling_choices.PAIRS, scaling_choices.SEED)
+    )
+    return variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, *scaling_form.chosen_distribution())
 
 
 def _controls() -> variance.Config:
-    scaling_controls.width()
+    d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        distribution, _far = scaling_controls.distribution()
-        if distribution == "correlated":
-            scaling_controls.number(_("Correlation"), "s_correlation", 0.1, help=_("of each q_i with its k_i"))
-        if distribution == "shifted":
-            scaling_controls.number(_("Mean"), "s_mean", 0.1, help=_("of every component of q and of k"))
-        scaling_controls.number(_("Pairs of q and k"), "s_pairs", 10_000)
-        scaling_controls.number(_("Seed"), "s_seed", 1)
-    config = chosen()
-    if config.pairs < scaling_controls.whole("s_pairs"):
+        distribution, strength = scaling_form.distribution()
+        pairs = scaling_form.number(scaling_choices.PAIRS, _("Pairs of q and k"), 10_000)
+        seed = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
+    config = variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, distribution, strength)
+    if config.pairs < pairs:
         st.caption(_("At d_k = {d_k} at most {most:,} pairs are drawn.").format(d_k=config.d_k, most=config.pairs))
     return config
 

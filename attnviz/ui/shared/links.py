@@ -2,49 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-import zlib
 from typing import Any
 
 import streamlit as st
 
-from attnviz.core.message import Problem
+from attnviz.ui.shared.link_pack import pack, unpack
 
-VERSION = "1"
-LONGEST = 6 * 1024  # characters; beyond it, proxies and chat programs cut links
-LARGEST_UNPACKED = 256 * 1024  # bytes; a link is from anyone, and may be made to explode
-
-
-def pack(value: Any) -> str:
-    """A JSON value as short URL-safe text. Problem when it does not fit into a link."""
-    raw = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
-    text = VERSION + base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
-    if len(text) > LONGEST:
-        raise Problem(
-            "What is on the canvas takes {size} characters, and a link holds {limit}: save it as a file instead.",
-            size=len(text),
-            limit=LONGEST,
-        )
-    return text
-
-
-def unpack(text: str) -> Any:
-    """The value that `pack` made. Problem when the text was cut or changed on the way."""
-    damaged = Problem("This link's picture part cannot be read: it starts with {start}.", start=repr(text[:12]))
-    if not text.startswith(VERSION) or len(text) > LONGEST:
-        raise damaged
-    body = text[len(VERSION) :]
-    try:
-        squeezed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
-        machine = zlib.decompressobj()
-        raw = machine.decompress(squeezed, LARGEST_UNPACKED)
-        if not machine.eof:
-            raise damaged
-        return json.loads(raw)
-    except (binascii.Error, zlib.error, ValueError) as cause:
-        raise damaged from cause
+__all__ = ["pack", "read", "unpack", "write"]
 
 
 def read(name: str) -> Any | None:

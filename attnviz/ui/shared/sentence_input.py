@@ -7,19 +7,16 @@ from collections.abc import Collection
 import streamlit as st
 
 from attnviz.experiments.explorer import Reading, Request
-from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import availabilities
-from attnviz.ui.shared import model_cache
-from attnviz.ui.shared.controls import choice
+from attnviz.ui.shared import model_cache, widgets
+from attnviz.ui.shared.choices import Choice
 from attnviz.ui.shared.text import plain, spoken
 from attnviz.words import _
 
-LONGEST = 2000  # characters
-
 
 def sentence_read(
-    model_key: str,
-    text_key: str,
+    model: Choice[str],
+    sentence: Choice[str],
     *,
     model_first: bool = False,
     kinds: Collection[str | None] = ("decoder", "encoder", "encoder-decoder", None),
@@ -33,17 +30,10 @@ def sentence_read(
     which, words = columns if model_first else reversed(columns)
     with which:
         names = {s.entry.id: plain(s.entry.name) for s in states}
-        model = choice(_("Model"), names, model_key, style="select")
+        name = widgets.one_of(model, _("Model"), names, style="select")
     with words:
-        text = st.text_input(
-            _("Sentence"),
-            EXAMPLES[0].text,
-            key=text_key,
-            bind="query-params",
-            persist_state="session",
-            max_chars=LONGEST,
-        )
-    reading = model_cache.reading(Request(model, text or ""))
+        text = widgets.text(sentence, _("Sentence"))
+    reading = model_cache.reading(Request(name, text))
     for notice in reading.notices:
         st.info(spoken(notice))
     return reading

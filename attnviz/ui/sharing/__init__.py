@@ -1,3 +1,11 @@
 """The panels of the sharing page; each is a module."""
 
-__all__ = ["count_panel", "latent_panel", "prove_panel", "published_panel", "see_panel", "size_panel"]
+__all__ = [
+    "count_panel",
+    "latent_panel",
+    "prove_panel",
+    "published_panel",
+    "see_panel",
+    "sharing_choices",
+    "size_panel",
+]

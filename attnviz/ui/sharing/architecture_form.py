@@ -18,10 +18,9 @@ from attnviz.models.architecture import (
     find_preset,
     measure_on_meta,
 )
-from attnviz.ui.shared import choice, plain
+from attnviz.ui.shared import number, one_of, plain, text_area
+from attnviz.ui.sharing import sharing_choices
 from attnviz.words import _
-
-MOST_CHARS = 5000
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def choose() -> Chosen:
     ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
     which, what = st.columns([1.3, 2.2])
     with which:
-        way = choice(_("Count"), ways, "h_from")
+        way = one_of(sharing_choices.WAY, _("Count"), ways)
     if way == "preset":
         with what:
             return _published()
@@ -48,13 +47,13 @@ def choose() -> Chosen:
 
 def _published() -> Chosen:
     names = {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()}
-    name = choice(_("Model"), names, "h_model", default="llama-3.1-8b", style="select")
+    name = one_of(sharing_choices.PRESET, _("Model"), names, style="select")
     preset = find_preset(name)
     return Chosen(Architecture.preset(name), preset.total_parameters, preset.active_parameters, preset)
 
 
 def _own() -> Chosen:
-    scheme: Scheme = "latent" if choice(_("Scheme"), _schemes(), "h_scheme") == "latent" else "heads"
+    scheme: Scheme = "latent" if one_of(sharing_choices.SCHEME, _("Scheme"), _schemes()) == "latent" else "heads"
     asked: dict[str, Any] = {"scheme": scheme}
     fields = {"n_layers": _("Layers"), "d_model": _("Model width M"), "n_heads": _("Query heads H")}
     if scheme == "heads":
@@ -64,16 +63,8 @@ def _own() -> Chosen:
         fields |= {"kv_rank": _("Latent width"), "d_rope": _("Rotary width")}
     for column, (name, label) in zip(st.columns(len(fields)), fields.items(), strict=True):
         with column:
-            asked[name] = number(label, f"h_{name}", getattr(CustomShape, name), 1 << 24)
+            asked[name] = number(sharing_choices.SHAPE[name], label, step=1)
     return _shaped(CustomShape(**asked))
-
-
-def number(label: str, key: str, default: int, most: int, help: str | None = None) -> int:
-    """A whole number of at least 1 that lives in the link."""
-    found = st.number_input(
-        label, 1, most, default, 1, key=key, bind="query-params", persist_state="session", help=help
-    )
-    return int(found or default)
 
 
 def _schemes() -> dict[str, str]:
@@ -87,16 +78,8 @@ def _shaped(shape: CustomShape) -> Chosen:
 
 
 def _pasted() -> Chosen:
-    text = st.text_area(
-        _("Contents of a config.json from the hub"),
-        EXAMPLE,
-        key="h_config",
-        bind="query-params",
-        persist_state="session",
-        height=180,
-        max_chars=MOST_CHARS,
-    )
-    chosen = _read(text or "")
+    text = text_area(sharing_choices.CONFIG, _("Contents of a config.json from the hub"), height=180)
+    chosen = _read(text)
     if chosen.arch.measured:
         st.info(
             _("No rule is known here for {family}: its numbers were measured on the meta device.").format(
@@ -110,19 +93,6 @@ def _pasted() -> Chosen:
             )
         )
     return chosen
-
-
-EXAMPLE = """{
-  "model_type": "qwen3",
-  "hidden_size": 1024,
-  "num_hidden_layers": 28,
-  "num_attention_heads": 16,
-  "num_key_value_heads": 8,
-  "head_dim": 128,
-  "intermediate_size": 3072,
-  "vocab_size": 151936,
-  "tie_word_embeddings": true
-}"""
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

@@ -8,15 +8,13 @@ import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import CONVENTIONS, Architecture, Deployment, all_presets
-from attnviz.ui.shared import guard, plain, show
-from attnviz.ui.sharing import bytes_panel, quality, sharing_snippets
-from attnviz.ui.sharing.architecture_form import Chosen, choose, number
+from attnviz.ui.shared import guard, number, plain, show
+from attnviz.ui.sharing import bytes_panel, quality, sharing_choices, sharing_snippets
+from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.tables import ColumnTable, columns, tabled
 from attnviz.ui.sharing.units import binary, exact, flop, many
 from attnviz.ui.sharing.variants import Bill, bills, part_titles
 from attnviz.words import _
-
-MOST_CONTEXT = 1 << 27
 
 
 @st.fragment
@@ -29,9 +27,9 @@ def _panel() -> None:
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
     with left:
-        context = number(_("Tokens of context"), "h_context", 8192, MOST_CONTEXT)
+        context = number(sharing_choices.CONTEXT, _("Tokens of context"), step=1)
     with right:
-        batch = number(_("Batch"), "h_batch", 1, 1 << 16)
+        batch = number(sharing_choices.BATCH, _("Batch"), step=1)
     with rest:
         _source(chosen)
     _headline(chosen, context, batch)

@@ -8,10 +8,8 @@ from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
 from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import Architecture, Deployment, all_presets
-from attnviz.ui.shared import choice, guard, plain, show
-from attnviz.ui.sharing import sharing_snippets
-from attnviz.ui.sharing.architecture_form import number
-from attnviz.ui.sharing.count_panel import MOST_CONTEXT
+from attnviz.ui.shared import guard, number, one_of, plain, show
+from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.sharing.units import both, flop
 from attnviz.words import _
@@ -29,9 +27,9 @@ def _panel() -> None:
     names = {name: name for name, preset in all_presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:
-        name = choice(_("Model"), names, "h_mla", default="deepseek-v3", style="select")
+        name = one_of(sharing_choices.LATENT_MODEL, _("Model"), names, style="select")
     with much:
-        context = number(_("Tokens of context"), "h_context", 8192, MOST_CONTEXT)
+        context = number(sharing_choices.CONTEXT, _("Tokens of context"), step=1)
     arch = Architecture.preset(name)
     latent = arch.layers[0].latent
     assert latent is not None

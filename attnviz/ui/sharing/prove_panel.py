@@ -6,9 +6,9 @@ import streamlit as st
 
 from attnviz.experiments.sharing import live_layers
 from attnviz.models.architecture import Architecture, Deployment, Measurement, measure_on_meta
-from attnviz.ui.shared import guard, plain, spoken
-from attnviz.ui.sharing import sharing_snippets
-from attnviz.ui.sharing.architecture_form import Chosen, choose, number
+from attnviz.ui.shared import guard, number, plain, spoken
+from attnviz.ui.sharing import sharing_choices, sharing_snippets
+from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.sharing.units import both, duration
 from attnviz.words import _
@@ -26,9 +26,9 @@ def _panel() -> None:
     chosen = choose()
     one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
     with one:
-        tokens = number(_("Tokens to run"), "h_tokens", 512, MOST_TOKENS)
+        tokens = number(sharing_choices.MEASURED_TOKENS, _("Tokens to run"), step=1)
     with two:
-        batch = number(_("Batch"), "h_batch", 1, 1 << 16)
+        batch = number(sharing_choices.BATCH, _("Batch"), step=1)
     with rest:
         pressed = st.button(_("Build it without memory and measure"), type="primary", icon=":material/science:")
     st.caption(
@@ -145,7 +145,7 @@ def _live() -> None:
     asked = {}
     for column, (name, label) in zip(st.columns(4), names.items(), strict=True):
         with column:
-            asked[name] = number(label, f"h_live_{name}", getattr(live_layers.Config, name), 1 << 20)
+            asked[name] = number(sharing_choices.LIVE[name], label, step=1)
     width = max(1, asked["d_model"] // asked["n_heads"])
     config = live_layers.Config(**asked, d_head=width)
     if st.button(_("Fill the caches and decode"), icon=":material/timer:"):

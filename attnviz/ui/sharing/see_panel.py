@@ -11,8 +11,8 @@ from attnviz.experiments.sharing import Method, downstream, head_sharing
 from attnviz.experiments.sharing import SharingConfig as Config
 from attnviz.experiments.sharing import SharingResult as Result
 from attnviz.figures import sharing_figures as figures
-from attnviz.ui.shared import choice, guard, model_cache, plain, sentence_input, show
-from attnviz.ui.sharing import sharing_snippets
+from attnviz.ui.shared import guard, model_cache, plain, sentence_input, show, widgets
+from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.units import both
 from attnviz.words import _, ngettext
 
@@ -21,7 +21,9 @@ HEADS_SHOWN = 12
 
 
 def panel() -> None:
-    reading = sentence_input.sentence_read("h_lm", "h_text", kinds=("decoder", "encoder"))
+    reading = sentence_input.sentence_read(
+        sharing_choices.MODEL, sharing_choices.SENTENCE, kinds=("decoder", "encoder")
+    )
     if reading is None:
         return
     _fragment(reading)
@@ -58,22 +60,24 @@ def _run(reading: Reading, config: Config) -> Result:
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
     where, which, how = st.columns([0.7, 1.6, 1.7], vertical_alignment="bottom")
     with where:
-        layer = choice(_("Layer"), {str(i): str(i) for i in range(len(layers))}, "h_layer", style="select")
+        layer = widgets.one_of(
+            sharing_choices.LAYER, _("Layer"), {str(i): str(i) for i in range(len(layers))}, style="select"
+        )
     options = head_sharing.choices(layers[int(layer)])
     trained = options[0]
     names = {str(g): _("{n} (trained)").format(n=g) if g == trained else str(g) for g in options}
     with which:
-        kept = choice(
+        kept = widgets.one_of(
+            sharing_choices.KEPT,
             _("K/V heads"),
             names,
-            "h_kept",
-            default=str(options[min(1, len(options) - 1)]),
+            usual=str(options[min(1, len(options) - 1)]),
             help=_("{h} query heads share this many key and value heads.").format(h=layers[int(layer)].n_heads),
         )
     methods = {"mean": _("their mean"), "first": _("the first"), "random": _("random (seed 0)")}
     with how:
-        method = choice(
-            _("One head made of a group’s by"), methods, "h_by",
+        method = widgets.one_of(
+            sharing_choices.METHOD, _("One head made of a group’s by"), methods,
             help=_("The GQA paper found the mean to be best, before further training heals it."),
         )  # fmt: skip
     return Config(int(layer), int(kept), cast(Method, method))
@@ -128,7 +132,7 @@ def _group(reading: Reading, result: Result) -> None:
     group = 0
     if len(names) > 1:
         with st.columns([1, 3])[0]:
-            group = int(choice(_("Heads that share"), names, "h_group", style="select"))
+            group = int(widgets.one_of(sharing_choices.GROUP, _("Heads that share"), names, style="select"))
     heads = list(range(group * per, (group + 1) * per))[:HEADS_SHOWN]
     tokens = reading.stacks[0].queries.labels[:TOKENS_SHOWN]
     n = len(tokens)
@@ -206,7 +210,9 @@ def _sweep(result: Result) -> None:
 
 def _downstream(reading: Reading, config: Config) -> None:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
-    scope = cast(downstream.Scope, choice(_("Where"), scopes, "h_scope", label_visibility="collapsed"))
+    scope = cast(
+        downstream.Scope, widgets.one_of(sharing_choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
+    )
     with model_cache.shared().turns:
         found = reading.kept_lately(("sharing", config, scope), lambda: downstream.run(reading, config, scope))
     if not found.guesses:

@@ -21,14 +21,12 @@ from attnviz.models.architecture import (
     gpus,
     size_deployment,
 )
-from attnviz.ui.shared import choice, guard, show
-from attnviz.ui.sharing import sharing_snippets
-from attnviz.ui.sharing.architecture_form import Chosen, choose, number
-from attnviz.ui.sharing.count_panel import MOST_CONTEXT
+from attnviz.ui.shared import guard, number, one_of, show, toggle
+from attnviz.ui.sharing import sharing_choices, sharing_snippets
+from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.units import binary, both, duration
 from attnviz.words import _
 
-TYPED = "typed"
 RECENT = 128  #: tokens that quantised caches of transformers keep at full precision
 BATCHES = [2**i for i in range(13)]
 
@@ -59,25 +57,26 @@ def sized(arch: Architecture, total: int, active: int, how: Deployment, machine:
 def _how() -> Deployment:
     columns = st.columns(5)
     with columns[0]:
-        context = number(_("Tokens of context"), "h_context", 8192, MOST_CONTEXT)
+        context = number(sharing_choices.CONTEXT, _("Tokens of context"), step=1)
     with columns[1]:
-        batch = number(_("Batch"), "h_batch", 1, 1 << 16)
+        batch = number(sharing_choices.BATCH, _("Batch"), step=1)
     names = {dtype: dtype for dtype in DTYPES}
     with columns[2]:
-        weights = choice(_("Weights"), names, "h_weights", default="bfloat16", style="select")
+        weights = one_of(sharing_choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
     with columns[3]:
-        cache = choice(_("Cache"), names, "h_cache", default="bfloat16", style="select")
+        cache = one_of(sharing_choices.CACHE_DTYPE, _("Cache"), names, style="select")
     with columns[4]:
         grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
-        group = number(_("Numbers per scale"), "h_scale", 64, 4096) if grouped else 64
+        group = number(sharing_choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
     held = {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")}
-    convention = cast(Convention, choice(_("Count the cache as"), held, "h_as"))
+    convention = cast(Convention, one_of(sharing_choices.CONVENTION, _("Count the cache as"), held))
     hybrid = True
     if convention == "paged":
-        hybrid = st.toggle(
-            _("The server manages windowed layers apart"), True, key="h_hybrid", bind="query-params",
+        hybrid = toggle(
+            sharing_choices.HYBRID,
+            _("The server manages windowed layers apart"),
             help=_("A server that does not charges them for the whole context."),
-        )  # fmt: skip
+        )
     return Deployment(context, batch, weights, cache, group, convention, hybrid, encoder_tokens=context)
 
 
@@ -98,12 +97,12 @@ def _about_the_format(arch: Architecture, how: Deployment) -> None:
 
 
 def _machine() -> Machine:
-    names = {name: gpu.name for name, gpu in gpus().items()} | {TYPED: _("typed by you")}
+    names = {name: gpu.name for name, gpu in gpus().items()} | {sharing_choices.TYPED: _("typed by you")}
     which, rest = st.columns([1.2, 2.4], vertical_alignment="bottom")
     with which:
-        name = choice(_("Machine"), names, "h_gpu", default="a100-80gb", style="select")
+        name = one_of(sharing_choices.MACHINE, _("Machine"), names, style="select")
     with rest:
-        if name != TYPED:
+        if name != sharing_choices.TYPED:
             gpu = gpus()[name]
             st.caption(
                 _("{memory} GiB, {bandwidth} GB/s, {peak} TFLOP/s dense at 16 bits. Source: {source}.").format(
@@ -116,11 +115,11 @@ def _machine() -> Machine:
             return gpu.machine
         memory, bandwidth, peak = st.columns(3)
         with memory:
-            gib = number(_("Memory, GiB"), "h_gib", 80, 1 << 20)
+            gib = number(sharing_choices.MEMORY_GIB, _("Memory, GiB"), step=1)
         with bandwidth:
-            gbs = number(_("Bandwidth, GB/s"), "h_gbs", 2039, 1 << 20)
+            gbs = number(sharing_choices.GIGABYTES_PER_SECOND, _("Bandwidth, GB/s"), step=1)
         with peak:
-            tflops = number(_("Peak, TFLOP/s"), "h_tflops", 312, 1 << 20)
+            tflops = number(sharing_choices.TERAFLOPS, _("Peak, TFLOP/s"), step=1)
     return Machine(tflops * 10**12, gbs * 10**9, gib * GIB)
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from attnviz.ui.shared import file_of, link_parameters
 from attnviz.words import N_, _
-
-PAGES_DIR = Path(__file__).parents[3] / "pages"
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ def pages() -> dict[str, list[Any]]:
     groups: dict[str, list[Any]] = {}
     for row in ROWS:
         page = st.Page(
-            PAGES_DIR / f"{row.name}.py",
+            file_of(row.name),
             title=_(row.title),
             icon=row.icon,
             url_path=None if row.is_home else row.name,
@@ -85,11 +83,26 @@ def pages() -> dict[str, list[Any]]:
     return groups
 
 
+def menu() -> None:
+    """The pages in the sidebar; each link opens its page as it was left, in this tab or in another."""
+    with st.sidebar, st.container(gap=None, key="menu"):
+        group = None
+        for row in ROWS:
+            if row.group != group:
+                group = row.group
+                st.caption(_(group))
+            _link(row, _(row.title))
+
+
 def cards() -> None:
     """One card for each page there is, with the question that it answers."""
     for row in ROWS:
         if row.is_home:
             continue
         with st.container(border=True, gap="xxsmall"):
-            st.page_link(PAGES_DIR / f"{row.name}.py", label=f"**{_(row.title)}**", icon=row.icon, query_params={})
+            _link(row, f"**{_(row.title)}**")
             st.caption(_(row.question))
+
+
+def _link(row: PageRow, label: str) -> None:
+    st.page_link(file_of(row.name), label=label, icon=row.icon, query_params=link_parameters(row.name), width="stretch")

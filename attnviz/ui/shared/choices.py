@@ -1,0 +1,230 @@
+"""What a visitor can choose, declared once: its name in a link, what it is when nobody chose, what it may be.
+
+From these declarations alone come the widgets' values, the link, coming back to a page, saved views and
+what is said of nonsense in a link. A page declares its choices in its own `choices.py`:
+
+    PAGE = PageChoices("masks")
+    SEED = PAGE.whole("m_seed", 0, low=0, high=9999)
+
+Nothing here knows Streamlit; `link_state` keeps the values, `widgets` draws them.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, TypeVar, cast
+
+T = TypeVar("T")
+Kind = Literal["id", "whole", "real", "flag", "text", "several", "canvas", "other"]
+
+LONGEST_ID = 200  # characters
+#: What a value read from a stranger's link may raise; every one of them is answered in a sentence.
+NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
+
+
+class CutShort(ValueError):
+    """A text that is longer than its field; `kept` is what fits."""
+
+    def __init__(self, kept: str) -> None:
+        super().__init__(kept)
+        self.kept = kept
+
+
+@dataclass(frozen=True, eq=False)
+class Choice(Generic[T]):
+    """One choice. `read` takes what a link says and raises one of NONSENSE where it cannot be; `write` undoes it.
+
+    A choice on a canvas (pins, paint, edited cells) stands with others `inside` one compressed parameter, under
+    `short`; there `read` and `write` speak JSON instead of text. An empty `short`: it is the whole parameter.
+    """
+
+    name: str  #: in the link, and the key of its widget
+    page: str
+    kind: Kind
+    default: T
+    read: Callable[[Any], T]
+    write: Callable[[T], Any]
+    example: T  #: a valid value other than the default, for tests that set everything to something else
+    ids: tuple[str, ...] = ()  #: of an "id": what it may be; empty where only the page knows
+    low: float = -math.inf
+    high: float = math.inf
+    longest: int = 0  #: characters of a text
+    inside: str = ""
+    short: str = ""
+    kept_as: str = ""  #: choices of several pages that are kept as one travel between them
+
+    @property
+    def key(self) -> str:
+        """Where the session keeps its value."""
+        return self.kept_as or self.name
+
+
+@dataclass
+class PageChoices:
+    """The choices of one page, in the order in which they were declared; a module loaded again declares anew."""
+
+    page: str
+    choices: list[Choice[Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        _PAGES[self.page] = self
+
+    def __iter__(self) -> Iterator[Choice[Any]]:
+        return iter(self.choices)
+
+    def add(self, choice: Choice[T]) -> Choice[T]:
+        """Declare a choice that none of the kinds below describes."""
+        if any(known.name == choice.name for page in _PAGES.values() for known in page):
+            raise ValueError(f"the choice {choice.name!r} is declared twice")
+        self.choices.append(choice)
+        return choice
+
+    def one_of(self, name: str, ids: Sequence[str] = (), default: str | None = None) -> Choice[str]:
+        """One of `ids`, in the language of no one. Without `ids` only the page knows them, and "" is its own pick."""
+        ids = tuple(ids)
+        first = default if default is not None else (ids[0] if ids else "")
+        if ids and first not in ids:
+            raise ValueError(f"{name}: the default {first!r} is none of {ids}")
+        other = next((each for each in ids if each != first), "another")
+
+        def read(text: Any) -> str:
+            if not isinstance(text, str) or len(text) > LONGEST_ID or (ids and text not in ids):
+                raise ValueError(text)
+            return text
+
+        return self.add(Choice(name, self.page, "id", first, read, str, other, ids=ids))
+
+    def whole(self, name: str, default: int, low: int, high: int) -> Choice[int]:
+        """A whole number from `low` to `high`."""
+        read = _number_reader(_whole, low, high)
+        example = default + 1 if default < high else default - 1
+        return self.add(Choice(name, self.page, "whole", default, read, str, example, low=low, high=high))
+
+    def whole_or_none(self, name: str, low: int, high: int) -> Choice[int | None]:
+        """A whole number, or None where nobody chose and the page has its own idea."""
+        read = _number_reader(_whole, low, high)
+        return self.add(Choice(name, self.page, "whole", None, read, str, low, low=low, high=high))
+
+    def real(self, name: str, default: float, low: float, high: float) -> Choice[float]:
+        """A finite number from `low` to `high`."""
+        read = _number_reader(_real, low, high)
+        example = (default + high) / 2 if default < high else (default + low) / 2
+        example = float(f"{example:.3g}")
+        return self.add(Choice(name, self.page, "real", default, read, _real_text, example, low=low, high=high))
+
+    def flag(self, name: str, default: bool = False) -> Choice[bool]:
+        """Yes or no."""
+        return self.add(
+            Choice(name, self.page, "flag", default, _flag, lambda on: "true" if on else "false", not default)
+        )
+
+    def text(self, name: str, default: str = "", *, longest: int, kept_as: str = "") -> Choice[str]:
+        """Any text of at most `longest` characters."""
+
+        def read(text: Any) -> str:
+            if not isinstance(text, str):
+                raise TypeError(text)
+            if len(text) > longest:
+                raise CutShort(text[:longest])
+            return text
+
+        example = "Two birds saw it"
+        return self.add(Choice(name, self.page, "text", default, read, str, example, longest=longest, kept_as=kept_as))
+
+    def sentence(self, name: str, default: str, *, longest: int) -> Choice[str]:
+        """The sentence: typed on one page, it stands on every other; until then each page shows its own example."""
+        return self.text(name, default, longest=longest, kept_as="sentence")
+
+    def several(self, name: str) -> Choice[tuple[str, ...] | None]:
+        """Some of the page's ids, separated by commas in the link; None where nobody chose."""
+
+        def read(text: Any) -> tuple[str, ...] | None:
+            if not isinstance(text, str) or len(text) > 100 * LONGEST_ID:
+                raise ValueError(text)
+            return tuple(part for part in text.split(",") if part) or None
+
+        def write(ids: tuple[str, ...] | None) -> str:
+            return ",".join(ids or ())
+
+        example: tuple[str, ...] | None = ("1.0", "2.1")
+        return self.add(Choice(name, self.page, "several", None, read, write, example))
+
+    def other(
+        self, name: str, default: T, read: Callable[[str], T], write: Callable[[T], str], example: T
+    ) -> Choice[T]:
+        """Anything else that has a short text."""
+        return self.add(Choice(name, self.page, "other", default, read, write, example))
+
+    def on_canvas(
+        self,
+        name: str,
+        default: T,
+        read: Callable[[Any], T],
+        write: Callable[[T], Any],
+        example: T,
+        *,
+        inside: str,
+        short: str = "",
+    ) -> Choice[T]:
+        """What a canvas holds: JSON, in the compressed parameter `inside`, under the name `short`."""
+        return self.add(Choice(name, self.page, "canvas", default, read, write, example, inside=inside, short=short))
+
+
+_PAGES: dict[str, PageChoices] = {}
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def choices_of(page: str) -> tuple[Choice[Any], ...]:
+    """What `page` declares; nothing for a page that declares nothing."""
+    return tuple(_PAGES.get(page, ()))
+
+
+def parameters_of(page: str) -> tuple[str, ...]:
+    """The names that `page` reads in a link."""
+    return tuple(dict.fromkeys(choice.inside or choice.name for choice in choices_of(page)))
+
+
+def pages() -> tuple[PageChoices, ...]:
+    """Every page that declares choices."""
+    return tuple(_PAGES.values())
+
+
+def _number_reader(parse: Callable[[str], Any], low: float, high: float) -> Callable[[Any], Any]:
+    """The one place that reads numbers from links: finite, in range, of the right kind."""
+
+    def read(text: Any) -> Any:
+        value = parse(text)
+        if not low <= value <= high:
+            raise ValueError(text)
+        return value
+
+    return read
+
+
+def _whole(text: str) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(text)
+    return int(text)
+
+
+def _real(text: str) -> float:
+    if len(text) > 40:
+        raise ValueError(text)
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _real_text(value: float) -> str:
+    """The shortest text that reads back as the same number, without a decimal point where none is needed."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(float(value))
+
+
+def _flag(text: Any) -> bool:
+    known = {"true": True, "false": False}
+    return known[cast(str, text).lower()]

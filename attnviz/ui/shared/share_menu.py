@@ -1,0 +1,52 @@
+"""This very view for somebody else: as a link, or as a file where a link is too short for what is painted."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.core.message import Problem
+from attnviz.ui.shared import link_state
+from attnviz.ui.shared.guarding import show_problem
+from attnviz.ui.shared.page_files import file_of
+from attnviz.words import _
+
+_OPENED = "_view_opened"  #: the file that was opened last: opening it again takes choosing it again
+
+
+@st.fragment
+def share_menu() -> None:
+    """Link, file, and opening a file; the same on every page. Computed when it is opened, so it is never stale."""
+    box = st.popover(_("Share"), icon=":material/link:", type="tertiary", key="share", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        address = link_state.address()
+        if address:
+            st.caption(_("This link opens the view as it is now."))
+            st.code(address, language=None, wrap_lines=True, height=120)
+        problem = link_state.too_large()
+        if problem is not None:
+            show_problem(problem)
+        st.download_button(
+            _("Save this view as a file"),
+            data=link_state.saved_view(),
+            file_name="attention-view.json",
+            mime="application/json",
+            on_click="ignore",
+            key="save-view",
+        )
+        uploaded = st.file_uploader(_("Open a saved view"), type="json", key="view-file")
+        if uploaded is not None and st.session_state.get(_OPENED) != uploaded.file_id:
+            st.session_state[_OPENED] = uploaded.file_id
+            _open(uploaded.getvalue().decode("utf-8", "replace"))
+
+
+def _open(text: str) -> None:
+    try:
+        page = link_state.open_view(text)
+    except Problem as problem:
+        show_problem(problem)
+        return
+    if page != link_state.current_page():
+        st.switch_page(file_of(page))
+    st.rerun(scope="app")

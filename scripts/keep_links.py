@@ -1,0 +1,94 @@
+"""Keep links of today's app, and what each shows, for every later version to open.
+
+python -m scripts.keep_links VERSION      write tests/links/version_VERSION.json
+
+Each view of tests/links/views.py is driven as a visitor drives it, the link that the app wrote is taken,
+opened in a fresh session, and what that shows is kept. A view that does not come back as it was left
+is named: its link is kept as it is, for that is what people have saved.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from attnviz.ui import links
+from tests.links.differences import differences
+from tests.links.opening import opened, translator
+from tests.links.views import TRANSLATOR, VIEWS, View
+from tests.links.what_a_link_shows import name_in_link, what_it_shows
+from tests.pages.conftest import open_page
+
+FOLDER = Path(__file__).parents[1] / "tests" / "links"
+
+
+def main(version: str) -> None:
+    """Write the file, and say what did not come back."""
+    with tempfile.TemporaryDirectory(prefix="attnviz_links_") as scratch:
+        folder = translator(Path(scratch))
+        driven = [_driven(view, folder) for view in VIEWS]
+        names = frozenset(name for link, _page in driven for name in link)
+        kept = [_kept(view, link, page, names, folder) for view, (link, page) in zip(VIEWS, driven, strict=True)]
+    text = ",\n".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in kept)
+    file = FOLDER / f"version_{version}.json"
+    head = json.dumps(sorted(names))
+    file.write_text(f'{{"parameters": {head},\n"links": [\n{text}\n]}}\n', encoding="utf-8")
+    print(f"{len(kept)} links with {len(names)} parameters in {file.name}, {file.stat().st_size:,} bytes")
+
+
+def _driven(view: View, folder: str) -> tuple[dict[str, str], Any]:
+    """The link that the app has written when all steps are done, and the page as it then is."""
+    start = {name: text.replace(TRANSLATOR, folder) for name, text in view.start.items()}
+    start |= {name: links.pack(value) for name, value in view.packed.items()}
+    page = open_page(view.page, **start)
+    bound: dict[str, str] = {}
+    for name, value in view.steps:
+        control = _control(page, name)
+        control.set_value(value).run()
+        in_link = getattr(control.proto, "query_param_key", "")
+        if in_link:
+            bound[in_link] = _as_a_browser_writes(value)
+    written = {name: page.query_params[name] for name in page.query_params}
+    link = start | {name: text[-1] if isinstance(text, list) else text for name, text in written.items()}
+    gone = set(start) - set(written) - _bound(page)
+    link = {name: text for name, text in (link | bound).items() if name not in gone}
+    return {name: text.replace(folder, TRANSLATOR) for name, text in link.items()}, page
+
+
+def _control(page: Any, name: str) -> Any:
+    """The control that the link, or the page, calls so."""
+    found = [element for element in page.main if hasattr(element, "set_value") and name_in_link(element) == name]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} controls are called {name}")
+    return found[0]
+
+
+def _bound(page: Any) -> set[str]:
+    return {name_in_link(e) for e in page.main if getattr(getattr(e, "proto", None), "query_param_key", "")}
+
+
+def _as_a_browser_writes(value: Any) -> str:
+    """Bound controls are written into the address by the browser, which a test does not have."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _kept(view: View, link: dict[str, str], page: Any, names: frozenset[str], folder: str) -> dict[str, Any]:
+    """A link with what it shows in a fresh session."""
+    one: dict[str, Any] = {"name": view.name, "page": view.page, "link": link}
+    if view.file:
+        one["file"] = view.file
+    hidden = {folder: TRANSLATOR}
+    shows = what_it_shows(opened(open_page, one, folder), names, hidden)
+    if not view.file:
+        for line in differences(what_it_shows(page, names, hidden), shows):
+            print(f"{view.name} did not come back: {line}")
+    return one | {"shows": shows}
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

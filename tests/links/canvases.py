@@ -1,0 +1,145 @@
+"""What a canvas was sent, read without the app's own code: who is shown, what is pinned, and the numbers drawn.
+
+A canvas gets one blob: the length of its header (u32), the header as JSON, then a payload. This is
+the one place that knows the names in the headers; what it answers does not change when they do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.links.digest import brief, digest
+
+Facts = dict[str, Any]
+MASKED_TILE, MASKED_CELL = 255, 65535
+
+
+def unblob(data: bytes) -> tuple[dict[str, Any], bytes]:
+    """Header and payload."""
+    end = 4 + int.from_bytes(data[:4], "little")
+    return json.loads(data[4:end]), data[end:]
+
+
+def facts(data: bytes) -> Facts | None:
+    """What this canvas shows; None for one that shows nothing of its own."""
+    header, payload = unblob(data)
+    if "heads" in header and "order" in header:
+        return _all_heads(header, zlib.decompress(payload))
+    if "signed" in header:
+        return _one_head(header, zlib.decompress(payload))
+    if "locked" in header:
+        return _mask(header, zlib.decompress(payload))
+    if "steps" in header:
+        return {"canvas": "steps", "steps": [step["id"] for step in header["steps"]], "current": header["current"]}
+    if "boards" in header:
+        return _board(header)
+    if "panels" in header:
+        return _softmax(header, payload)
+    return None
+
+
+def title(data: bytes) -> str:
+    """The words above what a canvas draws, where it has some."""
+    return str(unblob(data)[0].get("title") or "")
+
+
+def _all_heads(header: dict[str, Any], payload: bytes) -> Facts:
+    codes = np.frombuffer(payload, np.uint8).astype(float)
+    tiles = np.where(codes == MASKED_TILE, np.nan, (codes / 254) ** 2)
+    measure = header["measure"]
+    return {
+        "canvas": "all heads",
+        "heads": header["heads"],
+        "key and value heads": header["kv"],
+        "order": header["order"],
+        "paler": header["dim"],
+        "measure": None if measure is None else digest([np.nan if v is None else v for v in measure]),
+        "tokens": header["q"],
+        "keys": header["k"],
+        "tiles": digest(tiles.reshape(-1, *header["shape"])),
+        "square root": header["scale"]["root"],
+    }
+
+
+def _one_head(header: dict[str, Any], payload: bytes) -> Facts:
+    half = len(payload) // 2
+    high, low = np.frombuffer(payload[:half], np.uint8), np.frombuffer(payload[half:], np.uint8)
+    codes = (high.astype(np.uint16) << 8 | low).reshape(header["shape"])
+    return {
+        "canvas": "one head",
+        "layer and head": header["tile"],
+        "meaning": header["kind"],
+        "tokens": header["q"],
+        "keys": header["k"],
+        "parted at": header["segments"],
+        "pins": header["pins"],
+        "scale": [brief(header["scale"]["top"]), header["scale"]["root"]],
+        "lines": header["lines"],
+        "values": digest(_decoded(codes, header["top"], header["signed"])),
+    }
+
+
+def _decoded(codes: NDArray[np.uint16], top: float, signed: bool) -> NDArray[np.float64]:
+    """16-bit codes on a square-root scale, as the browser reads them."""
+    if signed:
+        root = (codes.astype(np.float64) - 32767) / 32767
+        values = np.sign(root) * root**2 * top
+    else:
+        values = (codes.astype(np.float64) / 65534) ** 2 * top
+    return np.where(codes == MASKED_CELL, np.nan, values)
+
+
+def _mask(header: dict[str, Any], payload: bytes) -> Facts:
+    rows, cols = header["shape"]
+    bits = np.unpackbits(np.frombuffer(payload, np.uint8), count=rows * cols).reshape(rows, cols)
+    return {
+        "canvas": "mask",
+        "tokens": header["q"],
+        "keys": header["k"],
+        "allowed in each row": bits.sum(1).tolist(),
+        "allowed in each column": bits.sum(0).tolist(),
+        "allowed": digest(bits),
+    }
+
+
+def _board(header: dict[str, Any]) -> Facts:
+    tabs = {tab["name"]: tab["current"] for tab in header["tabs"]}
+    return {
+        "canvas": "board",
+        "step": header["step"],
+        "chosen": [header["part"], header["row"], header["col"]],
+        "tabs": tabs,
+        "sheets": [
+            [{"rows": s["rows"], "cols": s["cols"], "numbers": digest(_sheet(s["text"]))} for s in board["sheets"]]
+            for board in header["boards"]
+        ],
+    }
+
+
+def _sheet(text: list[list[str]]) -> list[list[float]]:
+    """The numbers written in the cells; a cell that holds none is not a number."""
+    return [[(_numbers(cell) or [np.nan])[0] for cell in row] for row in text]
+
+
+def _softmax(header: dict[str, Any], payload: bytes) -> Facts:
+    parameter = header["parameter"]
+    scores = np.frombuffer(payload, "<f4") if header["scores"] is None else header["scores"]
+    return {
+        "canvas": "softmax",
+        "d_k": digest(header["d_k"]),
+        "at": header["at"],
+        "keys": header["n"],
+        "ways": [panel["kind"] for panel in header["panels"]],
+        "parameter": None if parameter is None else [parameter["name"], parameter["value"]],
+        "scores": digest(scores),
+    }
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", text.replace("−", "-"))]

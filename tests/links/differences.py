@@ -1,0 +1,105 @@
+"""In what a page differs from what was kept of it, in lines that a person can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+RELATIVE = 1e-4
+EXACT = ("shape", "finite")  #: counts, also where they stand among numbers that are not
+Record = dict[str, Any]
+
+
+def differences(kept: Record, now: Record) -> list[str]:
+    """Nothing where the page shows what was kept of it.
+
+    Controls must hold what they held, canvases, charts and tables must be the same ones in any order, and every
+    number and token that was said must be said still. A page may have learnt to say more, and to answer nonsense
+    without red.
+    """
+    lines = [*_controls(kept["controls"], now["controls"])]
+    for what in ("canvases", "charts", "tables"):
+        lines += _same(what, kept[what], now[what])
+    for what in ("other controls", "numbers", "tokens", "calls"):
+        missing, _new = _unmatched(kept[what], now[what])
+        lines += [f"{what}: {_short(each)} is gone" for each in missing]
+    if now["red"] > kept["red"]:
+        lines.append(f"red sentences: were {kept['red']}, are {now['red']}")
+    return lines
+
+
+def _controls(kept: Record, now: Record) -> Iterator[str]:
+    for name, value in kept.items():
+        if name not in now:
+            yield f"control {name}: was {value!r}, is not on the page"
+        elif not alike(value, now[name]):
+            yield f"control {name}: was {value!r}, is {now[name]!r}"
+
+
+def _same(what: str, kept: list[Any], now: list[Any]) -> Iterator[str]:
+    missing, new = _unmatched(kept, now)
+    for old in missing:
+        if not new:
+            yield f"{what}: one is gone: {_short(old)}"
+            continue
+        nearest = min(new, key=lambda each: sum(1 for _ in where(old, each)))
+        new.remove(nearest)
+        places = list(where(old, nearest))
+        more = f" and {len(places) - 4} more" if len(places) > 4 else ""
+        yield f"{what}: one differs: " + "; ".join(places[:4]) + more
+    for each in new:
+        yield f"{what}: one is new: {_short(each)}"
+
+
+def _unmatched(kept: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
+    """What has no partner, on either side."""
+    rest, missing = list(now), []
+    for old in kept:
+        at = next((i for i, each in enumerate(rest) if alike(old, each)), None)
+        if at is None:
+            missing.append(old)
+        else:
+            del rest[at]
+    return missing, rest
+
+
+def alike(old: Any, new: Any) -> bool:
+    """Equal, numbers within the tolerance."""
+    return next(where(old, new), None) is None
+
+
+def where(old: Any, new: Any, path: str = "", size: float = 0.0) -> Iterator[str]:
+    """The places at which two facts differ. Sums are compared relative to the sum of magnitudes beside them."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        inside = max(size, _magnitude(old))
+        for name in [*old, *(n for n in new if n not in old)]:
+            if name not in old or name not in new:
+                yield f"{path}{name} is only {'kept' if name in old else 'here'}"
+            elif name in EXACT and old[name] != new[name]:
+                yield f"{path}{name} was {old[name]}, is {new[name]}"
+            else:
+                allowed = inside if name in ("sum", "placed") else inside / max(1, old.get("finite") or 1)
+                yield from where(old[name], new[name], f"{path}{name} ", allowed if "cells" in old else 0.0)
+    elif isinstance(old, list) and isinstance(new, list):
+        if len(old) != len(new):
+            yield f"{path}has {len(new)} entries, had {len(old)}"
+        for i, (a, b) in enumerate(zip(old, new, strict=False)):
+            yield from where(a, b, f"{path}{i} ", size)
+    elif _is_number(old) and _is_number(new):
+        if abs(old - new) > RELATIVE * max(abs(old), abs(new), size):
+            yield f"{path}was {old}, is {new}"
+    elif old != new:
+        yield f"{path}was {old!r}, is {new!r}"
+
+
+def _magnitude(facts: Record) -> float:
+    return float(facts["size"] or 0.0) if "cells" in facts else 0.0
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 160 else text[:157] + "..."

@@ -1,0 +1,70 @@
+"""Links that people have saved open as they did when they were made, whatever has changed since."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.links.differences import differences
+from tests.links.opening import opened, translator
+from tests.links.views import TRANSLATOR
+from tests.links.what_a_link_shows import what_it_shows
+
+KEPT = sorted((Path(__file__).parents[1] / "links").glob("version_*.json"))
+VERSIONS = {file.stem: json.loads(file.read_text("utf-8")) for file in KEPT}
+LINKS = [
+    pytest.param(version, kept, id=f"{version}: {kept['name']}")
+    for version, held in VERSIONS.items()
+    for kept in held["links"]
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Where the tiny encoder-decoder lies."""
+    return translator(tmp_path_factory.mktemp("attnviz_links"))
+
+
+def shown(visit: Callable[..., Any], version: str, kept: dict[str, Any], folder: str) -> dict[str, Any]:
+    """What a link shows today."""
+    names = frozenset(VERSIONS[version]["parameters"])
+    return what_it_shows(opened(visit, kept, folder), names, {folder: TRANSLATOR})
+
+
+def test_there_are_links_of_every_page() -> None:
+    pages = {kept["page"] for kept in VERSIONS["version_1"]["links"]}
+    assert pages == {"home", "explore", "build", "masks", "scaling", "sharing"}
+    assert len(LINKS) >= 60
+
+
+@pytest.mark.parametrize("version, kept", LINKS)
+def test_a_link_shows_what_it_showed(
+    visit: Callable[..., Any], folder: str, version: str, kept: dict[str, Any]
+) -> None:
+    found = differences(kept["shows"], shown(visit, version, kept, folder))
+    assert not found, f"{kept['page']} {kept['link']}\n" + "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "name, parameter, text, told",
+    [
+        ("home: another sentence, no mask", "sentence", "A dog sat on the mat.", "dog"),
+        ("explore: sentence, head, order", "at", "3.2", "layer and head"),
+        ("explore: pins", "c", None, "pins"),
+        ("build: edited weights", "b_at", None, "was 5"),
+        ("masks: paint", "m_paint", None, "allowed in each row"),
+        ("scaling: temperature", "s_temperature", "0.6", "parameter"),
+        ("sharing: a quantised deployment", "h_hybrid", "true", "h_hybrid"),
+    ],
+)
+def test_a_wrong_restoration_is_found(
+    visit: Callable[..., Any], folder: str, name: str, parameter: str, text: str | None, told: str
+) -> None:
+    kept = next(each for each in VERSIONS["version_1"]["links"] if each["name"] == name)
+    link = {key: value for key, value in kept["link"].items() if key != parameter}
+    changed = kept | {"link": link | ({} if text is None else {parameter: text})}
+    assert told in "\n".join(differences(kept["shows"], shown(visit, "version_1", changed, folder)))
