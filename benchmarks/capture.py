@@ -20,8 +20,7 @@ from typing import Any
 import torch
 from transformers import LlamaConfig, LlamaModel
 
-from attnviz.models.capture.all_heads import survey
-from attnviz.models.capture.run import capture
+from attnviz.models.capture import capture, survey
 from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds, seconds
 
 SHAPES: dict[str, dict[str, Any]] = {
@@ -128,7 +127,7 @@ def load(given: argparse.Namespace) -> LlamaModel:
     """The body of the model: SmolLM2's trained weights where they are at hand, else random ones of the shape."""
     if given.shape == "smollm2":
         try:
-            from attnviz.models.loading.locate import load as load_named
+            from attnviz.models.loading import load as load_named
 
             model = load_named("smollm2-135m").model.model
             model.set_attn_implementation("sdpa")

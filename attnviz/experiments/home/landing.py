@@ -11,9 +11,7 @@ import torch
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer.head_matrix import Matrix
-from attnviz.experiments.explorer.model_run import Stack
-from attnviz.experiments.explorer.what_if import WhatIf, instantly
+from attnviz.experiments.explorer import Matrix, Stack, WhatIf, instantly
 
 MODEL = "smollm2-135m"
 HEAD = (13, 8)  # where "it" looks at what it stands for

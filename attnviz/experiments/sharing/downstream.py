@@ -8,20 +8,17 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnviz.experiments.explorer.model_run import Reading
+from attnviz.experiments.explorer import Reading
 from attnviz.experiments.sharing import head_sharing
-from attnviz.models.capture.forward_pass import Logits
-from attnviz.models.capture.intervention import Edit, intervene
-from attnviz.models.capture.recorded_layer import Layer
-from attnviz.models.capture.trace import Trace
-from attnviz.models.tokens.token_text import label
+from attnviz.models.capture import Edit, Logits, RecordedLayer, Trace, intervene
+from attnviz.models.tokens import token_label
 
 Scope = Literal["layer", "all"]
 SHOWN = 6
 
 
 @dataclass(frozen=True)
-class Guess:
+class NextTokenGuess:
     """One token and how likely it is to come next."""
 
     label: str
@@ -34,7 +31,7 @@ class Result:
     """`guesses`, likeliest as trained first, is empty for a model that predicts nothing."""
 
     scope: Scope
-    guesses: tuple[Guess, ...]
+    guesses: tuple[NextTokenGuess, ...]
     divergence: float | None  #: KL(before | after) of the next token, nats
     last_moved: float  #: change of the last layer's attention output, relative
 
@@ -52,7 +49,9 @@ def run(reading: Reading, config: head_sharing.Config, scope: Scope = "layer") -
     best = best[old[best].argsort(descending=True)]
     tokenizer = reading.loaded.tokenizer
     assert tokenizer is not None
-    guesses = tuple(Guess(label(str(tokenizer.decode([int(i)]))), float(old[i]), float(new[i])) for i in best)
+    guesses = tuple(
+        NextTokenGuess(token_label(str(tokenizer.decode([int(i)]))), float(old[i]), float(new[i])) for i in best
+    )
     divergence = float((old * (old.clamp_min(1e-30).log() - new.clamp_min(1e-30).log())).sum())
     return Result(scope, guesses, divergence, moved)
 
@@ -62,17 +61,17 @@ def _distribution(logits: Tensor | None) -> Tensor:
     return logits[0].double().softmax(-1)
 
 
-def _last_layer(trace: Trace, reading: Reading) -> Layer:
+def _last_layer(trace: Trace, reading: Reading) -> RecordedLayer:
     layer = [found for found in trace.layers if found.kind == "self"][-1]
     return head_sharing.complete(layer, reading.loaded.model)
 
 
-def _last_moved(before: Layer, after: Layer) -> float:
+def _last_moved(before: RecordedLayer, after: RecordedLayer) -> float:
     old, new = _output(before), _output(after)
     return float((new - old).norm() / old.norm().clamp_min(1e-30))
 
 
-def _output(layer: Layer) -> Tensor:
+def _output(layer: RecordedLayer) -> Tensor:
     output = layer.stages_of(list(range(layer.n_heads))).output
     whole = output[0].transpose(0, 1).flatten(1).float()
     return whole @ layer.w_o.float().T if layer.w_o is not None else whole

@@ -13,7 +13,7 @@ from torch.nn.functional import adaptive_avg_pool2d, adaptive_max_pool2d
 from attnviz.core.measures import HeadMeasures, measure
 from attnviz.core.message import Problem
 from attnviz.models.capture.head_selection import of_heads
-from attnviz.models.capture.recorded_layer import CHUNK, Layer, MaskChoice, ScaleChoice
+from attnviz.models.capture.recorded_layer import CHUNK, MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.trace import Trace
 
 Pool = Literal["max", "mean"]
@@ -23,7 +23,7 @@ Pool = Literal["max", "mean"]
 class LayerSurvey:
     """What there is to say about every head of one layer."""
 
-    layer: Layer
+    layer: RecordedLayer
     thumbnails: Tensor  #: (B, H, n', m'), weights pooled to n x n, or unpooled where fewer positions than n
     measures: HeadMeasures  #: each (B, H)
 
@@ -45,7 +45,7 @@ def survey(
         yield _survey(layer, n, pool, _ids_for(layer, tokens), mask, scale)
 
 
-def measures(layer: Layer, tokens: Tensor | None = None) -> HeadMeasures:
+def measures(layer: RecordedLayer, tokens: Tensor | None = None) -> HeadMeasures:
     """The measures alone of every head of one layer, each (B, H); `tokens` as in `survey`."""
     return _measured(layer, _ids_for(layer, tokens), "model", "model", lambda _weights: None)
 
@@ -76,7 +76,7 @@ def pooled(weights: Tensor, n: int, pool: Pool) -> Tensor:
 
 
 def _survey(
-    layer: Layer, n: int, pool: Pool, tokens: Tensor | None, mask: MaskChoice, scale: ScaleChoice
+    layer: RecordedLayer, n: int, pool: Pool, tokens: Tensor | None, mask: MaskChoice, scale: ScaleChoice
 ) -> LayerSurvey:
     small: list[Tensor] = []
     measures = _measured(layer, tokens, mask, scale, lambda weights: small.append(pooled(weights, n, pool)))
@@ -84,7 +84,7 @@ def _survey(
 
 
 def _measured(
-    layer: Layer, tokens: Tensor | None, mask: MaskChoice, scale: ScaleChoice, also: Callable[[Tensor], None]
+    layer: RecordedLayer, tokens: Tensor | None, mask: MaskChoice, scale: ScaleChoice, also: Callable[[Tensor], None]
 ) -> HeadMeasures:
     """The measures of every head; `also` is handed the weights on the way."""
     seen = layer.mask_for(mask)
@@ -100,7 +100,7 @@ def _measured(
     return HeadMeasures(**joined)  # type: ignore[arg-type]
 
 
-def _ids_for(layer: Layer, tokens: Tensor | None) -> Tensor | None:
+def _ids_for(layer: RecordedLayer, tokens: Tensor | None) -> Tensor | None:
     return tokens if layer.kind == "self" and tokens is not None and tokens.shape[-1] == layer.shape[3] else None
 
 
@@ -108,14 +108,14 @@ def _of(mask: MaskChoice, heads: list[int]) -> MaskChoice:
     return of_heads(mask, heads) if isinstance(mask, Tensor) else mask
 
 
-def few_heads(layer: Layer) -> list[list[int]]:
+def few_heads(layer: RecordedLayer) -> list[list[int]]:
     """All heads at once when that is small, else a few: what stays in the processor's cache is faster by half."""
     b, heads, q_len, k_len = layer.shape
     step = max(1, CHUNK // 16 // (b * q_len * k_len))
     return [list(range(start, min(start + step, heads))) for start in range(0, heads, step)]
 
 
-def _real_rows(layer: Layer) -> Tensor | None:
+def _real_rows(layer: RecordedLayer) -> Tensor | None:
     """(B, 1, Q): queries that are not padding, known where queries and keys are the same tokens."""
     if layer.kind != "self" or layer.padding is None or layer.padding.shape[1] != 1:
         return None

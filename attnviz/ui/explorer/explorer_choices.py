@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from attnviz.experiments.explorer.head_measures import MEASURES
-from attnviz.models.catalogue.example_sentences import EXAMPLES
-from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
+from attnviz.experiments.explorer import head_measures
+from attnviz.models.catalogue import EXAMPLES
+from attnviz.ui.shared import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
 
 T = TypeVar("T")
 Head = tuple[int, int]  # layer, head
@@ -93,7 +93,7 @@ HUB_ID = PAGE.text("hub_id", longest=1000)
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
 STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"))
 AT: Choice[Head] = PAGE.other("at", START, head_of, name_of, (3, 1))
-ORDER = PAGE.one_of("by", ("place", *MEASURES))
+ORDER = PAGE.one_of("by", ("place", *head_measures.MEASURES))
 
 # How a matrix is shown
 VALUES = PAGE.one_of("show", ("weights", "values"))
