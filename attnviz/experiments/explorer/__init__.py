@@ -5,7 +5,15 @@
 
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out
 from attnviz.experiments.explorer.head_stages import StagesResult, stages
-from attnviz.experiments.explorer.model_run import Reading, Request, Stack, read, read_earlier
+from attnviz.experiments.explorer.model_run import (
+    ModelRun,
+    Request,
+    Stack,
+    StackId,
+    has_kept_run,
+    kept_run,
+    run_model,
+)
 from attnviz.experiments.explorer.predictions import Slot, TokenChoice, changes, choices, slots
 from attnviz.experiments.explorer.what_if import WhatIf, instantly
 from attnviz.models.capture import RecordedLayer, Trace
@@ -15,11 +23,12 @@ __all__ = [
     "Frame",
     "Look",
     "Matrix",
-    "Reading",
+    "ModelRun",
     "RecordedLayer",
     "Request",
     "Slot",
     "Stack",
+    "StackId",
     "StagesResult",
     "TokenChoice",
     "Trace",
@@ -27,12 +36,13 @@ __all__ = [
     "average",
     "changes",
     "choices",
+    "has_kept_run",
     "head_matrix",
     "head_measures",
     "instantly",
-    "read",
-    "read_earlier",
+    "kept_run",
     "rolled_out",
+    "run_model",
     "slots",
     "stages",
     "what_if",

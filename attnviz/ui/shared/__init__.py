@@ -4,7 +4,7 @@ The modules named last in `__all__` are imported when asked for: `model_cache` b
 page that shows no model should not wait for them.
 """
 
-from attnviz.ui.shared.bounded_cache import Memory
+from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
 from attnviz.ui.shared.code_snippet import snippet
 from attnviz.ui.shared.controls import came_back, choice, entering, linked, set_linked
@@ -17,8 +17,8 @@ from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, t
 __all__ = [
     "LONGEST_ID",
     "NONSENSE",
+    "BoundedCache",
     "Choice",
-    "Memory",
     "PageChoices",
     "Partly",
     "came_back",
