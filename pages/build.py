@@ -16,10 +16,10 @@ from attnviz.ui.building import (
     walk,
     weights_panel,
 )
-from attnviz.ui.shared import guard, one_of, spoken
+from attnviz.ui.shared import guard, one_of, page_heading, spoken
 from attnviz.words import _
 
-st.title(_("Build attention by hand"), anchor=False)
+page_heading(_("Build attention by hand"))
 
 
 @st.fragment

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.ui.explorer import head_panel, panels, request_form
-from attnviz.ui.shared import guard, model_cache, spoken
+from attnviz.ui.shared import guard, model_cache, page_heading, spoken
 from attnviz.words import _
 
-st.title(_("Explore attention"), anchor=False)
+page_heading(_("Explore attention"))
 
 
 @st.fragment

@@ -12,7 +12,7 @@ from attnviz.models.loading import availability
 from attnviz.ui import canvas
 from attnviz.ui.explorer import head_panel
 from attnviz.ui.home import home_choices
-from attnviz.ui.shared import guard, model_cache, show, spoken, widgets
+from attnviz.ui.shared import guard, model_cache, page_heading, show, spoken, widgets
 from attnviz.ui.web import navigation
 from attnviz.words import _
 
@@ -60,7 +60,7 @@ def first_look() -> None:
     )
 
 
-st.title(_("See what a language model looks at"), anchor=False)
+page_heading(_("See what a language model looks at"))
 st.markdown(
     _(
         "A model cuts text into tokens, words or pieces of words. Each row is a token that looks, each column one that "

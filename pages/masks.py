@@ -16,10 +16,10 @@ from attnviz.ui.masks import (
     traps_panel,
     workbench,
 )
-from attnviz.ui.shared import guard, link_state, widgets
+from attnviz.ui.shared import guard, link_state, page_heading, widgets
 from attnviz.words import _
 
-st.title(_("Who may look at whom"), anchor=False)
+page_heading(_("Who may look at whom"))
 
 
 def ask() -> tuple[tuple[str, ...], int]:

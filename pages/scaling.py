@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.ui.scaling import ending, scaling_choices, sections
-from attnviz.ui.shared import guard, one_of
+from attnviz.ui.shared import guard, one_of, page_heading
 from attnviz.words import _
 
-st.title(_("Why divide by √d_k?"), anchor=False)
+page_heading(_("Why divide by √d_k?"))
 st.markdown(
     _(
         "*“Large dot products push softmax into regions with tiny gradients.”* Seven short sections take that sentence "

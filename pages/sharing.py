@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
-from attnviz.ui.shared import guard, one_of
+from attnviz.ui.shared import guard, one_of, page_heading
 from attnviz.ui.sharing import (
     count_panel,
     latent_panel,
@@ -16,7 +14,7 @@ from attnviz.ui.sharing import (
 )
 from attnviz.words import _
 
-st.title(_("Share keys and values"), anchor=False)
+page_heading(_("Share keys and values"))
 VIEWS = {
     "see": (_("See it"), see_panel.panel),
     "count": (_("Count it"), count_panel.panel),

@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from attnviz.ui.shared import link_pack as links
+from attnviz.ui.shared import link_pack
 from tests.links.differences import differences
 from tests.links.opening import opened, translator
 from tests.links.views import TRANSLATOR, VIEWS, View
@@ -42,7 +42,7 @@ def main(version: str) -> None:
 def _driven(view: View, folder: str) -> tuple[dict[str, str], Any]:
     """The link that the app has written when all steps are done, and the page as it then is."""
     start = {name: text.replace(TRANSLATOR, folder) for name, text in view.start.items()}
-    start |= {name: links.pack(value) for name, value in view.packed.items()}
+    start |= {name: link_pack.pack(value) for name, value in view.packed.items()}
     page = open_page(view.page, **start)
     bound: dict[str, str] = {}
     for name, value in view.steps:

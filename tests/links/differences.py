@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 RELATIVE = 1e-4
+KINDS = ("multiselect", "text_input")  #: of controls that had no name in the link, and have got one since
 EXACT = ("shape", "finite")  #: counts, also where they stand among numbers that are not
 Record = dict[str, Any]
 
@@ -14,14 +15,18 @@ def differences(kept: Record, now: Record) -> list[str]:
     """Nothing where the page shows what was kept of it.
 
     Controls must hold what they held, canvases, charts and tables must be the same ones in any order, and every
-    number and token that was said must be said still. A page may have learnt to say more, and to answer nonsense
-    without red.
+    number and token that was said must be said still. A page may have learnt to say more, to answer nonsense
+    without red, and to hold in the link what a control without a name there held.
     """
     lines = [*_controls(kept["controls"], now["controls"])]
     for what in ("canvases", "charts", "tables"):
         lines += _same(what, kept[what], now[what])
+    named_since = [
+        [kind, value] for name, value in now["controls"].items() if name not in kept["controls"] for kind in KINDS
+    ]
     for what in ("other controls", "numbers", "tokens", "calls"):
-        missing, _new = _unmatched(kept[what], now[what])
+        here = now[what] + named_since if what == "other controls" else now[what]
+        missing, _new = _unmatched(kept[what], here)
         lines += [f"{what}: {_short(each)} is gone" for each in missing]
     if now["red"] > kept["red"]:
         lines.append(f"red sentences: were {kept['red']}, are {now['red']}")

@@ -13,6 +13,7 @@ from transformers import MarianConfig, MarianMTModel
 from tests.links.views import TRANSLATOR
 from tests.models.tiny_tokenizers import marian
 
+SHARE_MENU = "share"
 VIEW_FILE = "view-file"  #: the control that opens a saved view
 
 
@@ -40,6 +41,8 @@ def opened(visit: Callable[..., Any], kept: dict[str, Any], folder: str) -> Any:
     link = {name: text.replace(TRANSLATOR, folder) for name, text in kept["link"].items()}
     page = visit(kept["page"], **link)
     if kept.get("file"):
+        page.session_state[SHARE_MENU] = True  # the menu that holds it draws what is in it only when it is open
+        page.run()
         page.file_uploader(key=VIEW_FILE).upload("view.json", json.dumps(kept["file"]).encode(), "application/json")
         page.run()
     return page

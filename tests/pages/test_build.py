@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.experiments.building.attention_by_hand import run
 from attnviz.experiments.building.inputs import Config
 from attnviz.ui.canvas.packing import unblob
-from attnviz.ui.shared import links
+from attnviz.ui.shared import link_pack
 from tests.pages.conftest import open_page
 
 
@@ -158,7 +158,7 @@ def test_where_multihead_attention_cannot_it_is_said_why() -> None:
 
 def test_an_edit_in_the_link_is_used_everywhere() -> None:
     edits = [["W_Q", 0, 0, 5.0], ["W_V", 1, 1, -2.0]]
-    app = opened(b_step="project", b_at=links.pack({"e": edits}))
+    app = opened(b_step="project", b_at=link_pack.pack({"e": edits}))
     assert healthy(app)
     board = headers(app)[1]["boards"]
     assert board[0]["sheets"][1]["text"][0][0] == "5.0"
@@ -168,7 +168,7 @@ def test_an_edit_in_the_link_is_used_everywhere() -> None:
 
 
 def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:
-    place = links.pack({"r": 2, "c": 1, "h": 1, "s": 1})
+    place = link_pack.pack({"r": 2, "c": 1, "h": 1, "s": 1})
     _strip, board = headers(opened(b_step="softmax", b_batch="2", b_at=place))
     assert (board["row"], board["col"]) == (2, 1)
     config = Config(batch=2)
@@ -180,11 +180,11 @@ def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:
     "broken",
     [
         "garbage",
-        links.pack({"e": [["W_Q", 0]]}),
-        links.pack({"h": -1}),
-        links.pack([1, 2]),
-        links.pack({"e": [["__class__", 0, 0, 1]]}),
-        links.pack({"e": [["W_Q", 0, 0, float("nan")]]}),
+        link_pack.pack({"e": [["W_Q", 0]]}),
+        link_pack.pack({"h": -1}),
+        link_pack.pack([1, 2]),
+        link_pack.pack({"e": [["__class__", 0, 0, 1]]}),
+        link_pack.pack({"e": [["W_Q", 0, 0, float("nan")]]}),
     ],
 )
 def test_a_damaged_link_is_said_and_the_page_goes_on(broken: str) -> None:
@@ -195,7 +195,7 @@ def test_a_damaged_link_is_said_and_the_page_goes_on(broken: str) -> None:
 
 
 def test_a_link_that_points_outside_shows_the_nearest() -> None:
-    app = opened(b_at=links.pack({"r": 99, "c": 99, "h": 99, "s": 99, "p": 99}), b_step="nowhere")
+    app = opened(b_at=link_pack.pack({"r": 99, "c": 99, "h": 99, "s": 99, "p": 99}), b_step="nowhere")
     assert healthy(app)
     assert headers(app)[1]["step"] == "scores"
 
@@ -238,14 +238,14 @@ def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine() -> None:
 
 
 def test_edits_outlive_a_visit_to_another_page() -> None:
-    app = opened(b_step="project", b_at=links.pack({"e": [["W_Q", 0, 0, 5.0]]}))
+    app = opened(b_step="project", b_at=link_pack.pack({"e": [["W_Q", 0, 0, 5.0]]}))
     app.switch_page("../../../pages/masks.py")
     app.query_params.clear()
     app.run()
     app.switch_page("../../../pages/build.py")
     app.run()
     assert healthy(app)
-    assert links.unpack(app.query_params["b_at"])["e"] == [["W_Q", 0, 0, 5.0]]
+    assert link_pack.unpack(app.query_params["b_at"])["e"] == [["W_Q", 0, 0, 5.0]]
     assert any("typed in by you" in c.value for c in app.caption)
 
 

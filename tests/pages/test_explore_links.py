@@ -7,7 +7,7 @@ import base64
 import numpy as np
 import pytest
 
-from attnviz.ui.shared import links
+from attnviz.ui.shared import link_pack
 from tests.pages.test_explore import said
 
 OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
@@ -15,11 +15,11 @@ OPEN = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "aver
 
 def canvas_of(page):
     held = page.query_params.get("c")
-    return links.unpack(held[0] if isinstance(held, list) else held)
+    return link_pack.unpack(held[0] if isinstance(held, list) else held)
 
 
 def test_hidden_tokens_silenced_heads_and_the_stages_are_there_again(visit):
-    held = links.pack({"hide": [1], "quiet": ["13.8", "0.2"], "stage": [8, 6]})
+    held = link_pack.pack({"hide": [1], "quiet": ["13.8", "0.2"], "stage": [8, 6]})
     page = visit("explore", c=held, **OPEN)
     assert not page.exception
     assert not page.error
@@ -35,16 +35,16 @@ def test_choosing_in_the_stages_and_beside_them_goes_into_the_link(visit):
     assert canvas_of(page)["stage"] == [5, None]
     page.selectbox(key="stage_key").set_value(2).run()
     assert canvas_of(page)["stage"] == [5, 2]
-    page.text_input(key="beside_at_head").set_value("3.1").run()
+    page.text_input(key="beside_head").set_value("3.1").run()
     assert page.query_params["beside_head"] in ("3.1", ["3.1"])
     again = visit("explore", open_beside="true", beside_head="3.1")
-    assert again.text_input(key="beside_at_head").value == "3.1"
+    assert again.text_input(key="beside_head").value == "3.1"
 
 
 def test_the_heads_of_a_mean_and_the_reach_of_rollout_are_in_the_link(visit):
     page = visit("explore", open_average="true", combine="chosen", mean_of="3.1,4.2,99.9")
-    assert page.multiselect(key="mean_of_heads").value == ["3.1", "4.2"]
-    page.multiselect(key="mean_of_heads").set_value(["3.1"]).run()
+    assert page.multiselect(key="mean_of").value == ["3.1", "4.2"]
+    page.multiselect(key="mean_of").set_value(["3.1"]).run()
     assert page.query_params["mean_of"] in ("3.1", ["3.1"])
     assert "On average “it” gives" in said(page)
     rolled = visit("explore", open_average="true", combine="rollout", rollout_to="2")
@@ -54,7 +54,7 @@ def test_the_heads_of_a_mean_and_the_reach_of_rollout_are_in_the_link(visit):
 def test_nonsense_on_the_canvas_is_left_out_and_said(visit):
     wrong = {"hide": [1, 999, "x", None], "quiet": ["0.0", "99.9", 7], "stage": [3, 400], "mask": "!!"}
     pins = {"t": [["q", 500], ["k", 1], ["z", 1], 5], "c": [1, 900]}
-    page = visit("explore", c=links.pack(wrong | {"pins": pins}), mask="painted", **OPEN)
+    page = visit("explore", c=link_pack.pack(wrong | {"pins": pins}), mask="painted", **OPEN)
     assert not page.exception
     assert not page.error
     assert "Not here, and left out: 999, x, None" in said(page)
@@ -62,21 +62,21 @@ def test_nonsense_on_the_canvas_is_left_out_and_said(visit):
 
 @pytest.mark.parametrize("held", [{"hide": "x", "quiet": 3, "pins": [1], "stage": "a"}, [1, 2], "text", 5])
 def test_a_canvas_of_the_wrong_kind_changes_nothing(visit, held):
-    page = visit("explore", c=links.pack(held), mask="painted", **OPEN)
+    page = visit("explore", c=link_pack.pack(held), mask="painted", **OPEN)
     assert not page.exception
     assert not page.error
 
 
 def test_a_mask_painted_for_another_sentence_gives_way_to_the_models_own_and_says_so(visit):
     bits = base64.b64encode(np.packbits(np.zeros((4, 4), bool)).tobytes()).decode()
-    page = visit("explore", c=links.pack({"mask": bits}), mask="painted", open_what_if="true")
+    page = visit("explore", c=link_pack.pack({"mask": bits}), mask="painted", open_what_if="true")
     assert not page.error
     assert "was for other tokens" in said(page)
 
 
 def test_a_mask_that_hides_every_key_is_told(visit):
     bits = base64.b64encode(np.packbits(np.zeros((13, 13), bool)).tobytes()).decode()
-    page = visit("explore", c=links.pack({"mask": bits}), mask="painted", open_what_if="true", again="true")
+    page = visit("explore", c=link_pack.pack({"mask": bits}), mask="painted", open_what_if="true", again="true")
     assert not page.exception
     assert not page.error
     assert "may attend to nothing" in said(page)
@@ -108,7 +108,7 @@ def test_words_values_and_hidden_special_tokens_go_together_in_every_panel(visit
 
 
 def test_a_head_of_one_model_is_another_head_or_a_sentence_in_the_next(visit):
-    page = visit("explore", at="29.8", c=links.pack({"quiet": ["29.8"], "hide": [12]}), **OPEN)
+    page = visit("explore", at="29.8", c=link_pack.pack({"quiet": ["29.8"], "hide": [12]}), **OPEN)
     page.selectbox(key="model").set_value("minilm-l6").run()
     assert not page.exception
     assert not page.error

@@ -18,7 +18,7 @@ from attnviz.experiments.word_vectors import sentence
 from attnviz.ui.canvas import packing
 from attnviz.ui.masks import layers_panel as layers_panel
 from attnviz.ui.masks.mask_choices import PAINT
-from attnviz.ui.shared import link_pack as links
+from attnviz.ui.shared import link_pack
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
 
@@ -116,7 +116,7 @@ def test_parameters_change_the_mask(visit):
 
 def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
     paint = Painted(10, on=(9,), off=(0, 33))
-    app = visit("masks", m_paint=links.pack(PAINT.write(paint)))
+    app = visit("masks", m_paint=link_pack.pack(PAINT.write(paint)))
     expected = combined((Rule.of("causal"),), 10).numpy()
     expected[0, 9], expected[0, 0], expected[3, 3] = True, False, False
     assert (grid(app) == expected).all()
@@ -129,10 +129,10 @@ def test_paint_in_the_link_lies_on_top_of_the_rules(visit):
 def test_any_paint_on_the_largest_grid_fits_into_a_link():
     cells = np.random.default_rng(0).integers(0, 3, 128 * 128)
     paint = Painted(128, tuple(np.flatnonzero(cells == 1).tolist()), tuple(np.flatnonzero(cells == 2).tolist()))
-    assert PAINT.read(links.unpack(links.pack(PAINT.write(paint)))) == paint
+    assert PAINT.read(link_pack.unpack(link_pack.pack(PAINT.write(paint)))) == paint
 
 
-@pytest.mark.parametrize("text", ["nonsense", links.pack({"n": 4000, "on": "", "off": ""}), links.pack([1])])
+@pytest.mark.parametrize("text", ["nonsense", link_pack.pack({"n": 4000, "on": "", "off": ""}), link_pack.pack([1])])
 def test_a_damaged_link_is_said_and_the_rules_alone_are_shown(visit, text):
     app = visit("masks", m_paint=text)
     assert not app.exception

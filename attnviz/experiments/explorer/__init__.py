@@ -14,7 +14,7 @@ from attnviz.experiments.explorer.model_run import (
     kept_run,
     run_model,
 )
-from attnviz.experiments.explorer.predictions import Slot, TokenChoice, changes, choices, slots
+from attnviz.experiments.explorer.predictions import Slot, TokenChoice, changes, slots, token_choices
 from attnviz.experiments.explorer.what_if import WhatIf, instantly
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.models.tokens import Frame
@@ -35,7 +35,6 @@ __all__ = [
     "WhatIf",
     "average",
     "changes",
-    "choices",
     "has_kept_run",
     "head_matrix",
     "head_measures",
@@ -45,5 +44,6 @@ __all__ = [
     "run_model",
     "slots",
     "stages",
+    "token_choices",
     "what_if",
 ]

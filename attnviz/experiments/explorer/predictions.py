@@ -53,7 +53,7 @@ def slots(run: ModelRun, loaded: LoadedModel, trace: Trace | None = None) -> lis
     ]
 
 
-def choices(
+def token_choices(
     loaded: LoadedModel, slot: Slot, n: int = 10, temperature: float = 1.0, top_k: int | None = None
 ) -> list[TokenChoice]:
     """The likeliest tokens of a slot."""

@@ -6,8 +6,10 @@ import streamlit as st
 
 from attnviz.experiments.explorer import average, rolled_out
 from attnviz.ui import canvas
-from attnviz.ui.explorer.head_panel import Shown, link, long_table, picture_of
-from attnviz.ui.shared import choice, linked, model_cache, set_linked, show, spoken
+from attnviz.ui.explorer import explorer_choices as choices
+from attnviz.ui.explorer import explorer_state
+from attnviz.ui.explorer.head_panel import Shown, long_table, picture_of
+from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _
 
 
@@ -21,7 +23,7 @@ def panel(shown: Shown) -> None:
     }
     if not shown.stack.same_tokens:
         kinds.pop("rollout")
-    kind = choice(_("Combine"), kinds, "combine")
+    kind = widgets.one_of(choices.COMBINE, _("Combine"), kinds)
     places = _places(shown, kind)
     if not places:
         st.info(_("Choose at least one head."))
@@ -53,7 +55,7 @@ def panel(shown: Shown) -> None:
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
-        caption=" ".join(part for part in (f"{shown.run.name}: {title}.", link()) if part),
+        caption=" ".join(part for part in (f"{shown.run.name}: {title}.", explorer_state.link()) if part),
         table=lambda: long_table(matrix),
     )
 
@@ -66,24 +68,14 @@ def _places(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
     everyone = tuple((layer, head) for layer in layers for head in range(shown.stack.layers[layer].n_heads))
     if kind != "chosen":
         return everyone
-    names = [f"{layer}.{head}" for layer, head in everyone]
-    here = f"{shown.layer}.{shown.head}"
-    linked_to = linked("mean_of", "", str)
-    st.session_state["mean_of_heads"] = [name for name in linked_to.split(",") if name in names] or [here]
-
-    def keep() -> None:
-        text = ",".join(st.session_state["mean_of_heads"])
-        set_linked("mean_of", text, text or None)
-
-    chosen = st.multiselect(_("Heads, as layer.head"), names, key="mean_of_heads", on_change=keep)
-    return tuple((int(a), int(b)) for a, b in (name.split(".") for name in chosen))
+    names = {choices.name_of(place): choices.name_of(place) for place in everyone}
+    here = choices.name_of((shown.layer, shown.head))
+    chosen = widgets.several(choices.MEAN_OF, _("Heads, as layer.head"), names, usual=[here])
+    return tuple(choices.head_of(name) for name in chosen)
 
 
 def _through(layers: int) -> int:
     """How many layers the rollout goes through, from the first on."""
     if layers == 1:
         return 1
-    asked = st.session_state.get("rollout_to")
-    if isinstance(asked, int) and asked > layers:
-        st.session_state["rollout_to"] = layers
-    return int(st.slider(_("Layers, from the first on"), 1, layers, layers, key="rollout_to", bind="query-params"))
+    return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=layers))

@@ -10,16 +10,17 @@ from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Matrix, ModelRun, Stack, head_matrix
 from attnviz.models.loading import availabilities
 from attnviz.ui import canvas
+from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown, link, long_table, picture_of
-from attnviz.ui.shared import choice, linked, model_cache, set_linked, show, spoken
+from attnviz.ui.explorer.head_panel import Shown, long_table, picture_of
+from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _
 
 
 def panel(shown: Shown) -> None:
     """The head on show, and beside it what the visitor names."""
     kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
-    kind = choice(_("Beside it"), kinds, "beside")
+    kind = widgets.one_of(choices.BESIDE, _("Beside it"), kinds)
     run = _run(shown, kind)
     stack = next((s for s in run.stacks if s.id == shown.stack.id), run.stacks[0])
     layer, head = _place(shown, stack, kind)
@@ -38,17 +39,15 @@ def panel(shown: Shown) -> None:
 def _run(shown: Shown, kind: str) -> ModelRun:
     request = shown.run.request
     if kind == "sentence":
-        text = st.text_area(
-            _("The other sentence"), value=request.text, key="other_text", bind="query-params", height=76
-        )
-        return model_cache.model_run(replace(request, text=text or ""))
+        text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=request.text)
+        return model_cache.model_run(replace(request, text=text))
     if kind == "model":
         names = {s.entry.id: s.entry.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
         names.pop(request.model, None)
         if not names:
             raise Problem("There is no second model on this machine")
         return model_cache.model_run(
-            replace(request, model=choice(_("The other model"), names, "other_model", style="select"))
+            replace(request, model=widgets.one_of(choices.BESIDE_MODEL, _("The other model"), names, style="select"))
         )
     return shown.run
 
@@ -59,16 +58,11 @@ def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
     if kind != "head":
         start = min(shown.layer, len(stack.layers) - 1), shown.head
     usual = f"{start[0]}.{min(start[1], stack.layers[start[0]].n_heads - 1)}"
-    name, key = f"beside_{kind}", f"beside_at_{kind}"
-    st.session_state[key] = linked(name, "", str) or usual
-
-    def keep() -> None:
-        typed = (st.session_state[key] or "").strip()
-        set_linked(name, "" if typed == usual else typed, None if typed in ("", usual) else typed)
-
-    text = st.text_input(_("Its head, as layer.head"), key=key, on_change=keep, width=260)
+    text = (
+        widgets.text(choices.BESIDE_HEAD[kind], _("Its head, as layer.head"), usual=usual, width=260).strip() or usual
+    )
     try:
-        layer, head = explorer_state.place((text or "").strip())
+        layer, head = choices.head_of(text)
     except ValueError:
         raise Problem("“{text}” is not a head: write layer.head, as in 3.0", text=text) from None
     if not stack.has(layer, head):
@@ -95,6 +89,6 @@ def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: 
         name=name,
         key=f"{key}-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
-        caption=" ".join(part for part in (name, link()) if part),
+        caption=" ".join(part for part in (name, explorer_state.link()) if part),
         table=lambda: long_table(matrix),
     )

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from attnviz.experiments.explorer import head_measures
 from attnviz.models.catalogue import EXAMPLES
-from attnviz.ui.shared import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
+from attnviz.ui.shared import LONGEST_ID, Choice, PageChoices
 
-T = TypeVar("T")
 HeadPlace = tuple[int, int]  # layer, head
 
 START: HeadPlace = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
@@ -56,17 +54,9 @@ def _pins(value: Any) -> dict[str, Any]:
     return {"t": tokens} | clicked
 
 
-def _sensible(value: Any, read: Callable[[Any], T]) -> tuple[T, ...]:
-    """The items of a list that make sense; Partly where some do not."""
-    kept, lost = [], []
-    for item in _list(value):
-        try:
-            kept.append(read(item))
-        except NONSENSE:
-            lost.append(item)
-    if lost:
-        raise Partly(tuple(kept), lost)
-    return tuple(kept)
+def _scalars(value: Any) -> tuple[Any, ...]:
+    """Names or numbers; the page lets go of those that it does not have, and says so."""
+    return tuple(item if isinstance(item, str | int) else str(item) for item in _list(value))
 
 
 def _pair(value: Any) -> list[Any]:
@@ -88,6 +78,7 @@ def _stage(value: Any) -> tuple[int, int | None]:
 PAGE = PageChoices("explore")
 SENTENCE = PAGE.sentence("text", EXAMPLES[0].text, longest=100_000)
 SECOND = PAGE.text("second", longest=100_000)
+PAIR = PAGE.flag_or_none("pair")  #: whether an encoder reads a second sentence; None: where there is one
 MODEL = PAGE.one_of("model")
 HUB_ID = PAGE.text("hub_id", longest=1000)
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
@@ -125,9 +116,7 @@ ROLLOUT_TO = PAGE.whole_or_none("rollout_to", low=1, high=999)
 
 # Two side by side
 BESIDE = PAGE.one_of("beside", ("head", "sentence", "model"))
-OTHER_TEXT: Choice[str | None] = PAGE.other(
-    "other_text", None, lambda text: text[:100_000], lambda text: text or "", "Another one"
-)
+OTHER_TEXT: Choice[Any] = PAGE.other("other_text", None, lambda text: text[:100_000], str, "Another one")
 BESIDE_MODEL = PAGE.one_of("other_model")
 #: the head beside, as typed, by what is beside: another head, sentence or model
 BESIDE_HEAD = {kind: PAGE.text(f"beside_{kind}", longest=LONGEST_ID) for kind in ("head", "sentence", "model")}
@@ -139,13 +128,11 @@ PINS: Choice[dict[str, Any] | None] = PAGE.on_canvas(
 PAINTED: Choice[str | None] = PAGE.on_canvas(
     "painted", None, _bits, lambda bits: bits, "gA==", inside="c", short="mask"
 )
-HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas(
-    "hide", (), lambda value: _sensible(value, _position), list, (1,), inside="c", short="hide"
-)
+HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("hide", (), _scalars, list, (1,), inside="c", short="hide")
 QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas(
     "quiet",
     (),
-    lambda value: _sensible(value, lambda name: name_of(head_of(name))),
+    _scalars,
     list,
     ("0.1",),
     inside="c",

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
-from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
@@ -15,8 +14,9 @@ from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack,
 from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import explorer_state, overview_panel
-from attnviz.ui.shared import choice, model_cache, plain, show, spoken
+from attnviz.ui.explorer import display_form, explorer_state, overview_panel
+from attnviz.ui.explorer import explorer_choices as choices
+from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
 
 
@@ -64,7 +64,9 @@ def _stack(run: ModelRun) -> Stack:
     names = {"encoder": _("Encoder"), "decoder": _("Decoder"), "cross": _("Decoder looks at encoder")}
     if len(run.stacks) == 1:
         return run.stacks[0]
-    chosen = choice(_("Attention"), {s.id: names[s.id] for s in run.stacks}, "stack", label_visibility="collapsed")
+    chosen = widgets.one_of(
+        choices.STACK, _("Attention"), {s.id: names[s.id] for s in run.stacks}, label_visibility="collapsed"
+    )
     return run.stack(cast(StackId, chosen))
 
 
@@ -77,7 +79,7 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         )
         with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
             pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
-            look, colours = explorer_state.look(pair), explorer_state.options()
+            look, colours = display_form.look(pair), display_form.colours()
     matrix = experiment.head_matrix(stack, layer, head, look)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
@@ -218,21 +220,9 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
         more,
         *(say(note) + "." for note in shown.matrix.notes),
         _("Trained weights, computed with attnviz."),
-        link(),
+        explorer_state.link(),
     ]
     return " ".join(part for part in parts if part)
-
-
-LONGEST_LINK = 300  # characters: more of it under a picture is of no use to anyone
-
-
-def link() -> str:
-    """The link to this view, where it is short enough to stand under a picture."""
-    if not st.context.url:
-        return ""
-    query = urlencode({name: st.query_params[name] for name in st.query_params})
-    whole = f"{st.context.url}?{query}" if query else str(st.context.url)
-    return whole if len(whole) <= LONGEST_LINK else ""
 
 
 def long_table(matrix: Matrix) -> dict[str, Any]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.explorer import Slot, TokenChoice, choices, slots
+from attnviz.experiments.explorer import Slot, TokenChoice, slots, token_choices
 from attnviz.figures import attention_figures as figures
 from attnviz.models.catalogue import LoadedModel
-from attnviz.ui.explorer import explorer_state
+from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared import model_cache, plain, show
+from attnviz.ui.shared import link_state, model_cache, plain, show, widgets
 from attnviz.words import _
 
 
@@ -21,21 +21,16 @@ def panel(shown: Shown) -> None:
         _say_why_not(shown, loaded)
         return
     left, right = st.columns([1, 2])
-    temperature = left.slider(
-        _("Temperature"), 0.0, 3.0, 1.0, 0.05, key="temperature", bind="query-params",
-        help=_("Scores are divided by it before softmax: 0 always takes the likeliest, above 1 spreads out."),
-    )  # fmt: skip
-    top_k = left.slider(
-        _("Top-k"),
-        1,
-        50,
-        50,
-        key="topk",
-        bind="query-params",
-        help=_("How many of the likeliest tokens stay possible."),
-    )
+    with left:
+        temperature = widgets.slider(
+            choices.TEMPERATURE,
+            _("Temperature"),
+            step=0.05,
+            help=_("Scores are divided by it before softmax: 0 always takes the likeliest, above 1 spreads out."),
+        )
+        top_k = widgets.slider(choices.TOP_K, _("Top-k"), help=_("How many of the likeliest tokens stay possible."))
     for number, slot in enumerate(places):
-        found = choices(loaded, slot, 10, temperature, top_k)
+        found = token_choices(loaded, slot, 10, temperature, top_k)
         with right:
             _chart(shown, slot, number, found)
         with left:
@@ -76,9 +71,9 @@ def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
 
 def _append(shown: Shown, choice: TokenChoice) -> None:
     """The token becomes part of the sentence; the row of its position is pinned."""
-    field = "second" if shown.run.target is not None else "text"
-    st.session_state[field] = (st.session_state.get(field) or "") + choice.text
-    explorer_state.keep_all({"pins": {"t": [["q", explorer_state.LAST]]}, "stage": None})
+    field = choices.SECOND if shown.run.target is not None else choices.SENTENCE
+    longer = link_state.value(field) + choice.text
+    link_state.put_all({field: longer, choices.PINS: {"t": [["q", choices.LAST]]}, choices.STAGE: None})
 
 
 def _say_why_not(shown: Shown, loaded: LoadedModel) -> None:

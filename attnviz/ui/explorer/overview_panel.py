@@ -14,8 +14,9 @@ from attnviz.experiments.explorer import head_measures as survey
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
 from attnviz.ui.canvas import packing
+from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.shared import choice, model_cache, show, spoken
+from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _, say
 
 PATIENCE = 0.4  # seconds of measuring without a word
@@ -25,10 +26,10 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     """The grid and its export; answers the head that is chosen. Measures are only made when asked for."""
     names = {"place": _("layer and head")}
     names |= {name: say(survey.MEASURES[name][0]) for name in survey.answered(stack)}
-    by = choice(
+    by = widgets.one_of(
+        choices.ORDER,
         _("All heads, ordered by"),
         names,
-        "by",
         style="select",
         help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
     )

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.ui.explorer import average_panel, beside_panel, next_panel, stages_panel, what_if_panel
+from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared import guard, snippet
+from attnviz.ui.shared import guard, snippet, widgets
 from attnviz.words import _
 
 
@@ -27,7 +28,7 @@ def below(shown: Shown) -> None:
         ("beside", _("Two side by side"), ":material/splitscreen_right:", beside_panel.panel),
     ]
     for name, title, icon, panel in questions:
-        box = st.expander(title, icon=icon, key=f"open_{name}", on_change="rerun", bind="query-params")
+        box = widgets.expander(choices.OPEN[name], title, icon=icon)
         if box.open:
             with box:
                 _opened(panel, shown)

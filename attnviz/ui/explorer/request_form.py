@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import streamlit as st
 
@@ -11,11 +11,9 @@ from attnviz.experiments.explorer import Frame, Request
 from attnviz.models.catalogue import EXAMPLES, Example, ModelKind
 from attnviz.models.loading import Availability, availabilities
 from attnviz.models.settings import current
-from attnviz.ui.explorer import explorer_state, saved_view
-from attnviz.ui.shared import choice, model_cache, plain, set_linked
+from attnviz.ui.explorer import explorer_choices as choices
+from attnviz.ui.shared import Choice, link_state, model_cache, plain, widgets
 from attnviz.words import _, say
-
-OTHER = "other"
 
 
 def ask() -> Request:
@@ -25,24 +23,19 @@ def ask() -> Request:
         available, name = _model()
     kind, problem = _kind(available, name)
     with words:
-        text = st.text_area(
+        text = widgets.text_area(
+            choices.SENTENCE,
             _("Sentence") if kind != "encoder-decoder" else _("Sentence to read"),
-            value=EXAMPLES[0].text,
-            key="text",
-            bind="query-params",
             height=68,
-            max_chars=100_000,
-            persist_state="session",
             help=_("Type your own; it is read when you press Ctrl+Enter or click elsewhere."),
         )
     second = _second(kind)
     with st.container(horizontal=True, vertical_alignment="center"):
         _examples()
         frame = _how(kind)
-        saved_view.menu()
     if problem is not None:
         raise problem
-    return Request(name, text or "", second, frame)
+    return Request(name, text, second, frame)
 
 
 def _kind(available: Availability | None, name: str) -> tuple[ModelKind | None, Problem | None]:
@@ -62,14 +55,14 @@ def _model() -> tuple[Availability | None, str]:
     order = sorted(states, key=lambda name: not states[name].on_this_machine)
     options = {name: _label(states[name]) for name in order}
     if not current().hosted:
-        options[OTHER] = _("another model…")
-    name = choice(_("Model"), options, "model", style="select", help=_("Models that are on this machine come first."))
-    if name != OTHER:
+        options[choices.OTHER_MODEL] = _("another model…")
+    name = widgets.one_of(
+        choices.MODEL, _("Model"), options, style="select", help=_("Models that are on this machine come first.")
+    )
+    if name != choices.OTHER_MODEL:
         return states.get(name), name
-    typed = st.text_input(
-        _("Hub id or folder"), key="hub_id", bind="query-params", persist_state="session", placeholder="owner/name"
-    )  # untranslated: an id
-    return None, (typed or "").strip()
+    typed = widgets.text(choices.HUB_ID, _("Hub id or folder"), placeholder="owner/name")  # untranslated: an id
+    return None, typed.strip()
 
 
 def _label(found: Availability) -> str:
@@ -82,11 +75,11 @@ def _second(kind: str | None) -> str:
     """The other text: what a decoder writes, or the second sentence of a pair. Kept when it is out of sight."""
     if kind == "encoder-decoder":
         label, help_ = _("What the decoder has written so far"), _("Leave it empty to start with the first token only.")
-    elif kind == "encoder" and st.session_state.get("pair", bool(st.query_params.get("second"))):
+    elif kind == "encoder" and _is_pair():
         label, help_ = _("Second sentence"), _("The model reads both as a pair; a line in the picture parts them.")
     else:
         return ""
-    return st.text_input(label, key="second", bind="query-params", persist_state="session", help=help_) or ""
+    return widgets.text(choices.SECOND, label, help=help_)
 
 
 def _how(kind: str | None) -> Frame:
@@ -95,15 +88,15 @@ def _how(kind: str | None) -> Frame:
     if kind not in ("encoder", "encoder-decoder"):
         frames |= {"start": _("a start token"), "chat": _("the chat template")}
     with st.popover(_("How it is read"), icon=":material/tune:", type="tertiary"):
-        frame = choice(
+        frame = widgets.one_of(
+            choices.FRAME,
             _("Put around the sentence"),
             frames,
-            "frame",
             style="radio",
             help=_("Start, end and separator tokens, or a whole chat turn. A model without one keeps to what it has."),
         )
         if kind == "encoder":
-            st.toggle(_("Add a second sentence"), value=bool(st.query_params.get("second")), key="pair")
+            widgets.toggle(choices.PAIR, _("Add a second sentence"), usual=bool(link_state.value(choices.SECOND)))
     return cast(Frame, frame)
 
 
@@ -123,11 +116,23 @@ def _examples() -> None:
 
 def take(example: Example) -> None:
     """Show an example: its sentence, and the model and head that show best what it is for."""
-    st.session_state["text"] = example.text
-    st.session_state["second"], st.session_state["pair"] = example.second, bool(example.second)
-    explorer_state.keep_all({"pins": None, "stage": None, "mask": None, "hide": None})
+    changes: dict[Choice[Any], Any] = {
+        choices.SENTENCE: example.text,
+        choices.SECOND: example.second,
+        choices.PAIR: None,
+        choices.PINS: None,
+        choices.STAGE: None,
+        choices.PAINTED: None,
+        choices.HIDDEN: (),
+    }
     if example.model:
-        set_linked("model", example.model, example.model)
+        changes[choices.MODEL] = example.model
     if example.head is not None:
-        layer, head = example.head
-        set_linked("at", (layer, head), f"{layer}.{head}")
+        changes[choices.AT] = example.head
+    link_state.put_all(changes)
+
+
+def _is_pair() -> bool:
+    """Whether a second sentence is asked for: as switched, and until then where there is one."""
+    switched = link_state.value(choices.PAIR)
+    return bool(link_state.value(choices.SECOND)) if switched is None else switched

@@ -7,9 +7,10 @@ import streamlit as st
 
 from attnviz.experiments.explorer import StagesResult, stages
 from attnviz.figures import stages as figures
+from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown, caption_of
-from attnviz.ui.shared import plain, show
+from attnviz.ui.shared import link_state, plain, show
 from attnviz.words import _
 
 
@@ -25,7 +26,7 @@ def panel(shown: Shown) -> None:
         range(len(queries)),
         format_func=lambda i: f"{i}  {queries[i]}",
         key="stage_query",
-        on_change=lambda: explorer_state.keep_stage(st.session_state["stage_query"], None),
+        on_change=lambda: link_state.put(choices.STAGE, (st.session_state["stage_query"], None)),
     )
     result = stages(shown.stack, shown.layer, shown.head, query)
     st.session_state["stage_key"] = start_k if start_k is not None else int(result.weights.argmax())
@@ -34,7 +35,7 @@ def panel(shown: Shown) -> None:
         range(len(keys)),
         format_func=lambda i: f"{i}  {keys[i]}",
         key="stage_key",
-        on_change=lambda: explorer_state.keep_stage(st.session_state["stage_query"], st.session_state["stage_key"]),
+        on_change=lambda: link_state.put(choices.STAGE, (query, st.session_state["stage_key"])),
     )
     st.caption(_("Click a cell in the picture above to bring it here."))
     _arithmetic(result, key, queries[query], keys[key])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import binascii
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -16,9 +16,9 @@ from attnviz.experiments.explorer import what_if as experiment
 from attnviz.figures import attention_figures as figures
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
-from attnviz.ui.explorer import explorer_state
+from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown, caption_of, long_table, picture_of
-from attnviz.ui.shared import choice, guard, model_cache, plain, show, spoken
+from attnviz.ui.shared import guard, link_state, model_cache, plain, show, spoken, widgets
 from attnviz.words import _
 
 MOST_PILLS = 200  # tokens shown as buttons; beyond, a list to search in
@@ -43,28 +43,27 @@ def _controls(shown: Shown) -> tuple[WhatIf, bool]:
         "window": _("window"),
         "painted": _("painted by you"),
     }
-    pattern = choice(_("Mask"), patterns, "mask", style="select")
+    pattern = widgets.one_of(choices.MASK, _("Mask"), patterns, style="select")
     change = WhatIf(pattern=cast(Any, pattern))
     if pattern == "window":
-        window = st.slider(_("Tokens in the window"), 1, 64, 4, key="window", bind="query-params")
+        window = widgets.slider(choices.WINDOW, _("Tokens in the window"))
         change = replace(change, window=window)
     if pattern == "painted":
         change = replace(change, painted=_paint(shown))
     scales = {"model": _("the model's own"), "none": _("no scaling"), "inverse": _("1/d_k"), "factor": _("a factor")}
-    scale = choice(_("Scale of the scores"), scales, "scale", style="select")
+    scale = widgets.one_of(choices.SCALE, _("Scale of the scores"), scales, style="select")
     change = replace(change, scale=cast(Any, scale))
     if scale == "factor":
-        factor = st.slider(_("Times the model's own scale"), 0.0, 10.0, 1.0, 0.05, key="factor", bind="query-params")
+        factor = widgets.slider(choices.FACTOR, _("Times the model's own scale"), step=0.05)
         change = replace(change, factor=factor)
     change = replace(change, hidden=_hidden(shown.stack), silenced=_silenced(shown))
-    where = choice(
-        _("Change it in"), {"head": _("this head"), "layer": _("this layer"), "all": _("all layers")}, "where"
+    where = widgets.one_of(
+        choices.WHERE, _("Change it in"), {"head": _("this head"), "layer": _("this layer"), "all": _("all layers")}
     )
     change = replace(change, where=cast(Any, where))
-    again = st.toggle(
+    again = widgets.toggle(
+        choices.AGAIN,
         _("Run the model again"),
-        key="again",
-        bind="query-params",
         help=_("Off: this head alone, from its recorded Q and K. On: later layers and the next token follow too."),
     )
     return change, again
@@ -75,7 +74,7 @@ def _paint(shown: Shown) -> bytes:
     stack = shown.stack
     n_q, n_k = len(stack.queries), len(stack.keys)
     current = ~head_matrix.head_matrix(stack, shown.layer, shown.head).hidden
-    kept = _bits(explorer_state.kept_canvas().get("mask"))
+    kept = base64.b64decode(link_state.value(choices.PAINTED) or "")
     if kept and len(kept) == -(-n_q * n_k // 8):
         current = experiment.unpacked(kept, n_q, n_k)
     elif kept:
@@ -94,52 +93,36 @@ def _paint(shown: Shown) -> bytes:
 
 
 def _keep_mask(mask: np.ndarray) -> None:
-    explorer_state.keep_on_canvas("mask", base64.b64encode(experiment.packed(mask)).decode())
-
-
-def _bits(text: object) -> bytes:
-    try:
-        return base64.b64decode(text) if isinstance(text, str) else b""
-    except (binascii.Error, ValueError):
-        return b""
+    link_state.put(choices.PAINTED, base64.b64encode(experiment.packed(mask)).decode())
 
 
 def _hidden(stack: Stack) -> tuple[int, ...]:
     """Tokens that nobody may look at, chosen by clicking them."""
     labels = stack.keys.labels
-    st.session_state["hide"] = hidden = explorer_state.picked("hide", range(len(labels)))
-
-    def keep() -> None:
-        explorer_state.keep_on_canvas("hide", sorted(st.session_state["hide"] or ()))
-
-    def named(i: int) -> str:
-        return plain(labels[i]) if labels.count(labels[i]) == 1 else f"{plain(labels[i])} ({i})"
-
-    said, few = _("Nobody may look at these:"), len(labels) <= MOST_PILLS
+    few = len(labels) <= MOST_PILLS  # beyond, a list to search in: hundreds of buttons help nobody
+    names = {i: _named(labels, i) if few else f"{i}  {label}" for i, label in enumerate(labels)}
     with st.popover(_("Hide tokens"), icon=":material/visibility_off:", width="stretch"):
-        if few:
-            st.pills(said, range(len(labels)), selection_mode="multi", format_func=named, key="hide", on_change=keep)
-        else:  # a list to search in: hundreds of buttons help nobody
-            st.multiselect(
-                said, range(len(labels)), format_func=lambda i: f"{i}  {labels[i]}", key="hide", on_change=keep
-            )
+        hidden = widgets.several(choices.HIDDEN, _("Nobody may look at these:"), names, pills=few, silent=True)
+    widgets.say_refusal(choices.HIDDEN)
     if hidden:
-        st.caption(_("Hidden: {tokens}").format(tokens=", ".join(named(i) for i in hidden)))
-    return tuple(hidden)
+        st.caption(_("Hidden: {tokens}").format(tokens=", ".join(_named(labels, i) for i in hidden)))
+    return hidden
+
+
+def _named(labels: Sequence[str], i: int) -> str:
+    return plain(labels[i]) if labels.count(labels[i]) == 1 else f"{plain(labels[i])} ({i})"
 
 
 def _silenced(shown: Shown) -> tuple[tuple[int, int], ...]:
-    everyone = [f"{la}.{he}" for la, layer in enumerate(shown.stack.layers) for he in range(layer.n_heads)]
-    st.session_state["quiet"] = explorer_state.picked("quiet", everyone)
-    chosen = st.multiselect(
+    places = [(index, head) for index, layer in enumerate(shown.stack.layers) for head in range(layer.n_heads)]
+    chosen = widgets.several(
+        choices.QUIET,
         _("Silence heads (layer.head)"),
-        everyone,
-        key="quiet",
-        on_change=lambda: explorer_state.keep_on_canvas("quiet", list(st.session_state["quiet"])),
+        {choices.name_of(place): choices.name_of(place) for place in places},
         placeholder=_("none"),
         help=_("Their output is replaced by zeros, and the model runs again without them."),
     )
-    return tuple((int(a), int(b)) for a, b in (name.split(".") for name in chosen))
+    return tuple(choices.head_of(name) for name in chosen)
 
 
 def _consequences(shown: Shown, change: WhatIf, again: bool) -> None:

@@ -7,10 +7,10 @@ page that shows no model should not wait for them.
 from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
 from attnviz.ui.shared.code_snippet import snippet
-from attnviz.ui.shared.controls import came_back, choice, entering, linked, set_linked
 from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.link_state import follow, link_parameters
 from attnviz.ui.shared.page_files import file_of
+from attnviz.ui.shared.page_heading import page_heading
 from attnviz.ui.shared.text import plain, quoted, spoken
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
 
@@ -21,26 +21,20 @@ __all__ = [
     "Choice",
     "PageChoices",
     "Partly",
-    "came_back",
-    "choice",
-    "entering",
     "file_of",
     "follow",
     "guard",
     "link_pack",
     "link_parameters",
     "link_state",
-    "linked",
-    "links",
     "model_cache",
     "number",
     "one_of",
+    "page_heading",
     "plain",
     "quoted",
     "say_refusals",
     "sentence_input",
-    "set_linked",
-    "share_menu",
     "show",
     "show_problem",
     "snippet",

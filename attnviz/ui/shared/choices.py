@@ -122,6 +122,11 @@ class PageChoices:
             Choice(name, self.page, "flag", default, _flag, lambda on: "true" if on else "false", not default)
         )
 
+    def flag_or_none(self, name: str) -> Choice[bool | None]:
+        """Yes or no, or None where nobody chose and the page has its own idea."""
+        write: Callable[[bool | None], str] = lambda on: "true" if on else "false"  # noqa: E731
+        return self.add(Choice(name, self.page, "flag", None, _flag, write, True))
+
     def text(self, name: str, default: str = "", *, longest: int, kept_as: str = "") -> Choice[str]:
         """Any text of at most `longest` characters."""
 

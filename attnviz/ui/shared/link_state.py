@@ -9,7 +9,7 @@ the menu, with nothing in the link, a page is as it was left, and the link says 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 from urllib.parse import urlencode
 
@@ -80,6 +80,12 @@ def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
     )
 
 
+def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
+    """Only some of what was chosen exists here: the rest is let go, and that is said."""
+    keep(choice, kept)
+    _refused()[choice.name] = _left_out(lost)
+
+
 def refusals_without_widget() -> list[Message]:
     """What the link asked of canvases in vain: no widget is there to say it."""
     page, found = current_page(), _refused()
@@ -111,13 +117,14 @@ def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
     return said
 
 
-def address() -> str | None:
-    """The address that opens this very view; None where the page's own is not known."""
+def address(longest: int = 100_000) -> str | None:
+    """The address that opens this very view; None where the page's own is not known, or beyond `longest` characters."""
     url = st.context.url
     if not url:
         return None
     said = link_parameters(current_page())
-    return url.split("?")[0] + (f"?{urlencode(said)}" if said else "")
+    whole = url.split("?")[0] + (f"?{urlencode(said)}" if said else "")
+    return whole if len(whole) <= longest else None
 
 
 def saved_view() -> str:
@@ -155,11 +162,12 @@ def _parsed_view(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _old_view(view: dict[str, Any]) -> dict[str, Any] | None:
-    """The first format held the explorer's link, and its canvas apart from it."""
+    """The first format: the explorer's link, and its canvas apart. It held only some choices; the others stay."""
     link, canvas = view.get("link"), view.get("canvas")
     if not isinstance(link, dict) or not isinstance(canvas, dict):
         return None
-    return link | ({"c": canvas} if canvas else {})
+    others = {name: held for name, held in _link_values("explore").items() if name != "c"}
+    return others | link | ({"c": canvas} if canvas else {})
 
 
 def _link_values(page: str) -> dict[str, Any]:
@@ -235,8 +243,11 @@ def _partly(choice: Choice[Any], held: Any, partly: Partly) -> Message:
     if not partly.lost:
         params: dict[str, object] = {"n": len(held), "most": choice.longest}
         return Message("The link's text has {n} characters; the first {most} are used.", params)
-    lost = ", ".join(str(each)[:20] for each in partly.lost[:10])
-    return Message("Not here, and left out: {names}", {"names": lost})
+    return _left_out(partly.lost)
+
+
+def _left_out(lost: Sequence[object]) -> Message:
+    return Message("Not here, and left out: {names}", {"names": ", ".join(str(each)[:20] for each in lost[:10])})
 
 
 def _unreadable(name: str) -> Message:

@@ -6,7 +6,7 @@ asked for something that cannot be. None keeps a value of its own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
@@ -16,6 +16,7 @@ from attnviz.ui.shared.choices import Choice
 from attnviz.ui.shared.text import spoken
 
 N = TypeVar("N", int, float)
+Id = TypeVar("Id", bound=Hashable)
 WidgetStyle = Literal["segmented", "select", "radio"]
 Visibility = Literal["visible", "hidden", "collapsed"]
 Width = int | Literal["stretch"]
@@ -63,32 +64,46 @@ def one_of(
 
 
 def several(
-    choice: Choice[tuple[str, ...] | None],
+    choice: Choice[Any],
     label: str,
-    options: Mapping[str, str],
+    options: Mapping[Id, str],
     *,
-    usual: Sequence[str] = (),
+    usual: Sequence[Id] = (),
+    pills: bool = False,
+    silent: bool = False,
     help: str | None = None,
-) -> tuple[str, ...]:
-    """Some of `options`; while nobody chose, the `usual` ones."""
+    placeholder: str | None = None,
+) -> tuple[Id, ...]:
+    """Some of `options`, as a list to search in or as pills; while nobody chose, the `usual` ones.
+
+    `silent`: the caller says what is not among them, where this is drawn out of sight.
+    """
+    shown = chosen_of(choice, options, usual)
+    if not silent:
+        say_refusal(choice)
+    _show(choice, list(shown))
+    common: dict[str, Any] = {
+        "format_func": options.__getitem__,
+        "key": choice.name,
+        "help": help,
+        "on_change": _hear_several,
+        "args": (choice,),
+    }
+    if pills:
+        return tuple(st.pills(label, list(options), selection_mode="multi", **common) or ())
+    return tuple(st.multiselect(label, list(options), placeholder=placeholder, **common))
+
+
+def chosen_of(choice: Choice[Any], options: Collection[Id], usual: Sequence[Id] = ()) -> tuple[Id, ...]:
+    """What was chosen of `options`, in their order; what is not among them is let go, and said."""
     asked = link_state.value(choice)
-    lost = [each for each in asked or () if each not in options]
+    if not asked:
+        return tuple(usual)
+    lost = [each for each in asked if each not in options]
+    kept = tuple(each for each in options if each in asked)
     if lost:
-        link_state.refuse(choice, ", ".join(lost), ", ".join(each for each in asked or () if each in options))
-        link_state.keep(choice, tuple(each for each in asked or () if each in options) or None)
-        asked = link_state.value(choice)
-    say_refusal(choice)
-    _show(choice, list(usual if asked is None else asked))
-    picked = st.multiselect(
-        label,
-        list(options),
-        format_func=options.__getitem__,
-        key=choice.name,
-        help=help,
-        on_change=_hear_several,
-        args=(choice,),
-    )
-    return tuple(picked)
+        link_state.leave_out(choice, kept or choice.default, lost)
+    return kept or tuple(usual)
 
 
 def number(
@@ -139,11 +154,12 @@ def slider(
     )
 
 
-def toggle(choice: Choice[bool], label: str, *, help: str | None = None) -> bool:
-    """A switch."""
+def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: str | None = None) -> bool:
+    """A switch. `usual` is how it stands while nobody chose, if the declaration says None."""
+    asked = link_state.value(choice)
     say_refusal(choice)
-    _show(choice, link_state.value(choice))
-    return bool(st.toggle(label, key=choice.name, help=help, on_change=_hear, args=(choice,)))
+    _show(choice, bool(usual if asked is None else asked))
+    return bool(st.toggle(label, key=choice.name, help=help, on_change=_hear, args=(choice, usual)))
 
 
 def text(
@@ -163,7 +179,7 @@ def text(
     typed = st.text_input(
         label,
         key=choice.name,
-        max_chars=choice.longest,
+        max_chars=choice.longest or None,
         help=help,
         placeholder=placeholder,
         on_change=_hear,
@@ -183,7 +199,7 @@ def text_area(
     typed = st.text_area(
         label,
         key=choice.name,
-        max_chars=choice.longest,
+        max_chars=choice.longest or None,
         height=height,
         help=help,
         on_change=_hear,
@@ -225,8 +241,8 @@ def _hear(choice: Choice[Any], usual: Any = None) -> None:
     link_state.put(choice, choice.default if nothing else picked)
 
 
-def _hear_several(choice: Choice[tuple[str, ...] | None]) -> None:
-    link_state.put(choice, tuple(st.session_state[choice.name]) or None)
+def _hear_several(choice: Choice[Any]) -> None:
+    link_state.put(choice, tuple(st.session_state[choice.name] or ()) or choice.default)
 
 
 def _text_shown(choice: Choice[str], usual: str | None) -> str:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.ui.building import building_choices as _building  # noqa: F401
-from attnviz.ui.home import home_choices as _home  # noqa: F401  # declares what the page's links hold
+from attnviz.ui.building import building_choices as _building  # noqa: F401  # declare what the pages' links hold
+from attnviz.ui.explorer import explorer_choices as _explorer  # noqa: F401
+from attnviz.ui.home import home_choices as _home  # noqa: F401
 from attnviz.ui.masks import mask_choices as _masks  # noqa: F401
 from attnviz.ui.scaling import scaling_choices as _scaling  # noqa: F401
-from attnviz.ui.shared import entering, follow, say_refusals
+from attnviz.ui.shared import follow, say_refusals
 from attnviz.ui.sharing import sharing_choices as _sharing  # noqa: F401
 from attnviz.ui.web import navigation
 from attnviz.words import set_language_source
@@ -30,10 +31,6 @@ st.html(STYLE)
 
 page = st.navigation(navigation.pages(), position="hidden")
 follow(page.url_path or "home")
-entering(page.url_path)
 navigation.menu()
 say_refusals()
-try:
-    page.run()
-finally:
-    st.session_state["_entered"] = False
+page.run()

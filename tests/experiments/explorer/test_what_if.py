@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from attnviz.experiments.explorer import what_if
 from attnviz.experiments.explorer.head_matrix import head_matrix
-from attnviz.experiments.explorer.predictions import changes, choices, slots
+from attnviz.experiments.explorer.predictions import changes, slots, token_choices
 from attnviz.experiments.explorer.what_if import WhatIf
 
 
@@ -86,7 +86,7 @@ def test_a_causal_mask_on_an_encoder_never_looks_ahead(paired):
 
 def test_the_likeliest_tokens_come_first_and_sum_to_at_most_one(decoded, smollm2):
     (slot,) = slots(decoded, smollm2)
-    found = choices(smollm2, slot, 10)
+    found = token_choices(smollm2, slot, 10)
     shares = [choice.probability for choice in found]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) <= 1

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.core.message import Problem
-from attnviz.ui.shared import links
+from attnviz.ui.shared import link_pack
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.text(max_size=20),
@@ -20,11 +20,11 @@ VALUES = st.recursive(
 
 @given(VALUES)
 def test_what_is_packed_comes_back(value):
-    assert links.unpack(links.pack(value)) == value
+    assert link_pack.unpack(link_pack.pack(value)) == value
 
 
 def test_a_link_is_made_of_letters_that_need_no_escaping():
-    text = links.pack({"mask": "ÄÖÜ 😀" * 20})
+    text = link_pack.pack({"mask": "ÄÖÜ 😀" * 20})
     assert text.isascii()
     assert not set(text) & set("+/=&?# %")
 
@@ -32,16 +32,16 @@ def test_a_link_is_made_of_letters_that_need_no_escaping():
 def test_what_does_not_fit_says_how_large_it_is():
     noise = random.Random(0).randbytes(8000).hex()
     with pytest.raises(Problem, match=r"characters, and a link holds 6144"):
-        links.pack(noise)
+        link_pack.pack(noise)
 
 
 @pytest.mark.parametrize("text", ["", "x", "2abc", "1!!!", "1" + "A" * 50, "1" + "A" * 7000])
 def test_a_damaged_link_is_refused_in_words(text):
     with pytest.raises(Problem, match="cannot be read"):
-        links.unpack(text)
+        link_pack.unpack(text)
 
 
 def test_a_link_that_would_explode_is_refused():
     bomb = "1" + base64.urlsafe_b64encode(zlib.compress(b" " * 3_000_000 + b"1", 9)).decode().rstrip("=")
     with pytest.raises(Problem):
-        links.unpack(bomb)
+        link_pack.unpack(bomb)

@@ -1,0 +1,53 @@
+"""How a matrix is shown: what its cells are, what its rows are, which colours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attnviz.experiments.explorer import Look
+from attnviz.ui.explorer import explorer_choices as choices
+from attnviz.ui.shared import widgets
+from attnviz.words import _
+
+
+def look(pair: bool) -> Look:
+    """The switches of the display, drawn where this is called; `pair`: there are two sentences to keep apart."""
+    values = widgets.one_of(
+        choices.VALUES,
+        _("Show"),
+        {"weights": _("weights"), "values": _("weights × values")},
+        help=_("Weights say where a head looks; times the length of each value, how much it takes from there."),
+    )
+    units = widgets.one_of(
+        choices.UNITS,
+        _("Tokens as"),
+        {"pieces": _("pieces"), "words": _("whole words")},
+        help=_("Whole words: weights are summed over the pieces looked at, and averaged over the pieces that look."),
+    )
+    special = widgets.one_of(
+        choices.SPECIAL,
+        _("Special tokens"),
+        {"shown": _("shown"), "hidden": _("hidden"), "rest": _("hidden, rows sum to 1 again")},
+    )
+    part = "all"
+    if pair:
+        parts = {
+            "all": _("everything"),
+            "first to second": _("first looks at second"),
+            "second to first": _("second looks at first"),
+            "first to first": _("first at itself"),
+            "second to second": _("second at itself"),
+        }
+        part = widgets.one_of(choices.PART, _("Sentences"), parts, style="select")
+    return Look(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]
+
+
+def colours() -> dict[str, Any]:
+    """How weights become colours, drawn where this is called."""
+    scale = widgets.one_of(
+        choices.COLOURS,
+        _("Colours from 0 to"),
+        {"one": _("1, the same for every head"), "own": _("this head's largest")},
+    )
+    curve = widgets.one_of(choices.CURVE, _("Colour steps"), {"linear": _("even"), "root": _("square root")})
+    return {"full_range": scale == "one", "root": curve == "root"}
