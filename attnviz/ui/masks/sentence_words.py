@@ -6,10 +6,11 @@ import numpy as np
 
 from attnviz.core.message import Problem
 from attnviz.experiments.masks.mask_lab import Painted, painted
-from attnviz.experiments.word_vectors import LONGEST, split
+from attnviz.experiments.word_vectors import LONGEST
 from attnviz.ui.masks import choices
 from attnviz.ui.shared import link_state
 from attnviz.ui.shared.text import quoted
+from attnviz.word_boundaries import split
 
 
 def repaint(base: np.ndarray, wanted: np.ndarray) -> None:
