@@ -66,6 +66,11 @@ def largest_weight(weights: Tensor) -> Tensor:
     return _blank_empty(weights.amax(-1), weights)
 
 
+def total_variation(p: Tensor, q: Tensor) -> Tensor:
+    """How much of each row's weight changed place, (...) for rows (..., K): half the sum of |p - q|, 0 to 1."""
+    return (p - q).abs().sum(-1) / 2
+
+
 def mean_distance(weights: Tensor) -> Tensor:
     """How many positions away a row looks on average, (..., Q): sum p |query - key|, from 0 to K-1."""
     wide = weights.to(torch.promote_types(weights.dtype, torch.float32))

@@ -34,6 +34,12 @@ def test_entropy_of_a_3x3_case_worked_by_hand():
     close(measures.entropy_share(BY_HAND), [0, by_hand[1] / math.log(3), 1])
 
 
+def test_total_variation_of_rows_worked_by_hand():
+    even = torch.tensor(EVEN, dtype=torch.float64)
+    close(measures.total_variation(BY_HAND, even.expand(3, 3)), [2 / 3, 0.75 - 1 / 3, 0])
+    close(measures.total_variation(BY_HAND[0], BY_HAND[0].flip(0)), 1)
+
+
 def test_masses_and_distance_of_a_3x3_case_worked_by_hand():
     close(measures.previous_token_mass(BY_HAND), [math.nan, 0.25, 1 / 3])
     close(measures.same_token_mass(BY_HAND), [1, 0.75, 1 / 3])

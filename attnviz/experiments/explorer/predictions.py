@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnviz.experiments.explorer.model_run import Reading
-from attnviz.models.capture.next_token import guesses, moved, total_variation
+from attnviz.models.capture.next_token import guesses, moved, probability_moved
 from attnviz.models.capture.trace import Trace
 from attnviz.models.tokens.token_text import label
 
@@ -72,7 +72,7 @@ def changes(reading: Reading, before: Slot, after: Slot, n: int = 6) -> tuple[li
         Change(_spelled(reading, each.token)[0], each.before, each.after)
         for each in moved(before.logits, after.logits, n)
     ]
-    return found, total_variation(before.logits, after.logits)
+    return found, probability_moved(before.logits, after.logits)
 
 
 def _spelled(reading: Reading, token: int) -> tuple[str, str]:

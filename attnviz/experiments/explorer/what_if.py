@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core import masks
+from attnviz.core.measures import total_variation
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, head_matrix
 from attnviz.experiments.explorer.model_run import Reading, Stack, logits_wanted
 from attnviz.models.capture.intervention import Choice, Edit, intervene
@@ -109,10 +110,10 @@ def run_again(reading: Reading, stack: Stack, layer: int, head: int, what_if: Wh
 
 
 def moved(before: Stack, after: Stack) -> np.ndarray:
-    """For each head how far its rows moved, (N,): half the summed difference of weights, mean over rows, 0 to 1."""
+    """For each head the share of its weight that changed place, (N,), mean over rows, 0 to 1."""
     parts = []
     for old, new in zip(before.layers, after.layers, strict=True):
-        difference = (old.weights()[0].float() - new.weights()[0].float()).abs().sum(-1) / 2  # (H, Q)
+        difference = total_variation(old.weights()[0].float(), new.weights()[0].float())  # (H, Q)
         parts.append(difference.mean(-1))
     return torch.cat(parts).cpu().numpy()
 

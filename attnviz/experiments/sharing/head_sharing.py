@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from attnviz.core.attention import Stages
 from attnviz.core.costs import kv_bytes, parameters
 from attnviz.core.heads import HeadLayout
+from attnviz.core.measures import total_variation
 from attnviz.core.message import Problem
 from attnviz.models.capture.intervention import Change
 from attnviz.models.capture.output_projection import output_projection
@@ -182,8 +183,7 @@ def _relative(old: Tensor, new: Tensor, dims: tuple[int, ...]) -> Tensor:
 def _weights_moved(old: Tensor, new: Tensor, allowed: Tensor) -> np.ndarray:
     """Total variation distance, mean over the rows that have two keys or more."""
     chose = allowed.sum(-1) > 1  # (H, Q)
-    moved = (new - old).abs().sum(-1) / 2
-    return _array((moved * chose).sum(-1) / chose.sum(-1).clamp_min(1))
+    return _array((total_variation(old, new) * chose).sum(-1) / chose.sum(-1).clamp_min(1))
 
 
 def _array(tensor: Tensor) -> np.ndarray:

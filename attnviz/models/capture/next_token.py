@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attnviz.core.measures import total_variation
 from attnviz.core.message import Problem
 
 
@@ -72,9 +73,9 @@ def moved(before: Tensor, after: Tensor, n: int = 10) -> list[Moved]:
     return [Moved(token, one[token].item(), other[token].item()) for token in tokens.tolist()]
 
 
-def total_variation(before: Tensor, after: Tensor) -> float:
-    """Share of probability that changed place, 0 to 1: half the sum of |difference|, of logits (V,) each."""
-    return float((probabilities(_one(before)) - probabilities(_one(after))).abs().sum() / 2)
+def probability_moved(before: Tensor, after: Tensor) -> float:
+    """Share of probability that changed place, 0 to 1, between two sets of logits (V,)."""
+    return float(total_variation(probabilities(_one(before)), probabilities(_one(after))))
 
 
 def _one(logits: Tensor) -> Tensor:

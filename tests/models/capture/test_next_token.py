@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.core.message import Problem
-from attnviz.models.capture.next_token import guesses, masked_guesses, moved, probabilities, total_variation
+from attnviz.models.capture.next_token import guesses, masked_guesses, moved, probabilities, probability_moved
 from attnviz.models.capture.run import capture
 from tests.models.tiny import bert, llama, tokens
 
@@ -40,8 +40,8 @@ def test_what_moved_lists_the_likeliest_of_both():
     found = moved(before, after, 1)
     assert [item.token for item in found] == [0, 3]
     assert found[0].before == pytest.approx(found[1].after)
-    assert total_variation(before, before) == 0
-    assert total_variation(before, after) == pytest.approx(found[0].before - found[0].after)
+    assert probability_moved(before, before) == 0
+    assert probability_moved(before, after) == pytest.approx(found[0].before - found[0].after)
 
 
 @pytest.mark.parametrize("bad", [{"temperature": -1.0}, {"temperature": float("nan")}, {"top_k": 0}])
