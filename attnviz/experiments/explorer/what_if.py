@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -130,8 +129,3 @@ def unpacked(bits: bytes, q_len: int, k_len: int) -> np.ndarray:
     if not size <= len(flat) < size + 8:
         return np.ones((q_len, k_len), bool)
     return flat[:size].reshape(q_len, k_len).astype(bool)
-
-
-def as_places(heads: Sequence[tuple[int, int]], stack: Stack) -> tuple[tuple[int, int], ...]:
-    """Only heads that the stack has."""
-    return tuple((la, he) for la, he in heads if 0 <= la < len(stack.layers) and 0 <= he < stack.layers[la].n_heads)

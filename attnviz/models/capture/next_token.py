@@ -52,18 +52,6 @@ def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | 
     return [Guess(token, chance) for token, chance in pairs if chance > 0]
 
 
-def masked_guesses(logits: Tensor, input_ids: Tensor, mask_token: int, n: int = 10) -> dict[int, list[Guess]]:
-    """For each masked position of one sentence (Q,), what the logits (Q, V) of `logits="all"` put there."""
-    if logits.dim() != 2 or input_ids.shape != logits.shape[:1]:
-        raise Problem(
-            "logits have shape {logits} and the sentence {ids}; they must be (Q, V) and (Q,)",
-            logits=tuple(logits.shape),
-            ids=tuple(input_ids.shape),
-        )
-    positions = (input_ids == mask_token).nonzero().flatten().tolist()
-    return {position: guesses(logits[position], n) for position in positions}
-
-
 def moved(before: Tensor, after: Tensor, n: int = 10) -> list[Moved]:
     """The tokens among the `n` likeliest of either, (V,) each, by their probability before."""
     one, other = probabilities(_one(before)), probabilities(_one(after))
