@@ -11,6 +11,8 @@ from attnviz.models.capture.next_token import guesses, moved, probability_moved
 from attnviz.models.capture.trace import Trace
 from attnviz.models.tokens.token_text import label
 
+SHOWN = 6
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -66,13 +68,17 @@ def choices(
     ]
 
 
-def changes(reading: Reading, before: Slot, after: Slot, n: int = 6) -> tuple[list[Change], float]:
+def changes(reading: Reading, before: Slot, after: Slot) -> tuple[list[Change], float]:
     """The tokens that either pass finds likely, and the share of probability that changed place."""
-    found = [
-        Change(_spelled(reading, each.token)[0], each.before, each.after)
-        for each in moved(before.logits, after.logits, n)
-    ]
+    found = likeliest(reading, before.logits, after.logits, SHOWN)
     return found, probability_moved(before.logits, after.logits)
+
+
+def likeliest(reading: Reading, before: Tensor, after: Tensor, n: int, n_after: int | None = None) -> list[Change]:
+    """The `n` likeliest tokens of logits (V,) before, and the `n_after` (else `n`) after, in the first's order."""
+    return [
+        Change(_spelled(reading, each.token)[0], each.before, each.after) for each in moved(before, after, n, n_after)
+    ]
 
 
 def _spelled(reading: Reading, token: int) -> tuple[str, str]:

@@ -5,28 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
 from torch import Tensor
 
 from attnviz.experiments.explorer.model_run import Reading
+from attnviz.experiments.explorer.predictions import Change, likeliest
 from attnviz.experiments.sharing import head_sharing
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.recorded_layer import Layer
 from attnviz.models.capture.trace import Trace
-from attnviz.models.tokens.token_text import label
 
 Scope = Literal["layer", "all"]
 SHOWN = 6
-
-
-@dataclass(frozen=True)
-class Guess:
-    """One token and how likely it is to come next."""
-
-    label: str
-    before: float
-    after: float
 
 
 @dataclass(frozen=True)
@@ -34,7 +24,7 @@ class Result:
     """`guesses`, likeliest as trained first, is empty for a model that predicts nothing."""
 
     scope: Scope
-    guesses: tuple[Guess, ...]
+    guesses: tuple[Change, ...]
     divergence: float | None  #: KL(before | after) of the next token, nats
     last_moved: float  #: change of the last layer's attention output, relative
 
@@ -48,11 +38,7 @@ def run(reading: Reading, config: head_sharing.Config, scope: Scope = "layer") -
     if reading.trace.logits is None or after.logits is None or reading.loaded.entry.kind == "encoder":
         return Result(scope, (), None, moved)
     old, new = (_distribution(trace.logits) for trace in (reading.trace, after))
-    best = torch.cat([old.topk(SHOWN).indices, new.topk(2).indices]).unique()
-    best = best[old[best].argsort(descending=True)]
-    tokenizer = reading.loaded.tokenizer
-    assert tokenizer is not None
-    guesses = tuple(Guess(label(str(tokenizer.decode([int(i)]))), float(old[i]), float(new[i])) for i in best)
+    guesses = tuple(likeliest(reading, reading.trace.logits[0], after.logits[0], SHOWN, n_after=2))
     divergence = float((old * (old.clamp_min(1e-30).log() - new.clamp_min(1e-30).log())).sum())
     return Result(scope, guesses, divergence, moved)
 

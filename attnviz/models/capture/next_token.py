@@ -52,11 +52,11 @@ def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | 
     return [Guess(token, chance) for token, chance in pairs if chance > 0]
 
 
-def moved(before: Tensor, after: Tensor, n: int = 10) -> list[Moved]:
-    """The tokens among the `n` likeliest of either, (V,) each, by their probability before."""
-    one, other = probabilities(_one(before)), probabilities(_one(after))
-    n = min(n, len(one))
-    tokens = torch.cat([one.topk(n).indices, other.topk(n).indices]).unique()
+def moved(before: Tensor, after: Tensor, n: int = 10, n_after: int | None = None) -> list[Moved]:
+    """The `n` likeliest tokens of logits (V,) and the `n_after` (else `n`) of the others, by probability before."""
+    one, other = probabilities(_one(before).double()), probabilities(_one(after).double())
+    most, most_after = (min(each, len(one)) for each in (n, n if n_after is None else n_after))
+    tokens = torch.cat([one.topk(most).indices, other.topk(most_after).indices]).unique()
     tokens = tokens[one[tokens].argsort(descending=True)]
     return [Moved(token, one[token].item(), other[token].item()) for token in tokens.tolist()]
 
