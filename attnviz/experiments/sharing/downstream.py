@@ -54,11 +54,7 @@ def _last_layer(trace: Trace, reading: Reading) -> Layer:
 
 
 def _last_moved(before: Layer, after: Layer) -> float:
-    old, new = _output(before), _output(after)
-    return float((new - old).norm() / old.norm().clamp_min(1e-30))
-
-
-def _output(layer: Layer) -> Tensor:
-    output = layer.stages_of(list(range(layer.n_heads))).output
-    whole = output[0].transpose(0, 1).flatten(1).float()
-    return whole @ layer.w_o.float().T if layer.w_o is not None else whole
+    old, new = (
+        head_sharing.whole_output(layer, layer.stages_of(list(range(layer.n_heads)))) for layer in (before, after)
+    )
+    return float(head_sharing.relative(old, new))
