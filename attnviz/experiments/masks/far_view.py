@@ -22,15 +22,15 @@ FLEX_BLOCK = 128  #: what FlexAttention skips or computes as a whole
 class Far:
     """`density` (tiles, tiles): share of each tile's pairs that is kept, 0 to 1; `pairs` exact.
 
-    `blocks` counts FlexAttention's blocks: (empty, partial, full). `runs` is the number of stretches of keys
-    that stand for the mask, or None where keys are drawn by lot: then it is looked at a strip of rows at a time.
+    `blocks` counts FlexAttention's blocks: (empty, partial, full). `by_lot`: keys are drawn, which no runs
+    describe, and every pair was looked at, a strip of `TILE` rows at a time.
     """
 
     length: int
     density: np.ndarray
     pairs: int
     blocks: tuple[int, int, int]
-    runs: int | None
+    by_lot: bool
 
     @property
     def square(self) -> int:
@@ -56,7 +56,7 @@ def run(rules: Sequence[Rule], length: int = LENGTH, tile: int = TILE) -> Far:
         (counts / tile**2).numpy(),
         int(counts.sum()),
         (empty, blocks.numel() - full - empty, full),
-        None if whole is None else len(whole.runs) * length,
+        whole is None,
     )
 
 

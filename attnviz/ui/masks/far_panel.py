@@ -45,7 +45,7 @@ def _numbers(far: far_view.Far) -> None:
         _("Pairs kept"),
         f"{far.pairs:,}",
         help=_("Counted exactly: every pair was looked at, {rows} rows at a time.").format(rows=far_view.TILE)
-        if far.runs is None
+        if far.by_lot
         else _("Counted exactly, from where each word’s stretch of keys begins and ends."),
     )
     st.metric(_("Share of the full square"), f"{far.pairs / far.square:.2%}")
@@ -75,11 +75,14 @@ def _numbers(far: far_view.Far) -> None:
 
 def _held(far: far_view.Far) -> str:
     """What stood in memory in place of the matrix."""
-    if far.runs is None:
+    if far.by_lot:
         return _("Keys are drawn by lot, one strip of {rows} rows at a time: {strip:.2f} MB.").format(
             rows=far_view.TILE, strip=far_view.TILE * far.length / 1e6
         )
-    return _("Where {runs:,} stretches of keys begin and end says as much.").format(runs=far.runs)
+    tiles = far.length // far_view.TILE
+    return _("Counted were {tiles} numbers for each word, one for each column of tiles: {counts:.2f} million.").format(
+        tiles=tiles, counts=tiles * far.length / 1e6
+    )
 
 
 def _table(far: far_view.Far) -> dict[str, list[object]]:
