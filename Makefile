@@ -44,6 +44,7 @@ types: install-dev
 
 imports: install-dev
 	$(BIN)/lint-imports
+	$(BIN)/python -m scripts.faces
 
 words: install-dev
 	$(BIN)/python scripts/words.py --check

@@ -2,6 +2,6 @@
 
 import streamlit as st
 
-from attnviz.ui.web.server import MAIN, ROUTES, lifespan
+from attnviz.ui.web import server
 
-app = st.App(MAIN, lifespan=lifespan, routes=ROUTES)
+app = st.App(server.MAIN, lifespan=server.lifespan, routes=server.ROUTES)

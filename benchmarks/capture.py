@@ -20,10 +20,8 @@ from typing import Any
 import torch
 from transformers import LlamaConfig, LlamaModel
 
-from attnviz.models.capture.all_heads import few_heads, measures
-from attnviz.models.capture.recorded_layer import Layer
-from attnviz.models.capture.run import capture
-from attnviz.ui.canvas.packing import thumbnails
+from attnviz.models.capture import RecordedLayer, capture, few_heads, measures
+from attnviz.ui.canvas import packing
 from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds, seconds
 
 SHAPES: dict[str, dict[str, Any]] = {
@@ -130,7 +128,7 @@ def load(given: argparse.Namespace) -> LlamaModel:
     """The body of the model: SmolLM2's trained weights where they are at hand, else random ones of the shape."""
     if given.shape == "smollm2":
         try:
-            from attnviz.models.loading.locate import load as load_named
+            from attnviz.models.loading import load as load_named
 
             model = load_named("smollm2-135m").model.model
             model.set_attn_implementation("sdpa")
@@ -165,8 +163,8 @@ def on_demand(length: int, given: argparse.Namespace) -> str:
     trace = capture(model, input_ids=ids, logits=None)
     layer = trace.layers[len(trace.layers) // 2]
 
-    def small(layer: Layer) -> list[object]:
-        return [thumbnails(layer.weights(heads)[0].float().cpu().numpy()) for heads in few_heads(layer)]
+    def small(layer: RecordedLayer) -> list[object]:
+        return [packing.thumbnails(layer.weights(heads)[0].float().cpu().numpy()) for heads in few_heads(layer)]
 
     calls: dict[str, Callable[[], object]] = {
         "one head": lambda: layer.weights(0),

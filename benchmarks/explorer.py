@@ -26,13 +26,12 @@ from typing import Any
 import torch
 from playwright.sync_api import sync_playwright
 
-from attnviz.experiments.explorer import head_measures
-from attnviz.experiments.explorer.model_run import Reading, Request, read
-from attnviz.models.loading.load_model import LoadedModel
-from attnviz.models.loading.locate import load
-from attnviz.models.tokens.encoding import encode
+from attnviz.experiments.explorer import Reading, Request, head_measures, read
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.loading import load
+from attnviz.models.tokens import encode
 from attnviz.ui.canvas import packing
-from attnviz.ui.web.navigation import ROWS
+from attnviz.ui.web import navigation
 from benchmarks import rival
 from benchmarks.driving import OVERVIEW, Tab, first_paint, memory, risen
 from benchmarks.measuring import machine
@@ -248,7 +247,7 @@ def app(playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, fo
             tab.close()
             print("\n" + report_ours(list(found.values())), flush=True)
             rows = []
-            for row in ROWS:
+            for row in navigation.ROWS:
                 url = server.url if row.is_home else f"{server.url}/{row.name}"
                 first_paint(browser, url, 1)  # warm
                 seen = first_paint(browser, url)

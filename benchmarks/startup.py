@@ -10,7 +10,7 @@ import tempfile
 LOAD = """
 import time
 from transformers import AutoTokenizer, LlamaForCausalLM
-from attnviz.models.loading.locate import load
+from attnviz.models.loading.load_model import load
 start = time.perf_counter()
 load("smollm2-135m")
 print(time.perf_counter() - start)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.building.attention_by_hand import Result, run
-from attnviz.experiments.building.embeddings import Rows
+from attnviz.experiments.building import attention_by_hand, embeddings
 from attnviz.ui.building import (
-    choices,
+    building_choices,
     code_panel,
     config_form,
     lesson_heads,
@@ -17,22 +16,20 @@ from attnviz.ui.building import (
     walk,
     weights_panel,
 )
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.text import spoken
-from attnviz.ui.shared.widgets import one_of
+from attnviz.ui.shared import guard, one_of, spoken
 from attnviz.words import _
 
 st.title(_("Build attention by hand"), anchor=False)
 
 
 @st.fragment
-def pipeline(result: Result, vectors: Rows | None) -> None:
+def pipeline(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> None:
     """Walking from step to step runs this and nothing else."""
     with guard():
-        walk.show(result, vectors)
+        walk.panel(result, vectors)
 
 
-def further(result: Result) -> None:
+def further(result: attention_by_hand.Result) -> None:
     """One question at a time, on the same sentence."""
     questions = {
         "weights": _("What if I change a weight?"),
@@ -42,7 +39,7 @@ def further(result: Result) -> None:
         "heads": _("Why several heads?"),
     }
     st.subheader(_("Ask further"), anchor=False)
-    question = one_of(choices.QUESTION, _("Question"), questions, label_visibility="collapsed")
+    question = one_of(building_choices.QUESTION, _("Question"), questions, label_visibility="collapsed")
     with guard():
         match question:
             case "weights":
@@ -61,7 +58,7 @@ with guard():
     asked = config_form.ask()
     for notice in asked.notices:
         st.info(spoken(notice))
-    result = run(asked.config)
+    result = attention_by_hand.run(asked.config)
     pipeline(result, asked.vectors)
     further(result)
     code_panel.panel(result)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.ui.explorer import head_panel, panels, request_form
-from attnviz.ui.shared import model_cache
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.text import spoken
+from attnviz.ui.shared import guard, model_cache, spoken
 from attnviz.words import _
 
 st.title(_("Explore attention"), anchor=False)

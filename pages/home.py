@@ -5,17 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer.head_matrix import Matrix
-from attnviz.experiments.explorer.model_run import Request
+from attnviz.experiments.explorer import Matrix, Request
 from attnviz.experiments.home import landing
-from attnviz.figures import attention as figures
-from attnviz.models.loading import locate
+from attnviz.figures import attention_figures as figures
+from attnviz.models.loading import availability
 from attnviz.ui import canvas
-from attnviz.ui.explorer.head_panel import long_table, telling_row
-from attnviz.ui.home import choices
-from attnviz.ui.shared import model_cache, show, widgets
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.text import spoken
+from attnviz.ui.explorer import head_panel
+from attnviz.ui.home import home_choices
+from attnviz.ui.shared import guard, model_cache, show, spoken, widgets
 from attnviz.ui.web import navigation
 from attnviz.words import _
 
@@ -24,7 +21,7 @@ IT = 8  # the position of "it"
 
 def picture(config: landing.Config) -> tuple[Matrix, str]:
     """The matrix, and what its tensors are."""
-    if locate.state(landing.MODEL).on_this_machine:
+    if availability(landing.MODEL).on_this_machine:
         try:
             reading = model_cache.reading(Request(landing.MODEL, config.text))
         except Problem:
@@ -40,26 +37,26 @@ def picture(config: landing.Config) -> tuple[Matrix, str]:
 
 def first_look() -> None:
     """A sentence, two switches, one head, and what to see in it."""
-    text = widgets.text(choices.SENTENCE, _("Type a sentence"), live=True)
+    text = widgets.text(home_choices.SENTENCE, _("Type a sentence"), live=True)
     ahead, raw = (
         _("On: a token sees only itself and what came before it, as when a model writes. Off: it may look ahead."),
         _("On: scores are divided by the root of their width before they become weights. Off: they stay as large."),
     )
     with st.container(horizontal=True):
-        causal = widgets.toggle(choices.CAUSAL, _("Causal mask"), help=ahead)
-        scaled = widgets.toggle(choices.SCALED, _("Scale by 1/√d"), help=raw)
+        causal = widgets.toggle(home_choices.CAUSAL, _("Causal mask"), help=ahead)
+        scaled = widgets.toggle(home_choices.SCALED, _("Scale by 1/√d"), help=raw)
     matrix, said = picture(landing.Config(text, causal, scaled))
-    start = canvas.Pins((canvas.Pin("q", IT),)) if text == choices.EXAMPLE else None
+    start = canvas.Pins((canvas.Pin("q", IT),)) if text == home_choices.EXAMPLE else None
     pins = canvas.head_view("home", canvas.Head(matrix.values, said, matrix.hidden), matrix.rows, pins=start)
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
-    row = rows[-1] if rows else telling_row(matrix)
+    row = rows[-1] if rows else head_panel.telling_row(matrix)
     show.under(
         lambda: figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, pinned_rows=rows, title=text),
         name="attention-first-look",
         key="home-out",
         words=spoken(matrix.said_of(min(row, len(matrix.rows) - 1))),
         caption=said,
-        table=lambda: long_table(matrix),
+        table=lambda: head_panel.long_table(matrix),
     )
 
 

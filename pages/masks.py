@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.masks.mask_lab import Config
+from attnviz.experiments.masks import mask_lab
 from attnviz.ui.masks import (
-    choices,
     far_panel,
     layers_panel,
+    leak_panel,
+    mask_choices,
     mask_code_panel,
     rules_form,
     sentence_words,
-    training_panel,
     traps_panel,
     workbench,
 )
-from attnviz.ui.shared import link_state, widgets
-from attnviz.ui.shared.guard import guard
+from attnviz.ui.shared import guard, link_state, widgets
 from attnviz.words import _
 
 st.title(_("Who may look at whom"), anchor=False)
@@ -27,9 +26,9 @@ def ask() -> tuple[tuple[str, ...], int]:
     """The sentence as words, and the seed of its random vectors."""
     text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
     with text:
-        sentence = widgets.text(choices.SENTENCE, _("Your sentence"))
+        sentence = widgets.text(mask_choices.SENTENCE, _("Your sentence"))
     with number:
-        seed = widgets.number(choices.SEED, _("Vectors: random, seed"), step=1)
+        seed = widgets.number(mask_choices.SEED, _("Vectors: random, seed"), step=1)
     return sentence_words.words(sentence), seed
 
 
@@ -37,7 +36,7 @@ def ask() -> tuple[tuple[str, ...], int]:
 def lab(words: tuple[str, ...], seed: int) -> None:
     """Everything below the sentence: painting a cell runs this and nothing else."""
     with guard():
-        config = Config(words, seed, rules_form.strip(), link_state.value(choices.PAINT))
+        config = mask_lab.Config(words, seed, rules_form.strip(), link_state.value(mask_choices.PAINT))
         result = workbench.show_grid(config)
         views = {
             "layers": _("After n layers"),
@@ -45,7 +44,7 @@ def lab(words: tuple[str, ...], seed: int) -> None:
             "traps": _("Traps"),
             "training": _("Training"),
         }
-        view = widgets.one_of(choices.VIEW, _("Look closer"), views, label_visibility="collapsed")
+        view = widgets.one_of(mask_choices.VIEW, _("Look closer"), views, label_visibility="collapsed")
         with guard():
             if view == "layers":
                 layers_panel.panel(result)
@@ -54,7 +53,7 @@ def lab(words: tuple[str, ...], seed: int) -> None:
             elif view == "traps":
                 traps_panel.panel(words, seed)
             else:
-                training_panel.panel(words, seed)
+                leak_panel.panel(words, seed)
         with guard():
             mask_code_panel.panel(config)
 

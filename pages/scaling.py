@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.scaling import choices, ending
-from attnviz.ui.scaling.sections import SECTIONS, titles
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.widgets import one_of
+from attnviz.ui.scaling import ending, scaling_choices, sections
+from attnviz.ui.shared import guard, one_of
 from attnviz.words import _
 
 st.title(_("Why divide by √d_k?"), anchor=False)
@@ -17,8 +15,8 @@ st.markdown(
         "apart, word by word. Every number is computed now, from random vectors with a seed or from a trained model."
     )
 )
-section = one_of(choices.SECTION, _("Section"), titles(), label_visibility="collapsed")
+section = one_of(scaling_choices.SECTION, _("Section"), sections.titles(), label_visibility="collapsed")
 with guard():
-    SECTIONS[section]()
+    sections.SECTIONS[section]()
 with guard():
     ending.panel()

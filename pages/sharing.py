@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.widgets import one_of
-from attnviz.ui.sharing import choices, count_panel, latent_panel, prove_panel, published_panel, see_panel, size_panel
+from attnviz.ui.shared import guard, one_of
+from attnviz.ui.sharing import (
+    count_panel,
+    latent_panel,
+    prove_panel,
+    published_panel,
+    see_panel,
+    sharing_choices,
+    size_panel,
+)
 from attnviz.words import _
 
 st.title(_("Share keys and values"), anchor=False)
@@ -19,6 +26,6 @@ VIEWS = {
     "published": (_("What others print"), published_panel.panel),
 }
 names = {name: label for name, (label, _panel) in VIEWS.items()}
-view = one_of(choices.VIEW, _("View"), names, label_visibility="collapsed")
+view = one_of(sharing_choices.VIEW, _("View"), names, label_visibility="collapsed")
 with guard():
     VIEWS[view][1]()

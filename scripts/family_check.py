@@ -12,8 +12,7 @@ import torch
 from torch import Tensor
 from transformers import PreTrainedConfig, PreTrainedModel
 
-from attnviz.models.capture.recorded_layer import Layer
-from attnviz.models.capture.run import capture
+from attnviz.models.capture import RecordedLayer, capture
 
 LIMIT = 40_000_000  #: parameters above which the tiny config did not make the family small
 
@@ -78,7 +77,7 @@ def attentions(output: Any) -> Iterator[Tensor]:
             yield from attentions(value)
 
 
-def compare(layers: list[Layer], wanted: list[Tensor], tolerance: float = 1e-5) -> Verdict:
+def compare(layers: list[RecordedLayer], wanted: list[Tensor], tolerance: float = 1e-5) -> Verdict:
     """Pair every matrix of the eager path with the layer that is nearest to it, each used once."""
     verdict = Verdict(sum(layer.exact for layer in layers), sum(not layer.exact for layer in layers))
     free = list(layers)
@@ -100,7 +99,7 @@ def compare(layers: list[Layer], wanted: list[Tensor], tolerance: float = 1e-5) 
     return verdict
 
 
-def difference(layer: Layer, matrix: Tensor) -> float:
+def difference(layer: RecordedLayer, matrix: Tensor) -> float:
     """Largest difference, rows with no allowed key left out: eager spreads them evenly, ours are 0."""
     ours = layer.weights()
     empty = ours.sum(-1, keepdim=True) == 0
@@ -109,7 +108,7 @@ def difference(layer: Layer, matrix: Tensor) -> float:
     return (ours - matrix).masked_fill(empty, 0.0).abs().max().item()  # a masked NaN of the eager path goes too
 
 
-def features(layer: Layer) -> set[str]:
+def features(layer: RecordedLayer) -> set[str]:
     """What is special about a layer, in a word each."""
     found = set()
     if layer.kind == "cross":

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts import faces
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -44,6 +46,9 @@ def test_the_package_keeps_its_rules(copy: Path) -> None:
         ("experiments", "import transformers", "Only models knows transformers"),
         ("ui", "import plotly", "Only figures knows plotly"),
         ("models", "import streamlit", "Only ui knows streamlit"),
+        ("ui", "import attnviz.models.capture", "ui reaches four packages of models"),
+        ("ui", "from attnviz.models.tokens import encode", "ui reaches four packages of models"),
+        ("models/catalogue", "def late():\n    import attnviz.models.loading", "No import circle"),
     ],
 )
 def test_a_planted_import_breaks_its_rule(copy: Path, layer: str, line: str, rule: str) -> None:
@@ -56,3 +61,65 @@ def test_a_planted_import_breaks_its_rule(copy: Path, layer: str, line: str, rul
     broken = [said for said in answer.stdout.splitlines() if said.endswith("BROKEN")]
     assert answer.returncode == 1, answer.stdout + answer.stderr
     assert any(said.startswith(rule) for said in broken), answer.stdout
+
+
+def test_a_circle_inside_a_package_is_found_where_an_import_hides_in_a_function(copy: Path) -> None:
+    changed = copy / "attnviz" / "models" / "loading" / "hub_download.py"
+    before = changed.read_text("utf-8")
+    changed.write_text(f"{before}\n\ndef late():\n    from attnviz.models.loading.load_model import load\n", "utf-8")
+    try:
+        answer = lint(copy)
+    finally:
+        changed.write_text(before, "utf-8")
+    assert answer.returncode == 1
+    assert "No import circle BROKEN" in answer.stdout
+
+
+def test_everybody_imports_through_faces(copy: Path) -> None:
+    assert faces.breaches() == []
+    assert faces.breaches(copy) == []
+
+
+@pytest.mark.parametrize(
+    "place, line, said",
+    [
+        ("experiments", "from attnviz.models.capture.run import capture", "import from attnviz.models.capture"),
+        ("ui/masks", "import attnviz.models.loading.locate", "import from attnviz.models.loading"),
+        (
+            "ui/masks",
+            "from attnviz.models.loading import locate",
+            "locate is not in the face",
+        ),
+        ("ui", "def late():\n    from attnviz.ui.scaling import curves", "curves is not in the face"),
+        ("ui", "from attnviz.experiments.masks.traps import TRAPS", "import from attnviz.experiments.masks"),
+        ("ui", "from .shared import choice", "write the whole name"),
+        ("models/tokens", "from attnviz.models.tokens import encode", "from its face: a circle"),
+        ("models/bare", "", "a package without __init__.py"),
+    ],
+)
+def test_an_import_past_a_face_is_named(copy: Path, place: str, line: str, said: str) -> None:
+    planted = copy / "attnviz" / place / "planted.py"
+    new_folder = not planted.parent.exists()
+    planted.parent.mkdir(exist_ok=True)
+    planted.write_text(f"{line}\n", encoding="utf-8")
+    try:
+        told = faces.breaches(copy)
+    finally:
+        planted.unlink()
+        if new_folder:
+            planted.parent.rmdir()
+    assert len(told) == 1, told
+    assert said in told[0]
+
+
+def test_modules_of_a_layer_and_of_the_same_package_are_open(copy: Path) -> None:
+    planted = copy / "attnviz" / "models" / "tokens" / "planted.py"
+    planted.write_text(
+        "from attnviz.core.attention import attend\nfrom attnviz.models.tokens.encoding import encode\n"
+        "from attnviz.models.tokens import token_text\nfrom attnviz.models import settings\n",
+        encoding="utf-8",
+    )
+    try:
+        assert faces.breaches(copy) == []
+    finally:
+        planted.unlink()

@@ -7,7 +7,7 @@ from typing import Literal
 
 from attnviz.core.message import Problem
 
-Kind = Literal["MHA", "GQA", "MQA"]
+SharingKind = Literal["MHA", "GQA", "MQA"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class HeadLayout:
         return self.n_heads // self.kv_heads
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> SharingKind:
         """MHA when every query head has its own keys, MQA when all share one, GQA between.
 
         One query head on one key/value head is MHA: nothing is shared.

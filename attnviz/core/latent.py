@@ -18,7 +18,7 @@ from attnviz.core.precision import bits
 
 #: expanded: per-head K and V are cached. absorbed: latents cached, never expanded.
 #: re-expanded: latents cached, all of them expanded again at every step (what transformers does).
-Machine = Literal["expanded", "absorbed", "re-expanded"]
+LatentForm = Literal["expanded", "absorbed", "re-expanded"]
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,14 @@ def latent_parameters(layout: LatentLayout) -> Parameters:
     )
 
 
-def latent_elements(layout: LatentLayout, machine: Machine = "absorbed") -> int:
+def latent_elements(layout: LatentLayout, machine: LatentForm = "absorbed") -> int:
     """Numbers one token leaves in one layer's cache: R + P, or H*(nope + rope + v) when per-head K and V are kept."""
     if machine == "expanded":
         return layout.n_heads * (layout.d_nope + layout.d_rope + layout.d_value)
     return layout.kv_rank + layout.d_rope
 
 
-def latent_flops(layout: LatentLayout, new_tokens: int, context: int, n_pairs: int, machine: Machine) -> Flops:
+def latent_flops(layout: LatentLayout, new_tokens: int, context: int, n_pairs: int, machine: LatentForm) -> Flops:
     """FLOPs for `new_tokens` tokens at the end of `context`, looking at `n_pairs` keys in all.
 
     Multiplying up costs 2*R*H*(nope+v) per token. It falls on the new tokens (expanded), on the whole context
@@ -90,7 +90,7 @@ def latent_flops(layout: LatentLayout, new_tokens: int, context: int, n_pairs: i
     return Flops(projections, per_pair * shape.qk_width, per_pair * shape.v_width)
 
 
-def latent_intensity(layout: LatentLayout, machine: Machine = "absorbed", dtype: str = "bfloat16") -> Fraction:
+def latent_intensity(layout: LatentLayout, machine: LatentForm = "absorbed", dtype: str = "bfloat16") -> Fraction:
     """FLOPs of decode attention, scores and values, per byte of cache read."""
     work = latent_flops(layout, 1, 1, 1, machine)
     return Fraction(work.scores + work.values) / (latent_elements(layout, machine) * bits(dtype) / 8)

@@ -24,7 +24,7 @@ Mask = Tensor | Callable[[int, int], Tensor] | None
 __all__ = ["Attention", "KVCache", "Mask"]
 
 
-class Source(NamedTuple):
+class KeyValueSource(NamedTuple):
     """The arguments of `attend` for one source of keys and values."""
 
     q: Tensor
@@ -108,7 +108,7 @@ class Attention(nn.Module):
         cache: KVCache | None = None,
         side: Tensor | None = None,
         side_mask: Mask = None,
-    ) -> tuple[Source, ...]:
+    ) -> tuple[KeyValueSource, ...]:
         """What `attend` is called with: queries against the main source, then against `side` when given.
 
         Keys come from `context` (..., K, k_input), else from `x`; values from `value`, else from the
@@ -127,7 +127,7 @@ class Attention(nn.Module):
         if k_positions is None:
             k_positions = positions if cache is None else _up_to(positions, k.shape[-2])
         acting = _added(bias, self.position.bias(positions, k_positions))
-        main = Source(turned, k, v, _mask(mask, turned, k), self.scale, acting, self.softcap, self.sinks)
+        main = KeyValueSource(turned, k, v, _mask(mask, turned, k), self.scale, acting, self.softcap, self.sinks)
         if side is None:
             return (main,)
         if self.side_k_proj is None or self.side_v_proj is None:
@@ -136,7 +136,9 @@ class Attention(nn.Module):
             )
         groups = self.layout.kv_heads
         side_k, side_v = split_heads(self.side_k_proj(side), groups), split_heads(self.side_v_proj(side), groups)
-        return main, Source(q, side_k, side_v, _mask(side_mask, q, side_k), self.scale, None, self.softcap, None)
+        return main, KeyValueSource(
+            q, side_k, side_v, _mask(side_mask, q, side_k), self.scale, None, self.softcap, None
+        )
 
     def _project(
         self,
@@ -160,10 +162,10 @@ class Attention(nn.Module):
         k, v = (k, v) if cache is None else cache.append(k, v)
         return self.q_norm(q), k, v
 
-    def _stages(self, source: Source) -> Stages:
+    def _stages(self, source: KeyValueSource) -> Stages:
         return attend(*source, dropout=self.dropout, training=self.training)
 
-    def _output(self, source: Source) -> Tensor:
+    def _output(self, source: KeyValueSource) -> Tensor:
         if not self.use_fused:
             return self._stages(source).output
         q, k, v, mask, scale, bias, _, _ = source

@@ -24,7 +24,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Step:
+class DecodingStep:
     """One decoding step of a batch."""
 
     compute_seconds: float
@@ -41,14 +41,14 @@ class Step:
 
 def decode_step(
     machine: Machine, *, parameters: int, weight_bytes: int, attention_flops: int, cache_bytes: int, batch: int
-) -> Step:
+) -> DecodingStep:
     """max((2*N*B + B*attention)/peak, (weights + B*cache)/bandwidth).
 
     `parameters` N are those a token is multiplied with (a mixture of experts: the active ones); `attention_flops`
     (scores and values) and `cache_bytes` are of one sequence, summed over layers.
     """
     compute = batch * (2 * parameters + attention_flops) / machine.peak
-    return Step(compute, (weight_bytes + batch * cache_bytes) / machine.bandwidth)
+    return DecodingStep(compute, (weight_bytes + batch * cache_bytes) / machine.bandwidth)
 
 
 def context_no_batch_fills(

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from attnviz.figures.theme import MASKED, SCORES, WEIGHTS, Figure, layout
 from attnviz.words import _
 
-Kind = Literal["weights", "scores", "plain"]
+ColourScaleKind = Literal["weights", "scores", "plain"]
 LABELS_THAT_FIT = 40
 
 
@@ -26,7 +26,7 @@ def matrix(
     values: np.ndarray,
     rows: Sequence[str],
     cols: Sequence[str],
-    kind: Kind = "weights",
+    kind: ColourScaleKind = "weights",
     masked: np.ndarray | None = None,
     row_title: str | None = None,
     col_title: str | None = None,
@@ -79,7 +79,7 @@ def matrix(
     return layout(fig, title, height or int(np.clip(90 + 26 * len(rows), 220, 620)))
 
 
-def _colours(kind: Kind, shown: np.ndarray, full_range: bool, root: bool) -> dict[str, Any]:
+def _colours(kind: ColourScaleKind, shown: np.ndarray, full_range: bool, root: bool) -> dict[str, Any]:
     finite = shown[np.isfinite(shown)]
     top = float(np.abs(finite).max()) if finite.size else 1.0
     top = top or 1.0

@@ -14,8 +14,7 @@ from collections.abc import Callable, Sequence
 
 from attnviz.core.message import Message, Problem
 from attnviz.models import settings
-from attnviz.models.loading import locate
-from attnviz.models.loading.example_traces import is_prepared, prepare_examples
+from attnviz.models.loading import availabilities, is_prepared, load, prepare_examples
 from attnviz.words import _, say
 
 _WIDTH = 30
@@ -56,7 +55,7 @@ def _list() -> None:
             state.entry.licence,
             say(state.note),
         )
-        for state in locate.states()
+        for state in availabilities()
     ]
     header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
@@ -65,7 +64,7 @@ def _list() -> None:
 
 
 def _get(name: str) -> None:
-    loaded = locate.load(name, _bar(name))
+    loaded = load(name, _bar(name))
     _end_of_bar()
     prepare_examples(loaded, settings.current(), _bar(name))
     _end_of_bar()
@@ -76,7 +75,7 @@ def _prepare() -> None:
     """Quick when there is nothing to do: then neither torch nor transformers is imported."""
     now = settings.current()
     found = False
-    for state in locate.states(now):
+    for state in availabilities(now):
         if state.entry.wheel is None or not state.on_this_machine:
             continue
         found = True

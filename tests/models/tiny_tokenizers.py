@@ -10,8 +10,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import LlamaConfig, MarianTokenizer, PreTrainedTokenizerFast
 
-from attnviz.models.catalogue.lookup import Entry
-from attnviz.models.loading.load_model import LoadedModel
+from attnviz.models.catalogue.entry import Entry, LoadedModel
 
 CORPUS = ["the cat sat on the mat", "don't you think the cat's hat is nice?", "one two three, and so on"] * 20
 BYTES = [f"<0x{n:02X}>" for n in range(256)]

@@ -229,7 +229,7 @@ FIRST = {"b_text", "b_kind", "b_h", "b_mask", "b_pos"}
 def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine() -> None:
     from attnviz.models.loading import locate
 
-    ready = [s for s in locate.states() if s.ready and s.entry.kind == "encoder"]
+    ready = [s for s in locate.availabilities() if s.ready and s.entry.kind == "encoder"]
     if not ready:
         pytest.skip("no encoder on this machine")
     app = opened(b_vectors=ready[0].entry.id, b_step="embed")

@@ -17,7 +17,7 @@ from attnviz.experiments.masks.mask_rules import KINDS, Rule, combined
 from attnviz.experiments.word_vectors import sentence
 from attnviz.ui.canvas import packing
 from attnviz.ui.masks import layers_panel as layers_panel
-from attnviz.ui.masks.choices import PAINT
+from attnviz.ui.masks.mask_choices import PAINT
 from attnviz.ui.shared import link_pack as links
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]

@@ -9,7 +9,7 @@ import pytest
 
 from attnviz.experiments.scaling import growing_width, retrieval_training, saturation, variance
 from attnviz.ui.canvas.packing import unblob
-from attnviz.ui.scaling import results, training_panel
+from attnviz.ui.scaling import results, retrieval_panel
 from attnviz.ui.scaling.sections import SECTIONS
 
 NEEDS_NO_MODEL = [name for name in SECTIONS if name != "head"]
@@ -32,7 +32,7 @@ def figures(page):
 @pytest.fixture
 def quick(monkeypatch):
     """Training of a few steps."""
-    monkeypatch.setattr(training_panel, "BETWEEN_PICTURES", 0.0)
+    monkeypatch.setattr(retrieval_panel, "BETWEEN_PICTURES", 0.0)
     results.trained.clear()
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
 
@@ -227,7 +227,7 @@ def test_a_second_visitor_with_the_same_question_waits_for_nothing(visit, monkey
 def test_a_real_head_is_measured_where_a_model_is_on_the_machine(visit):
     from attnviz.models.loading import locate
 
-    if not any(state.on_this_machine and state.ready for state in locate.states()):
+    if not any(state.on_this_machine and state.ready for state in locate.availabilities()):
         pytest.skip("no model on this machine")
     page = visit("scaling", s_section="head", s_model="minilm-l6", s_layer="2", s_head="5")
     assert not page.exception
@@ -240,7 +240,7 @@ def test_a_real_head_is_measured_where_a_model_is_on_the_machine(visit):
 def test_any_sentence_for_a_real_head_is_answered(visit, text):
     from attnviz.models.loading import locate
 
-    if not any(state.on_this_machine and state.ready for state in locate.states()):
+    if not any(state.on_this_machine and state.ready for state in locate.availabilities()):
         pytest.skip("no model on this machine")
     page = visit("scaling", s_section="head", s_model="minilm-l6", s_text=text)
     assert not page.exception

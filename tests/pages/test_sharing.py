@@ -9,7 +9,7 @@ import pytest
 
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.presets import presets
+from attnviz.models.architecture.presets import all_presets
 from attnviz.ui.sharing import sharing_snippets, tables, units
 
 MINILM = {"h_lm": "minilm-l6"}
@@ -205,5 +205,5 @@ def test_tables_travel_as_markdown():
 
 
 def test_every_preset_can_be_counted():
-    for name in presets():
+    for name in all_presets():
         assert printed(sharing_snippets.counting_code(Architecture.preset(name), Deployment(100)))

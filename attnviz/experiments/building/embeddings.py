@@ -8,8 +8,8 @@ import torch
 
 from attnviz.core.message import Problem
 from attnviz.experiments.building.inputs import MOST_WORDS
-from attnviz.models.loading.load_model import LoadedModel
-from attnviz.models.tokens.encoding import Frame, encode, frames
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.tokens import Frame, encode, frames
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def rows(loaded: LoadedModel, text: str, other: str, width: int) -> Rows:
     with torch.no_grad():
         factor = float(f"{1 / weight[:4096, :width].float().std().item():.2g}")
         vectors = (weight[torch.cat(ids), :width].float() * factor).cpu()
-    labels = [tuple(piece.label for piece in side.pieces[:MOST_WORDS]) for side in sides]
+    labels = [tuple(span.label for span in side.spans[:MOST_WORDS]) for side in sides]
     return Rows(
         labels[0],
         labels[1] if len(labels) > 1 else (),

@@ -13,10 +13,10 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.message import Problem
 from attnviz.experiments.word_vectors import drawn, word_vector
 
-Position = Literal["none", "sinusoidal", "rope", "alibi"]
+PositionChoice = Literal["none", "sinusoidal", "rope", "alibi"]
 MaskName = Literal["none", "causal", "window", "padding"]
 MATRICES = ("W_Q", "W_K", "W_V", "W_O")
-Edit = tuple[str, int, int, float]  # matrix, row, column, value
+CellEdit = tuple[str, int, int, float]  # matrix, row, column, value
 MOST_WORDS = 10
 
 
@@ -34,7 +34,7 @@ class Config:
     batch: int = 1  #: row b is the sentence with its words moved b places to the left
     packed: bool = False  #: one projection for Q, K and V (cross: one for K and V)
     bias: bool = False
-    position: Position = "none"
+    position: PositionChoice = "none"
     qk_norm: bool = False
     mask: MaskName = "none"
     window: int = 2  #: keys that a query sees under mask="window", its own included
@@ -43,7 +43,7 @@ class Config:
     training: bool = False
     seed: int = 4
     rows: tuple[tuple[float, ...], ...] = ()  #: vectors of `words`, then of `other`; empty: random by seed
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[CellEdit, ...] = ()
 
     @property
     def cross(self) -> bool:

@@ -53,7 +53,7 @@ class Result:
     matrix_parameters: tuple[int, ...]  #: A and W_V by length: T*T grows
 
 
-class _Head:
+class _MixingHead:
     """One attention head with fixed projections."""
 
     def __init__(self, config: Config) -> None:
@@ -78,7 +78,7 @@ def run(config: Config) -> Result:
         raise Problem("order={order} must name each of the {n} places once", order=config.order, n=length)
     if length < 2:
         raise Problem("Words in the sentence: {n}; at least 2 are needed to change their order", n=length)
-    head = _Head(config)
+    head = _MixingHead(config)
     generator = torch.Generator().manual_seed(config.seed)
     many = torch.randn(config.sentences, length, width, generator=generator, dtype=torch.float64)
     memorised, learned = _fit(head, x.unsqueeze(0)), _fit(head, many)
@@ -102,7 +102,7 @@ def run(config: Config) -> Result:
     )
 
 
-def _fit(head: _Head, x: Tensor) -> Tensor:
+def _fit(head: _MixingHead, x: Tensor) -> Tensor:
     """The A (T, T) with the smallest squared error of A V against attention's output, over all sentences x (N, T, M).
 
     A sentence of more words than V is wide has many best matrices; the shortest is taken.
@@ -113,7 +113,9 @@ def _fit(head: _Head, x: Tensor) -> Tensor:
     return torch.linalg.lstsq(seen, target, driver="gelsd").solution.T
 
 
-def _case(name: str, y: Tensor, head: _Head, memorised: Tensor, learned: Tensor, x: Tensor, order: Tensor) -> Case:
+def _case(
+    name: str, y: Tensor, head: _MixingHead, memorised: Tensor, learned: Tensor, x: Tensor, order: Tensor
+) -> Case:
     weights, wanted = head(y)
     moved = _relative(head(x)[1][order], wanted) if name == "permuted" else None
     try:

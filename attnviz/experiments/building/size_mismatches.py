@@ -30,7 +30,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Rule:
+class SizeRule:
     """One agreement: what is compared, the two sizes, and whether they must agree."""
 
     name: str  #: "width" | "keys" | "groups" | "lengths" | "value_width" | "mask"
@@ -41,7 +41,7 @@ class Rule:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class SizeAttempt:
     """The same call, in PyTorch and in attnviz: an error or the output's shape."""
 
     torch_error: str | None
@@ -52,8 +52,8 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Result:
-    rules: tuple[Rule, ...]
-    attempt: Attempt
+    rules: tuple[SizeRule, ...]
+    attempt: SizeAttempt
 
 
 #: Deliberate mistakes to choose from: each changes one size that has to agree.
@@ -69,12 +69,12 @@ MISTAKES: dict[str, dict[str, int]] = {
 def run(sizes: Sizes) -> Result:
     """Check each rule and make the call both ways."""
     rules = (
-        Rule("width", sizes.q_width, sizes.k_width, True, sizes.q_width == sizes.k_width),
-        Rule("keys", sizes.keys, sizes.values, True, sizes.keys == sizes.values),
-        Rule("groups", sizes.n_heads, sizes.n_kv_heads, True, sizes.n_heads % sizes.n_kv_heads == 0),
-        Rule("mask", sizes.mask_keys, sizes.keys, True, _mask_fits(sizes)),
-        Rule("lengths", sizes.queries, sizes.keys, False, True),
-        Rule("value_width", sizes.v_width, sizes.q_width, False, True),
+        SizeRule("width", sizes.q_width, sizes.k_width, True, sizes.q_width == sizes.k_width),
+        SizeRule("keys", sizes.keys, sizes.values, True, sizes.keys == sizes.values),
+        SizeRule("groups", sizes.n_heads, sizes.n_kv_heads, True, sizes.n_heads % sizes.n_kv_heads == 0),
+        SizeRule("mask", sizes.mask_keys, sizes.keys, True, _mask_fits(sizes)),
+        SizeRule("lengths", sizes.queries, sizes.keys, False, True),
+        SizeRule("value_width", sizes.v_width, sizes.q_width, False, True),
     )
     return Result(rules, _attempt(sizes))
 
@@ -84,7 +84,7 @@ def _mask_fits(sizes: Sizes) -> bool:
     return sizes.mask_queries in (1, sizes.queries) and sizes.mask_keys in (1, sizes.keys)
 
 
-def _attempt(sizes: Sizes) -> Attempt:
+def _attempt(sizes: Sizes) -> SizeAttempt:
     generator = torch.Generator().manual_seed(0)
     q = torch.randn(sizes.n_heads, sizes.queries, sizes.q_width, generator=generator)
     k = torch.randn(sizes.n_kv_heads, sizes.keys, sizes.k_width, generator=generator)
@@ -93,7 +93,7 @@ def _attempt(sizes: Sizes) -> Attempt:
     theirs = _try(lambda: by_hand(q, k, v, mask))
     ours = _try(lambda: attend(q, k, v, mask).output)
     shape = tuple(ours.shape) if isinstance(ours, Tensor) else None
-    return Attempt(
+    return SizeAttempt(
         str(theirs) if isinstance(theirs, Exception) else None,
         _message(ours) if isinstance(ours, Exception) else None,
         shape,

@@ -9,7 +9,7 @@ from attnviz.experiments.building.inputs import Config
 
 
 @dataclass(frozen=True)
-class Step:
+class WalkStep:
     """One stop on the walk. `tensors` are names in Result.tensors; `chain` says what becomes of the axes."""
 
     id: str
@@ -17,53 +17,55 @@ class Step:
     chain: tuple[tuple[str, ...] | str, ...]  #: axes, verb, axes, ...
 
 
-def steps(config: Config) -> tuple[Step, ...]:
+def steps(config: Config) -> tuple[WalkStep, ...]:
     """The stops of this configuration, in order."""
     found = [_embed(config)]
     if config.position == "sinusoidal":
-        found.append(Step("position", ("X", "Y") if config.cross else ("X",), (("B", "Q", "M"), "+", ("B", "Q", "M"))))
+        found.append(
+            WalkStep("position", ("X", "Y") if config.cross else ("X",), (("B", "Q", "M"), "+", ("B", "Q", "M")))
+        )
     found.append(_project(config))
     found.append(_split())
     before: tuple[str, ...] = ("Q", "K")
     if config.qk_norm:
         before = ("Q_norm", "K_norm")
-        found.append(Step("qk_norm", before, (AXES["Q"], "rms_norm", AXES["Q"])))
+        found.append(WalkStep("qk_norm", before, (AXES["Q"], "rms_norm", AXES["Q"])))
     if config.position == "rope":
-        found.append(Step("rotate", ("Q_turned", "K_turned"), (AXES["Q"], "rotate", AXES["Q"])))
+        found.append(WalkStep("rotate", ("Q_turned", "K_turned"), (AXES["Q"], "rotate", AXES["Q"])))
     square = AXES["scores"]
-    found.append(Step("scores", ("scores",), (AXES["Q"], "@", ("B", "G", "D", "K"), "→", square)))
-    found.append(Step("scale", ("scaled",), (square, "/ √D", square)))
+    found.append(WalkStep("scores", ("scores",), (AXES["Q"], "@", ("B", "G", "D", "K"), "→", square)))
+    found.append(WalkStep("scale", ("scaled",), (square, "/ √D", square)))
     if config.position == "alibi":
-        found.append(Step("bias", ("biased",), (square, "+", AXES["bias"], "→", square)))
+        found.append(WalkStep("bias", ("biased",), (square, "+", AXES["bias"], "→", square)))
     if config.mask != "none":
-        found.append(Step("mask", ("masked",), (square, "masked_fill", square)))
-    found.append(Step("softmax", ("weights",), (square, "softmax", square)))
+        found.append(WalkStep("mask", ("masked",), (square, "masked_fill", square)))
+    found.append(WalkStep("softmax", ("weights",), (square, "softmax", square)))
     if config.dropout:
-        found.append(Step("dropout", ("dropped",), (square, "dropout", square)))
+        found.append(WalkStep("dropout", ("dropped",), (square, "dropout", square)))
     found += [
-        Step("sum", ("heads",), (square, "@", AXES["V"], "→", AXES["heads"])),
-        Step("merge", ("merged",), (AXES["heads"], "transpose", ("B", "Q", "H", "Dv"), "flatten", AXES["merged"])),
-        Step("output", ("output",), (AXES["merged"], "linear", AXES["output"])),
-        Step("residual", ("residual",), (AXES["X"], "+", AXES["output"])),
-        Step("norm", ("normed",), (AXES["X"], "layer_norm", AXES["X"])),
+        WalkStep("sum", ("heads",), (square, "@", AXES["V"], "→", AXES["heads"])),
+        WalkStep("merge", ("merged",), (AXES["heads"], "transpose", ("B", "Q", "H", "Dv"), "flatten", AXES["merged"])),
+        WalkStep("output", ("output",), (AXES["merged"], "linear", AXES["output"])),
+        WalkStep("residual", ("residual",), (AXES["X"], "+", AXES["output"])),
+        WalkStep("norm", ("normed",), (AXES["X"], "layer_norm", AXES["X"])),
     ]
     return tuple(found)
 
 
-def _embed(config: Config) -> Step:
-    return Step("embed", ("E", "E_kv") if config.cross else ("E",), (("B", "Q"), "lookup", ("B", "Q", "M")))
+def _embed(config: Config) -> WalkStep:
+    return WalkStep("embed", ("E", "E_kv") if config.cross else ("E",), (("B", "Q"), "lookup", ("B", "Q", "M")))
 
 
-def _project(config: Config) -> Step:
+def _project(config: Config) -> WalkStep:
     if config.packed and not config.cross:
-        return Step("project", ("packed",), (("B", "Q", "M"), "linear", ("B", "Q", "C")))
+        return WalkStep("project", ("packed",), (("B", "Q", "M"), "linear", ("B", "Q", "C")))
     names = ("Q_flat", "packed") if config.packed else ("Q_flat", "K_flat", "V_flat")
-    return Step("project", names, (AXES["X"], "linear", AXES["Q_flat"]))
+    return WalkStep("project", names, (AXES["X"], "linear", AXES["Q_flat"]))
 
 
-def _split() -> Step:
+def _split() -> WalkStep:
     four = ("B", "Q", "H", "D")
-    return Step("split", ("Q", "K", "V"), (AXES["Q_flat"], "view", four, "transpose", AXES["Q"]))
+    return WalkStep("split", ("Q", "K", "V"), (AXES["Q_flat"], "view", four, "transpose", AXES["Q"]))
 
 
 def sizes(result: Result) -> dict[str, int]:
@@ -88,7 +90,7 @@ _SIDES = {
 }
 
 
-def chain(step: Step, part: str) -> tuple[tuple[str, ...] | str, ...]:
+def chain(step: WalkStep, part: str) -> tuple[tuple[str, ...] | str, ...]:
     """What becomes of the axes in one part of the step, such as the keys' projection."""
     side = _SIDES.get(part, {})
     return tuple(link if isinstance(link, str) else tuple(side.get(a, a) for a in link) for link in step.chain)

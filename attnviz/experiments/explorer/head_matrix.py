@@ -14,8 +14,8 @@ from torch import Tensor
 from attnviz.core import rollout as core_rollout
 from attnviz.core.message import Message, Problem
 from attnviz.experiments.explorer.model_run import Stack
-from attnviz.models.capture.recorded_layer import MaskChoice, ScaleChoice
-from attnviz.models.tokens.matrix_axes import Axis, axis, project
+from attnviz.models.capture import MaskChoice, ScaleChoice
+from attnviz.models.tokens import MatrixAxis, matrix_axis, project
 
 Meaning = Literal["weights", "values", "mean", "estimate"]
 Part = Literal["all", "first to first", "first to second", "second to first", "second to second"]
@@ -154,7 +154,7 @@ def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5, la
 def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
     """Pieces joined to words and special tokens left out, as the look asks."""
     words = look.units == "words"
-    rows, cols = axis(stack.queries, words, look.special), axis(stack.keys, words, look.special)
+    rows, cols = matrix_axis(stack.queries, words, look.special), matrix_axis(stack.keys, words, look.special)
     if look.part != "all" and max(rows.segment, default=0) > 0:
         looks, looked_at = look.part.split(" to ")
         rows, cols = _only(rows, looks), _only(cols, looked_at)
@@ -175,7 +175,7 @@ def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix
     )
 
 
-def _only(side: Axis, which: str) -> Axis:
+def _only(side: MatrixAxis, which: str) -> MatrixAxis:
     """The places of the first or the second sentence."""
     wanted = [i for i, segment in enumerate(side.segment) if (segment == 0) == (which == "first")]
     return replace(
@@ -187,7 +187,7 @@ def _only(side: Axis, which: str) -> Axis:
     )
 
 
-def _breaks(side: Axis) -> tuple[int, ...]:
+def _breaks(side: MatrixAxis) -> tuple[int, ...]:
     """Where a later segment begins."""
     highest = accumulate(side.segment, max)
     return tuple(i for i, (now, before) in enumerate(zip(side.segment[1:], highest, strict=False), 1) if now > before)

@@ -10,9 +10,7 @@ import numpy as np
 from attnviz.core.measures import HeadMeasures
 from attnviz.core.message import Message
 from attnviz.experiments.explorer.model_run import Stack
-from attnviz.models.capture.all_heads import few_heads, measures
-from attnviz.models.capture.head_selection import of_heads
-from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture import RecordedLayer, few_heads, measures, of_heads
 
 #: measure -> (its name, its definition with its range); the ids are fields of HeadMeasures
 MEASURES: dict[str, tuple[Message, Message]] = {
@@ -66,7 +64,7 @@ STANDS_OUT_FROM = 0.5
 
 
 @dataclass(frozen=True)
-class Measured:
+class StackMeasures:
     """Every measure of every head of a stack, one number a head in layer order."""
 
     values: dict[str, np.ndarray]  #: measure id -> (N,), NaN where no row has an answer
@@ -87,13 +85,13 @@ class Measured:
         return found
 
 
-def few_by_few(layer: Layer) -> Iterator[np.ndarray]:
+def few_by_few(layer: RecordedLayer) -> Iterator[np.ndarray]:
     """Weights (h, Q, K) of a few heads of a layer at a time, negative where the mask hides: fastest for pictures."""
     for heads in few_heads(layer):
         yield _seen(layer, heads, -1.0)
 
 
-def _seen(layer: Layer, heads: list[int], hidden: float) -> np.ndarray:
+def _seen(layer: RecordedLayer, heads: list[int], hidden: float) -> np.ndarray:
     weights = layer.weights(heads)[0].float()
     if layer.exact:
         weights = weights.masked_fill_(~of_heads(layer.mask[0], heads), hidden)
@@ -107,12 +105,12 @@ def measured_layer(stack: Stack, index: int) -> dict[str, np.ndarray]:
     return {name: value[0].float().cpu().numpy() for name, value in given.items() if value is not None}
 
 
-def measured(stack: Stack, layers: Sequence[dict[str, np.ndarray]] | None = None) -> Measured:
+def measured(stack: Stack, layers: Sequence[dict[str, np.ndarray]] | None = None) -> StackMeasures:
     """All measures of all heads: from those of each layer, which are made where they are not given."""
     parts = layers or [measured_layer(stack, index) for index in range(len(stack.layers))]
     values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     places = tuple((index, head) for index, layer in enumerate(stack.layers) for head in range(layer.n_heads))
-    return Measured(values, places)
+    return StackMeasures(values, places)
 
 
 def answered(stack: Stack) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from torch import Tensor
 
+from attnviz.core.attention import scale_factor
 from attnviz.experiments.explorer.model_run import Stack
-from attnviz.models.capture.recorded_layer import MaskChoice, ScaleChoice
+from attnviz.models.capture import MaskChoice, ScaleChoice
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,6 @@ def stages(
 
 
 def _factor(scale: ScaleChoice, width: int) -> float:
-    from attnviz.core.attention import scale_factor
-
     assert scale != "model"
     return scale_factor(scale, width)
 

@@ -13,16 +13,10 @@ import torch
 from torch import Tensor
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.capture.forward_pass import Logits
-from attnviz.models.capture.recorded_layer import Layer
-from attnviz.models.capture.run import capture
-from attnviz.models.capture.trace import Trace
-from attnviz.models.catalogue.example_sentences import EXAMPLES
-from attnviz.models.catalogue.lookup import find
-from attnviz.models.loading.example_traces import prepared
-from attnviz.models.loading.load_model import LoadedModel
-from attnviz.models.loading.locate import Source
-from attnviz.models.tokens.encoding import Frame, Tokens, encode, encode_target, frames
+from attnviz.models.capture import Logits, RecordedLayer, Trace, capture
+from attnviz.models.catalogue import EXAMPLES, LoadedModel, Source, find
+from attnviz.models.loading import prepared_example
+from attnviz.models.tokens import Frame, Tokens, encode, encode_target, frames
 
 T = TypeVar("T")
 LATELY = 4  # passes with changes that a reading remembers
@@ -44,7 +38,7 @@ class Stack:
     """The layers of one kind, and the tokens that look and are looked at."""
 
     id: StackId
-    layers: tuple[Layer, ...]
+    layers: tuple[RecordedLayer, ...]
     queries: Tokens
     keys: Tokens
 
@@ -131,7 +125,7 @@ class Reading:
 def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stack, ...]:
     """The layers of a trace by what they are for."""
     decoder = target or source
-    wanted: list[tuple[StackId, Callable[[Layer], bool], Tokens, Tokens]] = [
+    wanted: list[tuple[StackId, Callable[[RecordedLayer], bool], Tokens, Tokens]] = [
         ("encoder", lambda la: la.stack == "encoder", source, source),
         ("decoder", lambda la: la.stack == "decoder" and la.kind == "self", decoder, decoder),
         ("cross", lambda la: la.kind == "cross", decoder, source),
@@ -169,7 +163,7 @@ def read_earlier(request: Request, load: Callable[[], LoadedModel]) -> Reading |
         return None
     asked = (request.model, request.text, request.second)
     example = next((e for e in EXAMPLES if (e.model, e.text, e.second) == asked), None)
-    kept = prepared(request.model, example.id) if example else None
+    kept = prepared_example(request.model, example.id) if example else None
     if kept is None:
         return None
     return Reading(request, find(request.model).name, kept.trace, kept.tokens, None, None, load)

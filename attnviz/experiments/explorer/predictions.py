@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnviz.experiments.explorer.model_run import Reading
-from attnviz.models.capture.next_token import guesses, moved, probability_moved
-from attnviz.models.capture.trace import Trace
-from attnviz.models.tokens.token_text import label
+from attnviz.models.capture import Trace, guesses, moved, probability_moved
+from attnviz.models.tokens import token_label
 
 SHOWN = 6
 
 
 @dataclass(frozen=True)
-class Choice:
+class TokenChoice:
     """One token that may come next."""
 
     token: int
@@ -25,7 +24,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Change:
+class ProbabilityChange:
     """A token's probability before and after."""
 
     label: str
@@ -52,36 +51,37 @@ def slots(reading: Reading, trace: Trace | None = None) -> list[Slot]:
     tokenizer = reading.loaded.tokenizer
     mask_id = getattr(tokenizer, "mask_token_id", None)
     return [
-        Slot(piece.position, piece.label, logits[0, piece.position])
-        for piece in reading.source.pieces
-        if piece.id == mask_id
+        Slot(span.position, span.label, logits[0, span.position]) for span in reading.source.spans if span.id == mask_id
     ]
 
 
 def choices(
     reading: Reading, slot: Slot, n: int = 10, temperature: float = 1.0, top_k: int | None = None
-) -> list[Choice]:
+) -> list[TokenChoice]:
     """The likeliest tokens of a slot."""
     return [
-        Choice(guess.token, *_spelled(reading, guess.token), guess.probability)
+        TokenChoice(guess.token, *_spelled(reading, guess.token), guess.probability)
         for guess in guesses(slot.logits, n, temperature, top_k)
     ]
 
 
-def changes(reading: Reading, before: Slot, after: Slot) -> tuple[list[Change], float]:
+def changes(reading: Reading, before: Slot, after: Slot) -> tuple[list[ProbabilityChange], float]:
     """The tokens that either pass finds likely, and the share of probability that changed place."""
     found = likeliest(reading, before.logits, after.logits, SHOWN)
     return found, probability_moved(before.logits, after.logits)
 
 
-def likeliest(reading: Reading, before: Tensor, after: Tensor, n: int, n_after: int | None = None) -> list[Change]:
+def likeliest(
+    reading: Reading, before: Tensor, after: Tensor, n: int, n_after: int | None = None
+) -> list[ProbabilityChange]:
     """The `n` likeliest tokens of logits (V,) before, and the `n_after` (else `n`) after, in the first's order."""
     return [
-        Change(_spelled(reading, each.token)[0], each.before, each.after) for each in moved(before, after, n, n_after)
+        ProbabilityChange(_spelled(reading, each.token)[0], each.before, each.after)
+        for each in moved(before, after, n, n_after)
     ]
 
 
 def _spelled(reading: Reading, token: int) -> tuple[str, str]:
     assert reading.loaded.tokenizer is not None
     text = str(reading.loaded.tokenizer.decode([token], clean_up_tokenization_spaces=False))
-    return label(text), text
+    return token_label(text), text

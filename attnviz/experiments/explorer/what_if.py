@@ -13,9 +13,7 @@ from attnviz.core import masks
 from attnviz.core.measures import total_variation
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, head_matrix
 from attnviz.experiments.explorer.model_run import Reading, Stack, logits_wanted
-from attnviz.models.capture.intervention import Choice, Edit, intervene
-from attnviz.models.capture.recorded_layer import Layer, MaskChoice, ScaleChoice
-from attnviz.models.capture.trace import Trace
+from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 
 Where = Literal["head", "layer", "all"]
 
@@ -48,7 +46,7 @@ class WhatIf:
         return self.changes_attention or bool(self.silenced)
 
 
-def mask_of(what_if: WhatIf, layer: Layer) -> MaskChoice:
+def mask_of(what_if: WhatIf, layer: RecordedLayer) -> MaskChoice:
     """The mask that this what-if puts on a layer; "model" when it leaves the layer's own."""
     _, _, q_len, k_len = layer.shape
     pattern: Tensor | None = None
@@ -69,7 +67,7 @@ def mask_of(what_if: WhatIf, layer: Layer) -> MaskChoice:
     return pattern & kept
 
 
-def scale_of(what_if: WhatIf, layer: Layer) -> ScaleChoice:
+def scale_of(what_if: WhatIf, layer: RecordedLayer) -> ScaleChoice:
     """The number that q.kT is multiplied by, "model" where it is the model's own."""
     if what_if.scale == "none":
         return None
@@ -93,7 +91,7 @@ def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:
     if what_if.changes_attention:
         for index in chosen:
             here = stack.layers[index]
-            heads: Choice = head if what_if.where == "head" else "all"
+            heads: NumberChoice = head if what_if.where == "head" else "all"
             mask, scale = mask_of(what_if, here), scale_of(what_if, here)
             found.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale))
     for index in sorted({place[0] for place in what_if.silenced}):

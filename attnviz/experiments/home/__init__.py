@@ -1,0 +1,3 @@
+"""What the start page shows; the lesson is a module."""
+
+__all__ = ["landing"]

@@ -10,9 +10,7 @@ import torch
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer.head_matrix import Matrix
-from attnviz.experiments.explorer.model_run import Stack
-from attnviz.experiments.explorer.what_if import WhatIf, instantly
+from attnviz.experiments.explorer import Matrix, Stack, WhatIf, instantly
 from attnviz.experiments.word_vectors import word_vector
 
 MODEL = "smollm2-135m"

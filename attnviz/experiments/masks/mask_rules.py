@@ -18,26 +18,26 @@ from attnviz.core import masks, patterns
 from attnviz.core.message import Message, Problem
 from attnviz.core.runs import Pattern
 
-Value = int | bool | str
+RuleValue = int | bool | str
 Values = Mapping[str, Any]
 Join = Literal["and", "or"]
 Mask = TypeVar("Mask", Tensor, Pattern)
 
 
 @dataclass(frozen=True)
-class Parameter:
+class RuleParameter:
     """One thing to choose: a whole number between `least` and `most`, a switch, one of `options`, or a list in text."""
 
     name: str
     label: Message
-    default: Value
+    default: RuleValue
     least: int = 0
     most: int = 64
     options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Kind:
+class RuleKind:
     """A preset. `setup` prepares tensors that `condition` looks into; both are Python text.
 
     Both are given a tag, "" or "_2", that the tensors' names end on, so that one kind can be used twice.
@@ -46,7 +46,7 @@ class Kind:
     id: str
     title: Message
     lesson: Message
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[RuleParameter, ...]
     pattern: Callable[[int, Values], Pattern] | None  #: None where keys are drawn by lot, which no runs describe
     condition: Callable[[Values, str], str]
     setup: Callable[[Values, str], str] = lambda _values, _tag: ""
@@ -57,11 +57,11 @@ class Rule:
     """A preset with its values, and how it joins what stands before it (the first rule's join is not read)."""
 
     kind: str
-    values: tuple[tuple[str, Value], ...] = ()
+    values: tuple[tuple[str, RuleValue], ...] = ()
     join: Join = "and"
 
     @staticmethod
-    def of(kind: str, join: Join = "and", **values: Value) -> Rule:
+    def of(kind: str, join: Join = "and", **values: RuleValue) -> Rule:
         """A rule with defaults where nothing is said; Problem for an unknown kind or a value out of bounds."""
         if kind not in KINDS:
             raise Problem("There is no mask {kind}; there are {known}.", kind=repr(kind), known=", ".join(KINDS))
@@ -88,7 +88,7 @@ class Rule:
         return KINDS[self.kind].setup(dict(self.values), tag)
 
 
-def _checked(parameter: Parameter, value: Value) -> Value:
+def _checked(parameter: RuleParameter, value: RuleValue) -> RuleValue:
     if isinstance(parameter.default, bool):
         return bool(value)
     if isinstance(parameter.default, int):
@@ -200,12 +200,12 @@ def _random_setup(v: Values, tag: str) -> str:
     )
 
 
-_BOTH_SIDES = Parameter("both_sides", Message("also look ahead"), False)
+_BOTH_SIDES = RuleParameter("both_sides", Message("also look ahead"), False)
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, RuleKind] = {
     kind.id: kind
     for kind in (
-        Kind(
+        RuleKind(
             "none",
             Message("no mask"),
             Message("Everyone may look at everyone, as in BERT."),
@@ -213,7 +213,7 @@ KINDS: dict[str, Kind] = {
             lambda n, v: patterns.everything(n),
             lambda v, _tag: "(q >= 0) & (k >= 0)",
         ),
-        Kind(
+        RuleKind(
             "causal",
             Message("causal"),
             Message("Nobody looks ahead: every decoder, from GPT-2 to Llama."),
@@ -221,74 +221,74 @@ KINDS: dict[str, Kind] = {
             lambda n, v: patterns.causal(n),
             lambda v, _tag: "k <= q",
         ),
-        Kind(
+        RuleKind(
             "window",
             Message("sliding window"),
             Message("Only the nearest words: Mistral 7B, every other layer of Gemma 2."),
-            (Parameter("window", Message("words seen, itself included"), 4, 1, 64), _BOTH_SIDES),
+            (RuleParameter("window", Message("words seen, itself included"), 4, 1, 64), _BOTH_SIDES),
             lambda n, v: patterns.sliding_window(n, n, v["window"], both_sides=v["both_sides"]),
             _window,
         ),
-        Kind(
+        RuleKind(
             "prefix",
             Message("prefix"),
             Message("The prompt reads itself in both directions, the rest is causal: T5 as a prefix LM, PaliGemma."),
-            (Parameter("prefix_len", Message("words in the prefix"), 3, 0, 64),),
+            (RuleParameter("prefix_len", Message("words in the prefix"), 3, 0, 64),),
             lambda n, v: patterns.prefix(n, n, min(v["prefix_len"], n)),
             lambda v, _tag: f"(k <= q) | (k < {v['prefix_len']})",
         ),
-        Kind(
+        RuleKind(
             "padding",
             Message("padding"),
             Message("Places that only fill a batch are no keys for anyone."),
             (
-                Parameter("pads", Message("places of padding"), 2, 0, 64),
-                Parameter("side", Message("on the"), "right", options=("right", "left")),
+                RuleParameter("pads", Message("places of padding"), 2, 0, 64),
+                RuleParameter("side", Message("on the"), "right", options=("right", "left")),
             ),
             _padding_pattern,
             _padding,
         ),
-        Kind(
+        RuleKind(
             "documents",
             Message("packed documents"),
             Message("Several texts packed in one row do not see each other: how training batches are filled."),
-            (Parameter("lengths", Message("words in each, again and again"), "4, 3, 5"),),
+            (RuleParameter("lengths", Message("words in each, again and again"), "4, 3, 5"),),
             lambda n, v: patterns.documents(n, n, cut(document_lengths(v["lengths"]), n)),
             lambda v, tag: f"document{tag}[q] == document{tag}[k]",
             _documents_setup,
         ),
-        Kind(
+        RuleKind(
             "dilated",
             Message("dilated"),
             Message("Every n-th word: far sight for few pairs, as in LongNet and Longformer."),
             (
-                Parameter("dilation", Message("step"), 2, 1, 32),
-                Parameter("window", Message("at most (0: no limit)"), 0, 0, 64),
+                RuleParameter("dilation", Message("step"), 2, 1, 32),
+                RuleParameter("window", Message("at most (0: no limit)"), 0, 0, 64),
                 _BOTH_SIDES,
             ),
             lambda n, v: patterns.dilated(n, n, v["dilation"], window=v["window"] or None, both_sides=v["both_sides"]),
             _dilated,
         ),
-        Kind(
+        RuleKind(
             "blocks",
             Message("blocks with global words"),
             Message("Blocks of neighbours, and a few words that all see: BigBird, Longformer."),
             (
-                Parameter("block", Message("words in a block"), 3, 1, 64),
-                Parameter("neighbours", Message("neighbouring blocks"), 1, 0, 16),
-                Parameter("global_tokens", Message("global words"), 1, 0, 16),
+                RuleParameter("block", Message("words in a block"), 3, 1, 64),
+                RuleParameter("neighbours", Message("neighbouring blocks"), 1, 0, 16),
+                RuleParameter("global_tokens", Message("global words"), 1, 0, 16),
                 _BOTH_SIDES,
             ),
             _blocks_pattern,
             _blocks,
         ),
-        Kind(
+        RuleKind(
             "random",
             Message("random"),
             Message("A few keys drawn by lot for each query: BigBird's third ingredient."),
             (
-                Parameter("keys", Message("keys for each query"), 3, 1, 64),
-                Parameter("seed", Message("seed"), 0, 0, 9999),
+                RuleParameter("keys", Message("keys for each query"), 3, 1, 64),
+                RuleParameter("seed", Message("seed"), 0, 0, 9999),
                 _BOTH_SIDES,
             ),
             None,

@@ -1,0 +1,16 @@
+"""Why scores are divided by the square root of d_k; each lesson is a module."""
+
+__all__ = [
+    "alternatives",
+    "draws",
+    "growing_width",
+    "jacobian",
+    "length",
+    "real_head",
+    "released_models",
+    "retrieval_training",
+    "saturation",
+    "scaling_snippet",
+    "softmax_numerics",
+    "variance",
+]

@@ -35,7 +35,7 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Row:
+class WidthRow:
     """The weights that one query gives to n keys, and what they are like."""
 
     logits: np.ndarray  #: (n,) what softmax is taken of
@@ -48,9 +48,9 @@ class Row:
 @dataclass(frozen=True)
 class Result:
     config: Config
-    raw: Row
-    scaled: Row
-    alternative: Row
+    raw: WidthRow
+    scaled: WidthRow
+    alternative: WidthRow
 
 
 @dataclass(frozen=True)
@@ -136,9 +136,9 @@ def check(config: Config) -> None:
             raise Problem("{name}={value} must lie between {low} and {high}", name=name, value=value, low=1, high=high)
 
 
-def _row(logits: Tensor, weights: Tensor) -> Row:
+def _row(logits: Tensor, weights: Tensor) -> WidthRow:
     wide = weights.double()
-    return Row(
+    return WidthRow(
         logits.numpy(),
         weights.numpy(),
         float(wide.max()),

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnviz.core.measures import entropy, entropy_share, over_rows
 from attnviz.core.message import Problem
-from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture import RecordedLayer
 
 #: What the model's own scale is multiplied by, to see entropy over sharpness.
 MULTIPLES = tuple(2.0 ** (i / 2) for i in range(-8, 13))
@@ -56,7 +56,7 @@ class Result:
         return int(np.searchsorted(running, share * running[-1]) + 1) if running[-1] > 0 else 0
 
 
-def run(layer: Layer, config: Config) -> Result:
+def run(layer: RecordedLayer, config: Config) -> Result:
     """Measure one head of a recorded layer, on its first sentence."""
     if not layer.exact or layer.q is None or layer.k is None:
         raise Problem("layer {index} gives its weights only; its scores cannot be measured", index=layer.index)
@@ -96,7 +96,7 @@ def _variances(q: Tensor, k: Tensor, allowed: Tensor) -> tuple[Tensor, float, fl
     return (second - first.square()).clamp_min(0), float(first.sum()), total
 
 
-def _weights(layer: Layer, head: int, scale: float, allowed: Tensor) -> Weights:
+def _weights(layer: RecordedLayer, head: int, scale: float, allowed: Tensor) -> Weights:
     made = layer.stages(head, scale=scale)
     weights, logits = made.weights[0, 0], made.scaled[0, 0]
     shares = entropy_share(weights, allowed)

@@ -9,7 +9,7 @@ CODE = "https://github.com/huggingface/transformers/blob/main/src/transformers/m
 
 
 @dataclass(frozen=True)
-class Family:
+class ReleasedFamily:
     """One way, and who goes it. Names and formulas stand as their authors write them, in every language."""
 
     models: str
@@ -22,8 +22,8 @@ class Family:
     setting: str  #: what to look for in that file
 
 
-def _family(models: str, alternative: str, how: str, paper: str, number: str, code: str, name: str) -> Family:
-    return Family(
+def _family(models: str, alternative: str, how: str, paper: str, number: str, code: str, name: str) -> ReleasedFamily:
+    return ReleasedFamily(
         models, alternative, how, paper, PAPER + number if number else "", code.split("/")[-1], CODE + code, name
     )
 

@@ -41,7 +41,7 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Run:
+class TrainingRun:
     """What was measured at each step so far, before the step: each (seeds, steps so far)."""
 
     loss: np.ndarray  #: cross-entropy, nats
@@ -59,7 +59,7 @@ class Run:
 class Result:
     config: Config
     done: int  #: steps so far
-    runs: dict[str, Run]  #: raw, sqrt, and the alternative
+    runs: dict[str, TrainingRun]  #: raw, sqrt, and the alternative
 
     @property
     def complete(self) -> bool:
@@ -159,9 +159,9 @@ class _Head:
         mixed = made.output.reshape(seeds, names, sequences, WIDTH)
         return made.weights, mixed @ self.out[:, None]
 
-    def so_far(self) -> Run:
+    def so_far(self) -> TrainingRun:
         """History as arrays (seeds, steps)."""
-        return Run(**{name: torch.stack(steps, -1).numpy() for name, steps in self.history.items()})
+        return TrainingRun(**{name: torch.stack(steps, -1).numpy() for name, steps in self.history.items()})
 
 
 def _start(config: Config, generator: Generator) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -59,7 +59,7 @@ def weights(scores: list[float], temperature: float = 1.0) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Attempt:
+class FormatAttempt:
     """softmax of the same scores in one number format, naively and with the maximum subtracted."""
 
     dtype: str
@@ -75,20 +75,20 @@ class Attempt:
     stable_top: np.ndarray
 
 
-def attempts(scores: list[float]) -> list[Attempt]:
+def attempts(scores: list[float]) -> list[FormatAttempt]:
     """One for each of DTYPES."""
     truth = torch.tensor(weights(scores))
     return [_attempt(name, scores, truth) for name in DTYPES]
 
 
-def _attempt(name: str, scores: list[float], truth: Tensor) -> Attempt:
+def _attempt(name: str, scores: list[float], truth: Tensor) -> FormatAttempt:
     dtype = DTYPES[name]
     exact = torch.tensor(scores, dtype=torch.float64)
     naive, stable = naively(exact.to(dtype)).double(), stably(exact.to(dtype)).double()
     top = int(truth.argmax())
     shifted = (exact + torch.tensor(SHIFTS)[:, None]).to(dtype)  # (shifts, n)
     naive_top, stable_top = naively(shifted)[:, top].double(), stably(shifted)[:, top].double()
-    return Attempt(
+    return FormatAttempt(
         name,
         naive.numpy(),
         stable.numpy(),
@@ -130,7 +130,7 @@ def stably(x: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Block:
+class OnlineBlock:
     """One step of online softmax: the scores and values of a block come in, three running numbers change."""
 
     start: int  #: position of the block's first score
@@ -141,7 +141,7 @@ class Block:
     output: np.ndarray  #: (Dv,) sum of exp(score - m) * value so far, not yet divided by l
 
 
-def online(scores: list[float], values: np.ndarray, size: int) -> Iterator[Block]:
+def online(scores: list[float], values: np.ndarray, size: int) -> Iterator[OnlineBlock]:
     """Softmax-weighted sum of values (n, Dv), `size` scores at a time: the last output / total."""
     if size < 1:
         raise Problem("{name}={value} must be at least 1", name="block", value=size)
@@ -154,7 +154,7 @@ def online(scores: list[float], values: np.ndarray, size: int) -> Iterator[Block
         total = total * correction + float(e.sum())
         output = output * correction + e @ values[start : start + size]
         maximum = larger
-        yield Block(start, block, maximum, correction, total, output)
+        yield OnlineBlock(start, block, maximum, correction, total, output)
 
 
 @dataclass(frozen=True)

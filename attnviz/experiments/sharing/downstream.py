@@ -7,13 +7,9 @@ from typing import Literal
 
 from torch import Tensor
 
-from attnviz.experiments.explorer.model_run import Reading
-from attnviz.experiments.explorer.predictions import Change, likeliest
+from attnviz.experiments.explorer import ProbabilityChange, Reading, likeliest
 from attnviz.experiments.sharing import head_sharing
-from attnviz.models.capture.forward_pass import Logits
-from attnviz.models.capture.intervention import Edit, intervene
-from attnviz.models.capture.recorded_layer import Layer
-from attnviz.models.capture.trace import Trace
+from attnviz.models.capture import Edit, Logits, RecordedLayer, Trace, intervene
 
 Scope = Literal["layer", "all"]
 SHOWN = 6
@@ -24,7 +20,7 @@ class Result:
     """`guesses`, likeliest as trained first, is empty for a model that predicts nothing."""
 
     scope: Scope
-    guesses: tuple[Change, ...]
+    guesses: tuple[ProbabilityChange, ...]
     divergence: float | None  #: KL(before | after) of the next token, nats
     last_moved: float  #: change of the last layer's attention output, relative
 
@@ -48,12 +44,12 @@ def _distribution(logits: Tensor | None) -> Tensor:
     return logits[0].double().softmax(-1)
 
 
-def _last_layer(trace: Trace, reading: Reading) -> Layer:
+def _last_layer(trace: Trace, reading: Reading) -> RecordedLayer:
     layer = [found for found in trace.layers if found.kind == "self"][-1]
     return head_sharing.complete(layer, reading.loaded.model)
 
 
-def _last_moved(before: Layer, after: Layer) -> float:
+def _last_moved(before: RecordedLayer, after: RecordedLayer) -> float:
     old, new = (
         head_sharing.whole_output(layer, layer.stages_of(list(range(layer.n_heads)))) for layer in (before, after)
     )

@@ -18,9 +18,7 @@ from attnviz.core.costs import kv_bytes, parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.measures import total_variation
 from attnviz.core.message import Problem
-from attnviz.models.capture.intervention import Change
-from attnviz.models.capture.output_projection import output_projection
-from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture import RecordedLayer, TensorChange, output_projection_of
 
 Method = Literal["mean", "first", "random"]
 
@@ -67,7 +65,7 @@ class Result:
         return next(point for point in self.sweep if point.n_kv_heads == self.config.n_kv_heads)
 
 
-def choices(layer: Layer) -> list[int]:
+def choices(layer: RecordedLayer) -> list[int]:
     """Numbers of key/value heads that the layer's own can be pooled to, most first."""
     return [g for g in range(layer.n_kv_heads, 0, -1) if layer.n_kv_heads % g == 0]
 
@@ -93,7 +91,7 @@ def pooled(heads: Tensor, n_kv_heads: int, method: Method = "mean", seed: int = 
     return drawn.to(heads) * heads.std()
 
 
-def change(config: Config) -> Change:
+def change(config: Config) -> TensorChange:
     """The same pooling as a function of (q, k, v), to run a whole model with."""
 
     def share(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -103,7 +101,7 @@ def change(config: Config) -> Change:
     return share
 
 
-def complete(layer: Layer, model: nn.Module) -> Layer:
+def complete(layer: RecordedLayer, model: nn.Module) -> RecordedLayer:
     """The layer with its output projection, which a trace kept in a file leaves out."""
     if layer.w_o is not None or layer.v is None or not layer.name:
         return layer
@@ -111,10 +109,10 @@ def complete(layer: Layer, model: nn.Module) -> Layer:
     module, parent = modules.get(layer.name), modules.get(layer.name.rpartition(".")[0])
     if module is None:
         return layer
-    return replace(layer, w_o=output_projection(module, parent, layer.n_heads * layer.v.shape[-1]))
+    return replace(layer, w_o=output_projection_of(module, parent, layer.n_heads * layer.v.shape[-1]))
 
 
-def run(layer: Layer, config: Config) -> Result:
+def run(layer: RecordedLayer, config: Config) -> Result:
     """Share one recorded layer's keys and values on its first sentence."""
     if not layer.exact or layer.q is None or layer.k is None or layer.v is None:
         raise Problem("layer {index} gives its weights only; its keys cannot be shared", index=layer.index)
@@ -148,7 +146,7 @@ def run(layer: Layer, config: Config) -> Result:
     )
 
 
-def _stages(layer: Layer, config: Config) -> Stages:
+def _stages(layer: RecordedLayer, config: Config) -> Stages:
     """The layer's attention on pooled keys and values, (1, H, Q, K)."""
     assert layer.q is not None
     assert layer.k is not None
@@ -157,7 +155,7 @@ def _stages(layer: Layer, config: Config) -> Stages:
     return replace(layer, q=q, k=k, v=v).stages_of(list(range(layer.n_heads)))
 
 
-def _point(layer: Layer, before: Stages, n_kv_heads: int, config: Config, width: int) -> Point:
+def _point(layer: RecordedLayer, before: Stages, n_kv_heads: int, config: Config, width: int) -> Point:
     assert layer.q is not None
     assert layer.v is not None
     after = _stages(layer, Config(layer.index, n_kv_heads, config.method, config.seed))
@@ -171,7 +169,7 @@ def _point(layer: Layer, before: Stages, n_kv_heads: int, config: Config, width:
     )
 
 
-def whole_output(layer: Layer, stages: Stages) -> Tensor:
+def whole_output(layer: RecordedLayer, stages: Stages) -> Tensor:
     """What the layer adds to the first sentence, (Q, M); without an output projection its heads side by side."""
     joined = stages.output[0].transpose(0, 1).flatten(1).float()
     return joined @ layer.w_o.float().T if layer.w_o is not None else joined

@@ -10,7 +10,7 @@ import torch
 
 from attnviz.core.cache import KVCache
 from attnviz.core.costs import kv_bytes, parameters
-from attnviz.core.heads import HeadLayout, Kind
+from attnviz.core.heads import HeadLayout, SharingKind
 from attnviz.core.message import Problem
 from attnviz.core.modules import Attention
 
@@ -28,10 +28,10 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Row:
+class LiveLayerRow:
     """One layout, measured and by formula."""
 
-    kind: Kind
+    kind: SharingKind
     n_kv_heads: int
     cache_bytes: int  #: what the filled cache really takes
     formula_bytes: int
@@ -41,7 +41,7 @@ class Row:
     ratio: float  #: how many times faster than MHA
 
 
-def run(config: Config) -> tuple[Row, ...]:
+def run(config: Config) -> tuple[LiveLayerRow, ...]:
     """MHA, GQA (when it is neither of the others) and MQA, interleaved so that a busy machine slows all alike."""
     shape = HeadLayout(config.d_model, config.n_heads, config.n_kv_heads, config.d_head)
     layouts = [replace(shape, n_kv_heads=g) for g in sorted({config.n_heads, config.n_kv_heads, 1}, reverse=True)]
@@ -83,8 +83,8 @@ def _filled(layout: HeadLayout, tokens: int) -> tuple[Attention, KVCache]:
     return module, cache
 
 
-def _row(layout: HeadLayout, module: Attention, cache: KVCache, seconds: float, of_mha: float) -> Row:
-    return Row(
+def _row(layout: HeadLayout, module: Attention, cache: KVCache, seconds: float, of_mha: float) -> LiveLayerRow:
+    return LiveLayerRow(
         layout.kind,
         layout.kv_heads,
         cache.used_nbytes,

@@ -1,0 +1,38 @@
+"""What a model's config says of its attention: parameters, cache bytes, and what a server needs for them."""
+
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.custom_shape import CustomShape, Scheme, as_latent, has_heads, shared_otherwise
+from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size_deployment
+from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention, LayerSpec, Paged
+from attnviz.models.architecture.meta_device import Measurement, measure_on_meta
+from attnviz.models.architecture.parse_config import config_from_text
+from attnviz.models.architecture.presets import GIB, Preset, all_presets, find_preset, gpus, quality
+from attnviz.models.architecture.published_claims import Claim, claims
+
+__all__ = [
+    "CONVENTIONS",
+    "FARTHEST",
+    "GIB",
+    "Architecture",
+    "Claim",
+    "Convention",
+    "CustomShape",
+    "Deployment",
+    "LayerSpec",
+    "Measurement",
+    "Paged",
+    "Preset",
+    "Scheme",
+    "Size",
+    "all_presets",
+    "as_latent",
+    "claims",
+    "config_from_text",
+    "find_preset",
+    "gpus",
+    "has_heads",
+    "measure_on_meta",
+    "quality",
+    "shared_otherwise",
+    "size_deployment",
+]

@@ -12,11 +12,11 @@ from transformers.configuration_utils import PretrainedConfig
 from transformers.models.auto.configuration_auto import AutoConfig
 
 from attnviz.core.costs import Flops, Parameters
-from attnviz.core.latent import Machine
+from attnviz.core.latent import LatentForm
 from attnviz.core.message import Problem
 from attnviz.models.architecture import config_to_layers
 from attnviz.models.architecture.family_rules import FAMILIES
-from attnviz.models.architecture.layer_spec import PAGED, Convention, Layer, Paged
+from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged
 from attnviz.models.architecture.measured_layers import measured_layers
 from attnviz.models.architecture.parse_config import config_from, max_context, text_part, unread_fields
 from attnviz.models.architecture.presets import find_preset
@@ -28,7 +28,7 @@ class Architecture:
 
     name: str
     model_type: str
-    layers: tuple[Layer, ...]
+    layers: tuple[LayerSpec, ...]
     max_context: int | None = None
     config: PretrainedConfig | None = field(default=None, compare=False, repr=False)
     measured: bool = False
@@ -95,22 +95,22 @@ class Architecture:
         encoder_tokens: int = 0,
         group: int = 64,
         paged: Paged = PAGED,
-    ) -> Iterator[tuple[Layer, int]]:
+    ) -> Iterator[tuple[LayerSpec, int]]:
         """Each layer with the bytes it keeps."""
         _check(tokens, batch, encoder_tokens)
         for layer in self.layers:
             length = encoder_tokens if layer.role == "cross" else tokens
             yield layer, batch * layer.cache_bytes(length, dtype, convention, group, paged)
 
-    def prefill_flops(self, tokens: int, *, causal: bool = False, machine: Machine = "expanded") -> Flops:
+    def prefill_flops(self, tokens: int, *, causal: bool = False, machine: LatentForm = "expanded") -> Flops:
         """Attention's FLOPs to read `tokens` tokens at once, all self-attention layers."""
         return self._flops(tokens, tokens, causal, machine)
 
-    def decode_flops(self, context: int, *, machine: Machine = "absorbed") -> Flops:
+    def decode_flops(self, context: int, *, machine: LatentForm = "absorbed") -> Flops:
         """Attention's FLOPs for one more token that sees `context` tokens, itself included (fewer under a window)."""
         return self._flops(1, context, True, machine)
 
-    def _flops(self, new: int, context: int, causal: bool, machine: Machine) -> Flops:
+    def _flops(self, new: int, context: int, causal: bool, machine: LatentForm) -> Flops:
         total = Flops(0, 0, 0)
         for layer, n in self._alike:
             if layer.role == "self" and (new > 1 or layer.stack == "decoder"):
@@ -118,7 +118,7 @@ class Architecture:
         return total
 
     @cached_property
-    def _alike(self) -> tuple[tuple[Layer, int], ...]:
+    def _alike(self) -> tuple[tuple[LayerSpec, int], ...]:
         """Layers that differ in nothing but their place, and how many there are."""
         return tuple(Counter(replace(layer, index=0) for layer in self.layers).items())
 

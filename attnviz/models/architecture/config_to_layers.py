@@ -10,13 +10,13 @@ from attnviz.core.costs import Parameters, kv_elements, parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout, latent_parameters
 from attnviz.core.message import Problem
-from attnviz.models.architecture.family_rules import Family, Flag
-from attnviz.models.architecture.layer_spec import Kind, Layer
-from attnviz.models.architecture.recurrent_state import state_of
+from attnviz.models.architecture.family_rules import FamilyRules, Flag
+from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec
+from attnviz.models.architecture.recurrent_state import recurrent_state_of
 
 LIMITS = {"hidden_size": 1 << 20, "num_attention_heads": 1 << 14, "num_hidden_layers": 1 << 12, "head_dim": 1 << 14}
 
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, LayerKind] = {
     "full_attention": "full",
     "attention": "full",
     "sliding_attention": "window",
@@ -34,7 +34,7 @@ class UnknownLayer(Problem):
     """A layer that no rule here fits."""
 
 
-def read(config: Any, family: Family) -> tuple[Layer, ...]:
+def read(config: Any, family: FamilyRules) -> tuple[LayerSpec, ...]:
     """Every attention layer of the model, encoder first, a decoder layer's self before its cross."""
     return tuple(_SHAPES[family.shape](config, family))
 
@@ -51,7 +51,7 @@ def _flag(config: Any, flag: Flag) -> bool:
     return bool(getattr(config, flag, False)) if isinstance(flag, str) else flag
 
 
-def _layout(config: Any, family: Family, heads: int | None = None) -> HeadLayout:
+def _layout(config: Any, family: FamilyRules, heads: int | None = None) -> HeadLayout:
     heads = heads or number(config, "num_attention_heads")
     shared = number(config, "num_key_value_heads") if getattr(config, "num_key_value_heads", None) else heads
     kv_heads = shared if family.shares_heads else heads
@@ -67,7 +67,7 @@ def _layout(config: Any, family: Family, heads: int | None = None) -> HeadLayout
     return HeadLayout(d_model, heads, kv_heads, width)
 
 
-def _count(config: Any, family: Family, layout: HeadLayout, **more: Any) -> Parameters:
+def _count(config: Any, family: FamilyRules, layout: HeadLayout, **more: Any) -> Parameters:
     """Parameters of one layer, the family's extras included."""
     found = parameters(
         layout,
@@ -88,9 +88,9 @@ def _count(config: Any, family: Family, layout: HeadLayout, **more: Any) -> Para
     )
 
 
-def _layer(index: int, kind: Kind, layout: HeadLayout, count: Parameters, **more: Any) -> Layer:
+def _layer(index: int, kind: LayerKind, layout: HeadLayout, count: Parameters, **more: Any) -> LayerSpec:
     given: dict[str, Any] = {"stack": "decoder", "role": "self", "cached": kv_elements(layout), **more}
-    return Layer(
+    return LayerSpec(
         index,
         kind=kind,
         d_model=layout.d_model,
@@ -103,7 +103,7 @@ def _layer(index: int, kind: Kind, layout: HeadLayout, count: Parameters, **more
     )
 
 
-def _kinds(config: Any, n: int) -> list[tuple[Kind, int | None]]:
+def _kinds(config: Any, n: int) -> list[tuple[LayerKind, int | None]]:
     """Kind and window of each layer, as transformers itself decides."""
     types = getattr(config, "layer_types", None) or getattr(config, "attention_layers", None)
     if types is None:
@@ -111,7 +111,7 @@ def _kinds(config: Any, n: int) -> list[tuple[Kind, int | None]]:
         one = "sliding_attention" if getattr(config, "sliding_window", None) else "chunked_attention" if chunk else ""
         types = [one or "full_attention"] * n
     windows = {"window": ("sliding_window", "local_attention", "window_size"), "chunk": ("attention_chunk_size",)}
-    found: list[tuple[Kind, int | None]] = []
+    found: list[tuple[LayerKind, int | None]] = []
     for name in types[:n]:
         if name not in _KINDS:
             raise UnknownLayer("layer type {name} is not known here", name=repr(name))
@@ -121,7 +121,7 @@ def _kinds(config: Any, n: int) -> list[tuple[Kind, int | None]]:
     return found
 
 
-def _decoder(config: Any, family: Family) -> Iterator[Layer]:
+def _decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     layout = _layout(config, family)
     count = _count(config, family, layout)
     slides = getattr(config, "attention_layers", None) is None  # GPT-Neo's local layers keep everything
@@ -131,7 +131,7 @@ def _decoder(config: Any, family: Family) -> Iterator[Layer]:
         yield _layer(i, kind, layout, count, window=window, slides=slides, held=held)
 
 
-def _encoder(config: Any, family: Family) -> Iterator[Layer]:
+def _encoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     layout = _layout(config, family)
     count = _count(config, family, layout)
     n = number(config, "num_hidden_layers")
@@ -142,7 +142,7 @@ def _encoder(config: Any, family: Family) -> Iterator[Layer]:
         yield _layer(i, kind, layout, count if i < with_own else Parameters(), window=window, **more)
 
 
-def _gpt2(config: Any, family: Family) -> Iterator[Layer]:
+def _gpt2(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     layout = _layout(config, family)
     for i in range(number(config, "num_hidden_layers")):
         yield _layer(i, "full", layout, _count(config, family, layout))
@@ -150,7 +150,7 @@ def _gpt2(config: Any, family: Family) -> Iterator[Layer]:
             yield _layer(i, "full", layout, _count(config, family, layout), role="cross")
 
 
-def _latent(config: Any, family: Family) -> Iterator[Layer]:
+def _latent(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     rank = config.q_lora_rank
     mla = LatentLayout(
         number(config, "hidden_size"),
@@ -168,22 +168,22 @@ def _latent(config: Any, family: Family) -> Iterator[Layer]:
         yield _layer(i, "latent", mla.expanded, count, cached=mla.kv_rank + mla.d_rope, latent=mla)
 
 
-def _hybrid(config: Any, family: Family) -> Iterator[Layer]:
+def _hybrid(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     """Families whose layers differ in more than their window."""
     n = number(config, "num_hidden_layers")
     sharing = getattr(config, "kv_sharing_modes", None) or [None] * n
     each = getattr(config, "per_layer_config", None) or [config] * n
     for i, ((kind, window), mode, own) in enumerate(zip(_kinds(config, n), sharing, each, strict=True)):
         if kind == "linear":
-            fixed, fixed_float32 = state_of(config)
-            yield Layer(
+            fixed, fixed_float32 = recurrent_state_of(config)
+            yield LayerSpec(
                 i, "decoder", "self", kind, number(config, "hidden_size"), fixed=fixed, fixed_float32=fixed_float32
             )
             continue
         layout = _layout(own, family)
         more: dict[str, Any] = {"window": window}
         if kind == "hybrid":
-            more |= dict(zip(("fixed", "fixed_float32"), state_of(config), strict=True))
+            more |= dict(zip(("fixed", "fixed_float32"), recurrent_state_of(config), strict=True))
         borrowed = mode == "reuse"
         count = _count(config, family, layout, own_kv=not borrowed)
         if getattr(config, "attention_k_eq_v", False) and kind == "full" and not borrowed:
@@ -194,7 +194,7 @@ def _hybrid(config: Any, family: Family) -> Iterator[Layer]:
             yield _layer(i, kind, layout, count, **more)
 
 
-def _encoder_decoder(config: Any, family: Family) -> Iterator[Layer]:
+def _encoder_decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     reading = _layout(config, family, number(config, "encoder_attention_heads"))
     for i in range(number(config, "encoder_layers")):
         yield _layer(i, "full", reading, _count(config, family, reading), cached=0, stack="encoder")
@@ -204,7 +204,7 @@ def _encoder_decoder(config: Any, family: Family) -> Iterator[Layer]:
             yield _layer(i, "full", writing, _count(config, family, writing), role=role)
 
 
-def _t5(config: Any, family: Family) -> Iterator[Layer]:
+def _t5(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     """T5 keeps one table of position biases per stack, in its first layer; UMT5 one in every layer."""
     layout = HeadLayout(number(config, "d_model"), number(config, "num_heads"), d_head=number(config, "d_kv"))
     plain = _count(config, family, layout)
@@ -217,7 +217,7 @@ def _t5(config: Any, family: Family) -> Iterator[Layer]:
         yield _layer(i, "full", layout, plain, role="cross")
 
 
-_SHAPES: dict[str, Callable[[Any, Family], Iterator[Layer]]] = {
+_SHAPES: dict[str, Callable[[Any, FamilyRules], Iterator[LayerSpec]]] = {
     "decoder": _decoder,
     "encoder": _encoder,
     "encoder-decoder": _encoder_decoder,

@@ -12,14 +12,14 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentLayout, latent_elements, latent_parameters
 from attnviz.core.message import Problem
 from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.layer_spec import Layer
+from attnviz.models.architecture.layer_spec import LayerSpec
 
 Scheme = Literal["heads", "latent"]
 MOST = {"n_layers": 512, "d_model": 65_536, "n_heads": 1024, "d_head": 2048, "d_ff": 1 << 20, "vocab": 1 << 20}
 
 
 @dataclass(frozen=True)
-class Shape:
+class CustomShape:
     """A decoder of equal layers with a gated FFN, as Llama's; with `scheme` latent as DeepSeek's."""
 
     n_layers: int = 32
@@ -86,12 +86,12 @@ def as_latent(arch: Architecture, kv_rank: int = 512, d_rope: int = 64) -> Archi
     return replace(arch, layers=tuple(_latent(layer, kv_rank, d_rope) for layer in arch.layers), config=None)
 
 
-def has_heads(layer: Layer) -> bool:
+def has_heads(layer: LayerSpec) -> bool:
     """Whether the layer makes keys and values of its own."""
     return layer.n_heads > 0 and layer.kind not in ("shared", "none", "linear")
 
 
-def _reshared(layer: Layer, n_kv_heads: int) -> Layer:
+def _reshared(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
     if not has_heads(layer):
         return layer
     d_head, d_value = layer.d_head, layer.d_value
@@ -113,7 +113,7 @@ def _reshared(layer: Layer, n_kv_heads: int) -> Layer:
     return replace(layer, n_kv_heads=n_kv_heads, parameters=count, cached=cached, held=None, latent=None, kind=kind)
 
 
-def _latent(layer: Layer, kv_rank: int, d_rope: int) -> Layer:
+def _latent(layer: LayerSpec, kv_rank: int, d_rope: int) -> LayerSpec:
     if not has_heads(layer) or layer.latent is not None:
         return layer
     mla = LatentLayout(layer.d_model, layer.n_heads, None, kv_rank, layer.d_head, d_rope, layer.d_value)

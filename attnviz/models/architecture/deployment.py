@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attnviz.core.message import Problem
 from attnviz.core.precision import stored_bytes
-from attnviz.core.roofline import Machine, Step, decode_step
+from attnviz.core.roofline import DecodingStep, Machine, decode_step
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import Convention, Paged
 
@@ -45,7 +45,7 @@ class Size:
     fits: bool
     longest_context: int  #: at this batch; 0 when the weights alone do not fit
     largest_batch: int  #: at this context
-    step: Step
+    step: DecodingStep
     bandwidth_limit: int | None  #: context from which no batch makes decoding compute-bound; None: never
 
     @property
@@ -54,7 +54,7 @@ class Size:
         return 1 / self.step.seconds
 
 
-def size(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
+def size_deployment(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
     """`total` parameters are stored, `active` are multiplied with for each token."""
     weights = stored_bytes(total, how.weight_dtype, how.group)
     room = machine.memory - weights

@@ -7,13 +7,13 @@ from typing import Literal
 
 from attnviz.core.costs import Flops, Parameters, flops, pairs, tokens_kept
 from attnviz.core.heads import HeadLayout
-from attnviz.core.latent import LatentLayout, Machine, latent_flops
+from attnviz.core.latent import LatentForm, LatentLayout, latent_flops
 from attnviz.core.message import Problem
 from attnviz.core.precision import stored_bytes
 
 #: full: sees everything before it. window, chunk: the last W tokens, or those of its own chunk. latent: MLA.
 #: shared: reuses another layer's keys and values. linear: a state of fixed size. none: no attention in this layer.
-Kind = Literal["full", "window", "chunk", "latent", "shared", "linear", "hybrid", "none"]
+LayerKind = Literal["full", "window", "chunk", "latent", "shared", "linear", "hybrid", "none"]
 
 #: ideal: what the formula says must be kept. transformers: what its DynamicCache holds. paged: what a server allocates.
 Convention = Literal["ideal", "transformers", "paged"]
@@ -36,13 +36,13 @@ PAGED = Paged()
 
 
 @dataclass(frozen=True)
-class Layer:
+class LayerSpec:
     """Attention of one layer; `index` counts within its stack. Numbers without attention are 0."""
 
     index: int
     stack: Literal["encoder", "decoder"]
     role: Literal["self", "cross"]
-    kind: Kind
+    kind: LayerKind
     d_model: int
     n_heads: int = 0
     n_kv_heads: int = 0
@@ -87,7 +87,7 @@ class Layer:
         plain = dtype if dtype in ("float32", "float16", "bfloat16") else "bfloat16"
         return growing + stored_bytes(self.fixed, plain) + 4 * self.fixed_float32
 
-    def flops(self, new_tokens: int, context: int, *, causal: bool = False, machine: Machine = "absorbed") -> Flops:
+    def flops(self, new_tokens: int, context: int, *, causal: bool = False, machine: LatentForm = "absorbed") -> Flops:
         """FLOPs for `new_tokens` at the end of `context`; MLA as `machine`. Only softmax attention is counted."""
         if self.n_heads == 0:
             return Flops(0, 0, 0)

@@ -6,16 +6,16 @@ from typing import Any
 
 from attnviz.core.costs import Parameters
 from attnviz.core.message import Problem
-from attnviz.models.architecture.layer_spec import Kind, Layer
-from attnviz.models.architecture.meta_device import MeasuredCache, measure
+from attnviz.models.architecture.layer_spec import LayerKind, LayerSpec
+from attnviz.models.architecture.meta_device import MeasuredCache, measure_on_meta
 
 SHORT, LONG = 8, 16
 
 
-def measured_layers(config: Any) -> tuple[Layer, ...]:
+def measured_layers(config: Any) -> tuple[LayerSpec, ...]:
     """One layer per attention module, and one per cache layer; heads are not to be seen, so their numbers are 0."""
     try:
-        short, long = measure(config, SHORT), measure(config, LONG)
+        short, long = measure_on_meta(config, SHORT), measure_on_meta(config, LONG)
     except Exception as error:
         raise Problem(
             "model_type={model_type} is not known here, and its model cannot be built to measure it: {reason}",
@@ -30,21 +30,21 @@ def measured_layers(config: Any) -> tuple[Layer, ...]:
         )
     width = int(getattr(config, "hidden_size", 0) or 0)
     modules = [
-        Layer(i, "decoder", "self", "none", width, parameters=Parameters(other=module.parameters))
+        LayerSpec(i, "decoder", "self", "none", width, parameters=Parameters(other=module.parameters))
         for i, module in enumerate(long.modules)
     ]
     caches = [_cache_layer(a, b, width) for a, b in zip(short.cache, long.cache, strict=True)]
     return (*modules, *caches)
 
 
-def _cache_layer(short: MeasuredCache, long: MeasuredCache, width: int) -> Layer:
+def _cache_layer(short: MeasuredCache, long: MeasuredCache, width: int) -> LayerSpec:
     """What grows with the text, and what does not."""
     elements = (long.elements - short.elements) // (LONG - SHORT)
     per_token = (long.nbytes - short.nbytes) // (LONG - SHORT) // 2  # in 16-bit numbers: some indices are float32
     fixed = long.elements - elements * LONG
-    kind: Kind = "linear" if not per_token else "window" if long.window else "full"
+    kind: LayerKind = "linear" if not per_token else "window" if long.window else "full"
     wide = long.nbytes - 2 * per_token * LONG - 2 * fixed  # float32 numbers take two bytes more
-    return Layer(
+    return LayerSpec(
         long.index,
         "decoder",
         "cross" if long.role == "cross" else "self",

@@ -64,7 +64,7 @@ class Measurement:
         return sum(layer.nbytes for layer in self.cache)
 
 
-def measure(
+def measure_on_meta(
     config: PretrainedConfig,
     tokens: int = 16,
     batch: int = 1,

@@ -57,13 +57,13 @@ class Quality:
 
 
 @lru_cache(maxsize=1)
-def presets() -> dict[str, Preset]:
+def all_presets() -> dict[str, Preset]:
     return {row["id"]: Preset(**row) for row in _load("presets.json")["models"]}
 
 
 def find_preset(name: str) -> Preset:
     """The preset of that name."""
-    known = presets()
+    known = all_presets()
     if name not in known:
         raise Problem("no architecture is called {name}; known are {known}", name=name, known=", ".join(known))
     return known[name]

@@ -10,7 +10,7 @@ from typing import Literal
 from attnviz.core.latent import latent_elements
 from attnviz.core.message import Message
 from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import Shape, shared_otherwise
+from attnviz.models.architecture.custom_shape import CustomShape, shared_otherwise
 from attnviz.models.architecture.layer_spec import Paged
 
 Verdict = Literal["yes", "no", "condition"]
@@ -106,7 +106,7 @@ def _v2_percent() -> Claim:
 
 def _deepseek_67b() -> Architecture:
     """95 layers, 64 heads on 8, as the DeepSeek LLM paper states it (arXiv 2401.02954, table 2)."""
-    return Shape(n_layers=95, d_model=8192, n_heads=64, n_kv_heads=8, d_head=128, d_ff=22016).architecture()
+    return CustomShape(n_layers=95, d_model=8192, n_heads=64, n_kv_heads=8, d_head=128, d_ff=22016).architecture()
 
 
 def _v2_elements() -> Claim:
@@ -177,7 +177,7 @@ def _mib(name: str, printed: float, title: str, arch: Callable[[], Architecture]
 
 def _command_r() -> Architecture:
     """40 layers, 64 heads each with its own keys, 128 wide."""
-    return Shape(n_layers=40, d_model=8192, n_heads=64, n_kv_heads=64, d_head=128).architecture()
+    return CustomShape(n_layers=40, d_model=8192, n_heads=64, n_kv_heads=64, d_head=128).architecture()
 
 
 _CLAIMS: tuple[Callable[[], Claim], ...] = (

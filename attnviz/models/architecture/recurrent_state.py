@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def state_of(config: Any) -> tuple[int, int]:
+def recurrent_state_of(config: Any) -> tuple[int, int]:
     """(numbers in the model's dtype, numbers in float32) of one such layer's state."""
     if getattr(config, "linear_num_value_heads", None):
         return _delta_net(config)

@@ -7,10 +7,10 @@ from torch import Tensor
 
 from attnviz.core.measures import HeadMeasures, measure
 from attnviz.models.capture.head_selection import of_heads
-from attnviz.models.capture.recorded_layer import CHUNK, Layer
+from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
 
-def measures(layer: Layer, tokens: Tensor | None = None) -> HeadMeasures:
+def measures(layer: RecordedLayer, tokens: Tensor | None = None) -> HeadMeasures:
     """Each measure of every head of one layer, (B, H). `tokens` (B, K) are ids, for induction and duplicates.
 
     Rows of padding tokens are left out where the layer knows them. Token scores are for self-attention only:
@@ -24,14 +24,14 @@ def measures(layer: Layer, tokens: Tensor | None = None) -> HeadMeasures:
     return HeadMeasures(**joined)  # type: ignore[arg-type]
 
 
-def few_heads(layer: Layer) -> list[list[int]]:
+def few_heads(layer: RecordedLayer) -> list[list[int]]:
     """All heads at once when that is small, else a few: what stays in the processor's cache is faster by half."""
     b, heads, q_len, k_len = layer.shape
     step = max(1, CHUNK // 16 // (b * q_len * k_len))
     return [list(range(start, min(start + step, heads))) for start in range(0, heads, step)]
 
 
-def _real_rows(layer: Layer) -> Tensor | None:
+def _real_rows(layer: RecordedLayer) -> Tensor | None:
     """(B, 1, Q): queries that are not padding, known where queries and keys are the same tokens."""
     if layer.kind != "self" or layer.padding is None or layer.padding.shape[1] != 1:
         return None

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from attnviz.core.message import Message, Problem
 from attnviz.models.capture.attention_switch import switched
 from attnviz.models.capture.forward_pass import Logits, arguments, logits_of
-from attnviz.models.capture.recorded_layer import Kind, Layer, Stack
+from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.trace import Trace
 
 WHY = Message("this family of models computes attention in its own way; only its own weights are shown")
@@ -24,13 +24,13 @@ def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Tr
     part, given = arguments(model, logits, inputs)
     with torch.no_grad(), switched(model, "eager"):
         output = part(**given, **_ask_for_attentions(part))
-    found: list[Layer] = []
-    counts: Counter[tuple[Stack, Kind]] = Counter()
+    found: list[RecordedLayer] = []
+    counts: Counter[tuple[StackName, AttentionKind]] = Counter()
     for name, weights in _matrices(output, ""):
         stack, kind = _place(name, model)
         index = counts[stack, kind]
         counts[stack, kind] += 1
-        found.append(Layer(stack, kind, index, name, float("nan"), reported=weights, why=WHY))
+        found.append(RecordedLayer(stack, kind, index, name, float("nan"), reported=weights, why=WHY))
     if not found:
         _explain(model, output)
     kept = {
@@ -67,7 +67,7 @@ def _matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
             yield from _matrices(value, f"{prefix}{name}.")
 
 
-def _place(name: str, model: nn.Module) -> tuple[Stack, Kind]:
+def _place(name: str, model: nn.Module) -> tuple[StackName, AttentionKind]:
     """Where weights of this name come from: "encoder_attentions", "cross_attentions", "attentions"..."""
     if "cross" in name:
         return "decoder", "cross"

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from attnviz.core.attention import Scale, scale_factor
 from attnviz.core.message import Problem
-from attnviz.models.capture.head_selection import runs
-from attnviz.models.capture.recorded_layer import CHUNK, Layer
+from attnviz.models.capture.head_selection import equal_scale_groups
+from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Plan:
     change: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]] | None
 
 
-def carry_out(plan: Plan, layer: Layer) -> Layer:
+def carry_out(plan: Plan, layer: RecordedLayer) -> RecordedLayer:
     """The layer as it is after the edit."""
     if plan.change is not None:
         layer = _with_function(layer, plan)
@@ -43,18 +43,18 @@ def carry_out(plan: Plan, layer: Layer) -> Layer:
     return layer
 
 
-def layer_output(layer: Layer) -> Tensor:
+def layer_output(layer: RecordedLayer) -> Tensor:
     """What the layer hands to its output projection, (B, Q, H, Dv); silenced heads give 0."""
     b, heads, q_len, k_len = layer.shape
     step = max(1, CHUNK // (b * q_len * k_len))
-    parts = [layer.stages_of(part).output for _, part in runs(list(range(heads)), step, layer.scale_of)]
+    parts = [layer.stages_of(part).output for _, part in equal_scale_groups(list(range(heads)), step, layer.scale_of)]
     output = torch.cat(parts, 1)  # (B, H, Q, Dv)
     if layer.silenced:
         output[:, sorted(layer.silenced)] = 0.0
     return output.transpose(1, 2).contiguous()
 
 
-def _with_scale(layer: Layer, plan: Plan) -> Layer:
+def _with_scale(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
     assert layer.q is not None
     scales = [layer.scale_of(head) for head in range(layer.n_heads)]
     for head in plan.heads:
@@ -63,7 +63,7 @@ def _with_scale(layer: Layer, plan: Plan) -> Layer:
     return replace(layer, scales=tuple(scales))
 
 
-def _with_uniform(layer: Layer, plan: Plan) -> Layer:
+def _with_uniform(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
     """Scores of 0 everywhere: softmax makes them even over the keys that may be seen."""
     layer = _with_scale(layer, replace(plan, scale="model", factor=0.0))
     bias, sinks = layer.bias, layer.sinks
@@ -76,7 +76,7 @@ def _with_uniform(layer: Layer, plan: Plan) -> Layer:
     return replace(layer, bias=bias, sinks=sinks)
 
 
-def _with_mask(layer: Layer, plan: Plan) -> Layer:
+def _with_mask(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
     assert not isinstance(plan.mask, str)
     new = layer.mask_for(plan.mask, len(plan.heads))
     if plan.heads == list(range(layer.n_heads)):
@@ -88,7 +88,7 @@ def _with_mask(layer: Layer, plan: Plan) -> Layer:
     return replace(layer, allowed=allowed, causal=False)
 
 
-def _with_function(layer: Layer, plan: Plan) -> Layer:
+def _with_function(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
     assert layer.q is not None
     assert layer.k is not None
     assert layer.v is not None

@@ -13,7 +13,7 @@ from attnviz.core.message import Problem
 from attnviz.models.capture.attention_switch import takes_interface
 from attnviz.models.capture.intervention import Edit, Intervention
 from attnviz.models.capture.next_token import probabilities
-from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.run import record
 from attnviz.models.capture.trace import Trace
 
@@ -21,7 +21,7 @@ Choose = Callable[[Tensor], int]
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class GenerationStep:
     """One pass: the first reads the whole prompt, each later one the token chosen before it."""
 
     trace: Trace  #: queries: what this pass read; keys: everything so far
@@ -48,7 +48,7 @@ def generate(
     stop: Collection[int] = (),
     edits: Sequence[Edit] = (),
     **inputs: Any,
-) -> Iterator[Step]:
+) -> Iterator[GenerationStep]:
     """Up to `steps` passes, each yielded as it is made; ends early once a token in `stop` was chosen.
 
     One unpadded sentence at a time. Keys and values of all steps share one buffer, so that n steps keep
@@ -67,7 +67,7 @@ def generate(
         trace = replace(trace, layers=tuple(shared) if not two_stacks else trace.layers)
         assert trace.logits is not None
         token = choose(trace.logits[0])
-        yield Step(trace, token, float(probabilities(trace.logits[0])[token]))
+        yield GenerationStep(trace, token, float(probabilities(trace.logits[0])[token]))
         if token in stop:
             return
         given[name] = torch.tensor([[token]], device=trace.logits.device)
@@ -80,7 +80,7 @@ def generate(
 class _Buffer:
     """The keys and values of one layer through all steps, written once each."""
 
-    def __init__(self, layer: Layer, steps: int) -> None:
+    def __init__(self, layer: RecordedLayer, steps: int) -> None:
         assert layer.k is not None
         assert layer.v is not None
         length = layer.k.shape[2] + steps
@@ -88,7 +88,7 @@ class _Buffer:
         self.v = layer.v.new_empty(*layer.v.shape[:2], length, layer.v.shape[3])
         self.filled = 0
 
-    def keep(self, layer: Layer) -> Layer:
+    def keep(self, layer: RecordedLayer) -> RecordedLayer:
         """The layer with its keys in the buffer; as it was where keys were dropped (a sliding window)."""
         if layer.k is None or layer.v is None or layer.k.shape[2] != self.filled + layer.shape[2]:
             return layer

@@ -10,7 +10,9 @@ from torch import Tensor
 from attnviz.core.message import Problem
 
 
-def runs(heads: list[int], step: int, scale_of: Callable[[int], float]) -> Iterator[tuple[int, list[int]]]:
+def equal_scale_groups(
+    heads: list[int], step: int, scale_of: Callable[[int], float]
+) -> Iterator[tuple[int, list[int]]]:
     """Runs of at most `step` heads that share one scale, each with its place in the list."""
     start = 0
     while start < len(heads):

@@ -20,27 +20,28 @@ from attnviz.models.capture.attention_switch import takes_interface
 from attnviz.models.capture.edited_layer import Plan, carry_out, layer_output
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import chosen_heads
-from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
+from attnviz.models.capture.run import record
 from attnviz.models.capture.trace import Trace
 
-Choice = int | Collection[int] | Literal["all"]
-Change = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+NumberChoice = int | Collection[int] | Literal["all"]
+TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 
 @dataclass(frozen=True, eq=False)
 class Edit:
     """What to change, and where. Edits are made in the order given; a later one wins over an earlier.
 
-    `layers` and `heads` count from 0; `layers` within the stack and kind, as `Layer.index` does.
-    `mask` replaces the model's pattern as in `Layer.weights`. `scale` is what multiplies q.kT, and
+    `layers` and `heads` count from 0; `layers` within the stack and kind, as `RecordedLayer.index` does.
+    `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` is what multiplies q.kT, and
     `factor` multiplies what the model itself uses. `change` is given q (B, H, Q, D), k (B, G, K, D) and
     v (B, G, K, Dv) of the whole layer and returns what to use in their place, for the chosen heads; it may
     return fewer key/value heads. Dropout, in a model that trains, does not act in a layer that is changed.
     """
 
-    layers: Choice = "all"
-    heads: Choice = "all"
+    layers: NumberChoice = "all"
+    heads: NumberChoice = "all"
     stack: Literal["encoder", "decoder"] | None = None  #: None: either
     kind: Literal["self", "cross"] = "self"
     mask: Tensor | Literal["model"] | None = "model"
@@ -48,20 +49,18 @@ class Edit:
     factor: float = 1.0
     uniform: bool = False  #: the same weight on every key that may be seen
     silence: bool = False  #: the heads give 0 to the output projection
-    change: Change | None = None
+    change: TensorChange | None = None
 
-    def concerns(self, layer: Layer) -> bool:
+    def concerns(self, layer: RecordedLayer) -> bool:
         here = self.kind == layer.kind and self.stack in (None, layer.stack)
         return here and layer.index in _numbers(self.layers, layer.index + 1)
 
-    def heads_of(self, layer: Layer) -> list[int]:
+    def heads_of(self, layer: RecordedLayer) -> list[int]:
         return sorted(set(chosen_heads(_numbers(self.heads, layer.n_heads), layer.n_heads, layer.index)))
 
 
 def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits = "last", **inputs: Any) -> Trace:
     """The same pass as `capture`, with `edits` made on the way; the trace shows what was then used."""
-    from attnviz.models.capture.run import record
-
     chosen = (edits,) if isinstance(edits, Edit) else tuple(edits)
     if not takes_interface(model):
         raise Problem(
@@ -102,12 +101,12 @@ class Intervention(Recorder):
         return layer_output(changed).to(call.q.dtype), None
 
 
-def plan(edit: Edit, layer: Layer) -> Plan:
+def plan(edit: Edit, layer: RecordedLayer) -> Plan:
     """The edit in this layer's own numbers."""
     return Plan(edit.heads_of(layer), edit.mask, edit.scale, edit.factor, edit.uniform, edit.silence, edit.change)
 
 
-def _numbers(choice: Choice, count: int) -> Collection[int]:
+def _numbers(choice: NumberChoice, count: int) -> Collection[int]:
     if choice == "all":
         return range(count)
     if isinstance(choice, int):

@@ -9,7 +9,7 @@ from attnviz.models.capture.head_selection import wide
 _NAMES = ("o_proj", "out_proj", "c_proj", "o", "out_lin", "wo", "dense", "proj", "to_out", "Wo", "out", "projection")
 
 
-def output_projection(module: nn.Module, parent: nn.Module | None, width: int) -> Tensor | None:
+def output_projection_of(module: nn.Module, parent: nn.Module | None, width: int) -> Tensor | None:
     """W_O as (M, H*Dv), shared with the model, or None where no layer of that width is found.
 
     Most families keep it inside the attention module; BERT and its kin keep it in the sibling

@@ -12,11 +12,18 @@ from torch import Tensor
 
 from attnviz.core.attention import Scale, Stages, attend, scale_factor
 from attnviz.core.message import Message, Problem
-from attnviz.models.capture.head_selection import broadcasts, chosen_heads, everything, of_heads, runs, wide
+from attnviz.models.capture.head_selection import (
+    broadcasts,
+    chosen_heads,
+    equal_scale_groups,
+    everything,
+    of_heads,
+    wide,
+)
 from attnviz.models.capture.output_projection import value_lengths
 
-Stack = Literal["encoder", "decoder"]
-Kind = Literal["self", "cross"]
+StackName = Literal["encoder", "decoder"]
+AttentionKind = Literal["self", "cross"]
 MaskChoice = Tensor | Literal["model"] | None
 ScaleChoice = Scale | Literal["model"]
 
@@ -25,15 +32,15 @@ CHUNK = 1 << 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Layer:
+class RecordedLayer:
     """What one call of attention was given. Tensors are shared with the pass, never copied.
 
     q (B, H, Q, D), k (B, G, K, D), v (B, G, K, Dv). A layer that is not exact holds no q, k, v
     that can be relied on, only the weights the model itself reported (`reported`).
     """
 
-    stack: Stack
-    kind: Kind
+    stack: StackName
+    kind: AttentionKind
     index: int  #: place among the layers of the same stack and kind, in execution order
     name: str  #: the module's dotted name in the model
     scale: float  #: what the model multiplies q.kT by, not always 1/sqrt(D)
@@ -129,7 +136,7 @@ class Layer:
         step = max(1, CHUNK // (b * q_len * k_len))
         parts = [
             self.stages_of(part, mask, scale, start, values=False).weights
-            for start, part in runs(chosen, step, self.scale_of)
+            for start, part in equal_scale_groups(chosen, step, self.scale_of)
         ]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from attnviz.core.message import Message
 from attnviz.models.capture import attention_functions
 from attnviz.models.capture.attention_call import Call, MaskSplitter
-from attnviz.models.capture.output_projection import output_projection
-from attnviz.models.capture.recorded_layer import Kind, Layer, Stack
+from attnviz.models.capture.output_projection import output_projection_of
+from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 
 _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_attn", re.IGNORECASE)
 
@@ -23,12 +23,12 @@ class Recorder:
     """Listens to one pass. A subclass may change what a call is given: see attnviz.models.capture.intervention."""
 
     def __init__(self, model: nn.Module) -> None:
-        self.layers: list[Layer] = []
+        self.layers: list[RecordedLayer] = []
         self.splitter = MaskSplitter()
         self._modules = dict(model.named_modules())
         self._names = {id(module): name for name, module in self._modules.items()}
         self._two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
-        self._counts: Counter[tuple[Stack, Kind]] = Counter()
+        self._counts: Counter[tuple[StackName, AttentionKind]] = Counter()
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
 
     def answer(
@@ -37,7 +37,7 @@ class Recorder:
         return self.keep(self.describe(module, call), module, call, mask, kwargs)
 
     def keep(
-        self, layer: Layer, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
+        self, layer: RecordedLayer, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
     ) -> attention_functions.Answer:
         """Answer as the model would, and remember the layer."""
         output, weights = attention_functions.run(module, call, mask, kwargs)
@@ -48,14 +48,14 @@ class Recorder:
         if mask is not None:
             self._paddings[mask.untyped_storage().data_ptr()] = (mask, padding)
 
-    def describe(self, module: nn.Module, call: Call) -> Layer:
+    def describe(self, module: nn.Module, call: Call) -> RecordedLayer:
         name = self._names.get(id(module), type(module).__name__)
-        kind: Kind = "cross" if _is_cross(name, module) else "self"
+        kind: AttentionKind = "cross" if _is_cross(name, module) else "self"
         stack = self._stack(name, kind, call, module)
         index = self._counts[stack, kind]
         self._counts[stack, kind] += 1
         width = call.q.shape[1] * call.v.shape[-1]
-        return Layer(
+        return RecordedLayer(
             stack=stack,
             kind=kind,
             index=index,
@@ -70,10 +70,10 @@ class Recorder:
             bias=None if call.bias is None else call.bias.detach(),
             softcap=call.softcap,
             sinks=None if call.sinks is None else call.sinks.detach(),
-            w_o=output_projection(module, self._modules.get(name.rpartition(".")[0]), width),
+            w_o=output_projection_of(module, self._modules.get(name.rpartition(".")[0]), width),
         )
 
-    def _stack(self, name: str, kind: Kind, call: Call, module: nn.Module) -> Stack:
+    def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:
         """The decoder is where tokens are generated; a lone stack is one when it looks only back."""
         for part in name.split("."):
             if self._two_stacks and part in ("encoder", "decoder"):
@@ -95,14 +95,14 @@ class Recorder:
         return None if padding is None else padding[..., : call.allowed.shape[-1]]
 
 
-def reported(layer: Layer, weights: Tensor | None, call: Call) -> Layer:
+def reported(layer: RecordedLayer, weights: Tensor | None, call: Call) -> RecordedLayer:
     """The layer with the model's own weights and nothing that could be recomputed wrongly."""
     why = Message(
         "the model gives its attention {names}, which cannot be taken into account; only its own weights are shown",
         {"names": ", ".join(call.unknown)},
     )
     kept = weights if weights is not None else call.q.new_zeros(*call.q.shape[:3], call.k.shape[2])
-    return Layer(layer.stack, layer.kind, layer.index, layer.name, layer.scale, reported=kept.detach(), why=why)
+    return RecordedLayer(layer.stack, layer.kind, layer.index, layer.name, layer.scale, reported=kept.detach(), why=why)
 
 
 @contextmanager

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from torch import Tensor
 
-from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture.recorded_layer import RecordedLayer
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
     """The attention layers of one pass in execution order, and what the model said."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[RecordedLayer, ...]
     logits: Tensor | None = None  #: "last": (B, V); "all": (B, Q, V)
     inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding the pass was given
 
@@ -40,16 +39,3 @@ class Trace:
         if self.logits is not None:
             storages[self.logits.untyped_storage().data_ptr()] = self.logits.untyped_storage().nbytes()
         return sum(storages.values())
-
-    def save(self, path: Path | str) -> None:
-        """Write everything to one safetensors file."""
-        from attnviz.models.capture.trace_file import save
-
-        save(self, Path(path))
-
-    @staticmethod
-    def load(path: Path | str) -> Trace:
-        """Open a file that `save` wrote; tensors are mapped from it, not read at once."""
-        from attnviz.models.capture.trace_file import load
-
-        return load(Path(path))

@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.trace import Trace
 
 FORMAT = "attnviz-trace-1"
@@ -21,7 +21,7 @@ _PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scale
 _TENSORS = ("q", "k", "v", "allowed", "padding", "bias", "sinks", "norms", "reported")
 
 
-def save(trace: Trace, path: Path) -> None:
+def save_trace(trace: Trace, path: Path | str) -> None:
     """Written under a temporary name and renamed: a reader never meets half a file.
 
     The output projection itself is left out: what value weighting needs of it, (B, H, K), is kept.
@@ -42,14 +42,16 @@ def save(trace: Trace, path: Path) -> None:
         tensors[f"inputs.{name}"] = value.detach().cpu().contiguous()
     if trace.logits is not None:
         tensors["logits"] = trace.logits.detach().cpu().contiguous()
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     save_file(tensors, temporary, {"format": FORMAT, "layers": json.dumps(layers)})
     temporary.replace(path)
 
 
-def load(path: Path) -> Trace:
+def load_trace(path: Path | str) -> Trace:
     """The trace as it was saved, on the CPU; a file that is none of ours is refused."""
+    path = Path(path)
     try:
         with safe_open(path, framework="pt") as file:
             meta = file.metadata() or {}
@@ -65,15 +67,15 @@ def load(path: Path) -> Trace:
     return Trace(layers, tensors.get("logits"), inputs)
 
 
-def _layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> Layer:
+def _layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> RecordedLayer:
     plain = {name: fields[name] for name in _PLAIN}
     plain["scales"] = None if plain["scales"] is None else tuple(plain["scales"])
     why = Message(*fields["why"]) if "why" in fields else None
     held: dict[str, Any] = {name: tensors[key] for name, key in fields["tensors"].items()}
-    return Layer(**plain, **held, silenced=frozenset(fields["silenced"]), why=why)
+    return RecordedLayer(**plain, **held, silenced=frozenset(fields["silenced"]), why=why)
 
 
-def _with_norms(layer: Layer) -> Layer:
+def _with_norms(layer: RecordedLayer) -> RecordedLayer:
     return layer if layer.w_o is None or layer.v is None else replace(layer, norms=layer.value_norms())
 
 

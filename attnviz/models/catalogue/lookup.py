@@ -1,75 +1,32 @@
-"""The models the app knows by name: what each is good for, how large it is, where it comes from.
+"""From a name to a model: one of the catalogue, any other of the hub, or a folder, if it may be loaded here.
 
-Cheap to import: neither torch nor transformers. The table itself is in `shelf.py`.
+Cheap to import: neither torch nor transformers. The catalogue itself is in `entries.py`.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from attnviz.core.message import Problem
+from attnviz.models.catalogue.entries import CATALOGUE
+from attnviz.models.catalogue.entry import Entry
 from attnviz.models.settings import Settings, current
-
-Kind = Literal["decoder", "encoder", "encoder-decoder", "pictures"]
-
-
-@dataclass(frozen=True)
-class WheelFile:
-    """Where an installed package keeps a model: a folder with safetensors, or one GGUF file."""
-
-    package: str  #: the package as pip knows it, for the sentence that says how to get it
-    module: str  #: found with find_spec, never imported
-    path: str  #: inside the package
-    size: int  #: bytes of the weights file
-    sha256: str  #: of the weights file
-
-    @property
-    def is_gguf(self) -> bool:
-        return self.path.endswith(".gguf")
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One model. Numbers of a model outside the catalogue are 0: not known before its config is read."""
-
-    id: str  #: short, goes into links
-    name: str
-    hub: str | None  #: hub id; None for a local folder
-    kind: Kind | None = None
-    shows: str = ""  #: what it is good for; a sentence to translate
-    licence: str = ""
-    layers: int = 0
-    heads: int = 0
-    kv_heads: int = 0
-    download_mb: int = 0
-    memory_mb: int = 0  #: weights in float32, in memory
-    wheel: WheelFile | None = None
-    folder: Path | None = None
-    revision: str | None = None
-
-    @property
-    def in_catalogue(self) -> bool:
-        return self.licence != ""
-
 
 #: owner/name or an old one-word id; two dots in a row and a slash at an end are no id
 _HUB_ID: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 
 
-def entries() -> tuple[Entry, ...]:
+def all_entries() -> tuple[Entry, ...]:
     """The catalogue, those that need no hub first."""
-    from attnviz.models.catalogue.entries import SHELF
-
-    return SHELF
+    return CATALOGUE
 
 
 def allowed_entries(settings: Settings | None = None) -> tuple[Entry, ...]:
     """The catalogue's models that may be loaded here."""
     settings = settings or current()
-    return tuple(entry for entry in entries() if _allowed(entry, settings))
+    return tuple(entry for entry in all_entries() if _allowed(entry, settings))
 
 
 def find(name: str, settings: Settings | None = None) -> Entry:
@@ -83,7 +40,7 @@ def find(name: str, settings: Settings | None = None) -> Entry:
 
 
 def _named(name: str, settings: Settings) -> Entry:
-    for entry in entries():
+    for entry in all_entries():
         if name.lower() in (entry.id, (entry.hub or "").lower()):
             return entry
     if not settings.hosted and _looks_like_a_folder(name):

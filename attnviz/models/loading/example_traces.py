@@ -1,6 +1,6 @@
 """The explorer's examples, captured once and kept: they show before any model is in memory.
 
-One folder for each packaged model in the cache folder, built and verified as `store` does. Beside each
+One folder for each packaged model in the cache folder, built and verified by `cache_folder`. Beside each
 trace lie its tokens, so that reading an example back needs neither model nor tokenizer.
 """
 
@@ -13,16 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.catalogue.example_sentences import EXAMPLES, Example
-from attnviz.models.catalogue.lookup import Entry, find
+from attnviz.models.catalogue import EXAMPLES, Entry, Example, LoadedModel, find
 from attnviz.models.loading import cache_folder
+from attnviz.models.loading.gguf import Progress
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:
-    from attnviz.models.capture.trace import Trace
-    from attnviz.models.loading.gguf import Progress
-    from attnviz.models.loading.load_model import LoadedModel
-    from attnviz.models.tokens.encoding import Tokens
+    from attnviz.models.capture import Trace
+    from attnviz.models.tokens import Tokens
 
 _FORMAT: Final = 1  # raise when what is kept changes: older folders are then built again
 _LONGEST: Final = 128  # no example is longer: higher limits change nothing
@@ -71,9 +69,9 @@ def prepare_examples(loaded: LoadedModel, settings: Settings, progress: Progress
         raise Problem("{name} could not be kept: {reason}", name=entry.name, reason=error.strerror or error) from error
 
 
-def prepared(model: str, example: str) -> Prepared | None:
+def prepared_example(model: str, example: str) -> Prepared | None:
     """An example as captured earlier; None when it was not, or what was kept is damaged."""
-    from attnviz.models.capture.trace import Trace
+    from attnviz.models.capture import load_trace  # here: it brings torch
 
     settings = current()
     entry = find(model, settings)
@@ -83,21 +81,21 @@ def prepared(model: str, example: str) -> Prepared | None:
         return None
     try:
         tokens = _tokens(json.loads((folder / f"{this.id}.json").read_text("utf-8")))
-        return Prepared(this, tokens, Trace.load(folder / f"{this.id}.safetensors"))
+        return Prepared(this, tokens, load_trace(folder / f"{this.id}.safetensors"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
-    from attnviz.models.capture.run import capture
-    from attnviz.models.tokens.encoding import encode
+    from attnviz.models.capture import capture, save_trace
+    from attnviz.models.tokens import encode
 
     mine = examples_of(loaded.entry)
     for done, example in enumerate(mine):
         if progress:
             progress(done / len(mine), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
-        capture(loaded.model, **tokens.inputs).save(fresh / f"{example.id}.safetensors")
+        save_trace(capture(loaded.model, **tokens.inputs), fresh / f"{example.id}.safetensors")
         (fresh / f"{example.id}.json").write_text(json.dumps(_plain(tokens), ensure_ascii=False), "utf-8")
     if progress:
         progress(1.0, Message("Ready"))
@@ -106,7 +104,7 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
 def _plain(tokens: Tokens) -> dict[str, Any]:
     return {
         "texts": tokens.texts,
-        "pieces": [asdict(piece) for piece in tokens.pieces],
+        "pieces": [asdict(span) for span in tokens.spans],
         "rests": tokens.rests,
         "frame": tokens.frame,
         "types": tokens.inputs["token_type_ids"][0].tolist() if "token_type_ids" in tokens.inputs else None,
@@ -116,14 +114,13 @@ def _plain(tokens: Tokens) -> dict[str, Any]:
 def _tokens(kept: dict[str, Any]) -> Tokens:
     import torch
 
-    from attnviz.models.tokens.encoding import Tokens
-    from attnviz.models.tokens.token_spans import Piece
+    from attnviz.models.tokens import Tokens, TokenSpan
 
-    pieces = tuple(Piece(**{**p, "part": tuple(p["part"]) if p["part"] else None}) for p in kept["pieces"])
+    spans = tuple(TokenSpan(**{**p, "part": tuple(p["part"]) if p["part"] else None}) for p in kept["pieces"])
     inputs = {
-        "input_ids": torch.tensor([[piece.id for piece in pieces]]),
-        "attention_mask": torch.ones(1, len(pieces), dtype=torch.long),
+        "input_ids": torch.tensor([[span.id for span in spans]]),
+        "attention_mask": torch.ones(1, len(spans), dtype=torch.long),
     }
     if kept["types"] is not None:
         inputs["token_type_ids"] = torch.tensor([kept["types"]])
-    return Tokens(tuple(kept["texts"]), pieces, tuple(kept["rests"]), inputs, kept["frame"])
+    return Tokens(tuple(kept["texts"]), spans, tuple(kept["rests"]), inputs, kept["frame"])

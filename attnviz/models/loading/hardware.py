@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from attnviz.core.message import Problem
-from attnviz.models.catalogue.lookup import Entry
+from attnviz.models.catalogue import Entry
 from attnviz.models.settings import Settings
 
 _MILLION: Final = 10**6

@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.catalogue.lookup import Entry
+from attnviz.models.catalogue import Entry
 from attnviz.models.loading import cache_folder, hardware, open_folder
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache
@@ -43,8 +44,6 @@ def download(entry: Entry, settings: Settings, progress: Progress | None = None)
 
 def _check_config(entry: Entry, settings: Settings) -> None:
     """Refuse what cannot be shown before its weights are downloaded."""
-    from pathlib import Path
-
     from huggingface_hub import hf_hub_download
 
     path = Path(hf_hub_download(str(entry.hub), "config.json", revision=entry.revision))

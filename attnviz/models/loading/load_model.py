@@ -3,52 +3,34 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.catalogue.lookup import Entry, Kind, find
-from attnviz.models.loading import cache_folder
+from attnviz.models.catalogue import Entry, LoadedModel, ModelKind, find
+from attnviz.models.loading import cache_folder, hub_download, open_folder
 from attnviz.models.loading.gguf import Progress, convert
-from attnviz.models.loading.locate import Source, State, kept_folder, state_of, wheel_path
+from attnviz.models.loading.locate import Availability, availability_of, kept_folder, wheel_path
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
-
-
-@dataclass(frozen=True)
-class LoadedModel:
-    """A model that records its attention while a capture asks for it, and how to speak to it."""
-
-    model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase | None  #: None for models of pictures
-    entry: Entry
-    source: Source
-
-    @property
-    def max_tokens(self) -> int:
-        """The most tokens that the settings, the positions of the model and its tokenizer allow."""
-        config = self.model.config.get_text_config()
-        limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
-        limits += [getattr(self.tokenizer, "model_max_length", None), current().token_limit]
-        return min(int(limit) for limit in limits if isinstance(limit, int) and 0 < limit < 10**9)
+    from transformers import PreTrainedModel
 
 
 def load(name: str, progress: Progress | None = None) -> LoadedModel:
     """The model for a catalogue id, a hub id or a folder. Anything that cannot be is a Problem."""
-    from attnviz.models.capture.run import adopt
+    from attnviz.models.capture import adopt  # here: it brings torch and transformers, listing models needs neither
 
     settings = current()
     entry = find(name, settings)
-    state = fetch(state_of(entry, settings), settings, progress)
+    state = fetch(availability_of(entry, settings), settings, progress)
     assert state.path is not None
     assert state.source is not None
     if state.source == "cache":
         model, tokenizer = _open_verified(state.path, entry, settings, progress)
     else:
-        model, tokenizer = open_folder(state.path, entry, settings)
+        model, tokenizer = opened(state.path, entry, settings)
     adopt(model)
     return LoadedModel(model, tokenizer, described(entry, model), state.source)
 
@@ -68,7 +50,7 @@ def described(entry: Entry, model: PreTrainedModel) -> Entry:
     )
 
 
-def kind_of(model: PreTrainedModel) -> Kind:
+def kind_of(model: PreTrainedModel) -> ModelKind:
     """What a model is, from how it is built."""
     if model.config.is_encoder_decoder:
         return "encoder-decoder"
@@ -79,16 +61,14 @@ def kind_of(model: PreTrainedModel) -> Kind:
     return "decoder" if predicts_next or causal else "encoder"
 
 
-def fetch(state: State, settings: Settings, progress: Progress | None = None) -> State:
+def fetch(state: Availability, settings: Settings, progress: Progress | None = None) -> Availability:
     """The state after whatever download or conversion it takes to make it ready."""
-    from attnviz.models.loading import hub_download
-
     if state.source == "hub":
         hub_download.download(state.entry, settings, progress)
-        state = state_of(state.entry, settings)
+        state = availability_of(state.entry, settings)
     if state.source == "wheel" and not state.ready:
         prepare(state.entry, settings, progress)
-        state = state_of(state.entry, settings)
+        state = availability_of(state.entry, settings)
     if state.path is None:
         raise Problem("{name} is not on this machine, and it may not ask the hub", name=state.entry.name)
     return state
@@ -124,10 +104,8 @@ def prepare(entry: Entry, settings: Settings, progress: Progress | None = None, 
         raise Problem("{name} could not be kept: {reason}", name=entry.name, reason=error.strerror or error) from error
 
 
-def open_folder(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, Any]:
+def opened(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, Any]:
     """Model and tokenizer from a folder with safetensors, its weights mapped rather than read."""
-    from attnviz.models.loading import open_folder
-
     return open_folder.model(folder, entry, settings), open_folder.tokenizer(folder, entry)
 
 
@@ -136,14 +114,14 @@ def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Pro
     with ThreadPoolExecutor(1) as pool:
         intact = pool.submit(cache_folder.is_intact, folder)
         try:
-            opened = open_folder(folder, entry, settings)
+            pair = opened(folder, entry, settings)
         except Exception:
             if intact.result():
                 raise
     if not intact.result():
         if progress:
             progress(0.0, Message("The kept copy is damaged; it is made again"))
-        opened = None, None
+        pair = None, None  # lets go of the damaged files before they are replaced
         prepare(entry, settings, progress, again=True)
-        return open_folder(folder, entry, settings)
-    return opened
+        return opened(folder, entry, settings)
+    return pair

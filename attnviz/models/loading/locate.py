@@ -11,24 +11,18 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final
 
 from attnviz.core.message import Message
-from attnviz.models.catalogue.lookup import Entry, allowed_entries, find
+from attnviz.models.catalogue import Entry, Source, allowed_entries, find
 from attnviz.models.loading import cache_folder
 from attnviz.models.settings import Settings, current
-
-if TYPE_CHECKING:
-    from attnviz.models.loading.gguf import Progress
-    from attnviz.models.loading.load_model import LoadedModel
-
-Source = Literal["cache", "wheel", "folder", "hub cache", "hub"]
 
 _FORMAT: Final = 1  # raise when what convert.py writes changes: older folders are then built again
 
 
 @dataclass(frozen=True)
-class State:
+class Availability:
     """Where a model would be loaded from right now."""
 
     entry: Entry
@@ -43,43 +37,38 @@ class State:
         return self.source is not None and self.source != "hub"
 
 
-def load(name: str, progress: Progress | None = None) -> LoadedModel:
-    """The model and tokenizer for a catalogue id, a hub id or a folder, ready to be captured."""
-    from attnviz.models.loading import load_model
-
-    return load_model.load(name, progress)
-
-
-def states(settings: Settings | None = None) -> list[State]:
+def availabilities(settings: Settings | None = None) -> list[Availability]:
     """The state of every model of the catalogue that may be loaded here."""
     settings = settings or current()
-    return [state_of(entry, settings) for entry in allowed_entries(settings)]
+    return [availability_of(entry, settings) for entry in allowed_entries(settings)]
 
 
-def state(name: str) -> State:
+def availability(name: str) -> Availability:
     """The state of one model, named as in `load`."""
     settings = current()
-    return state_of(find(name, settings), settings)
+    return availability_of(find(name, settings), settings)
 
 
-def state_of(entry: Entry, settings: Settings) -> State:
+def availability_of(entry: Entry, settings: Settings) -> Availability:
     """The first source that has it."""
     if entry.folder is not None:
-        return State(entry, "folder", entry.folder, True, Message("A folder on this machine"))
+        return Availability(entry, "folder", entry.folder, True, Message("A folder on this machine"))
     kept = kept_folder(entry, settings)
     if kept is not None and cache_folder.is_whole(kept):
-        return State(entry, "cache", kept, True, Message("Ready, in the app's cache"))
+        return Availability(entry, "cache", kept, True, Message("Ready, in the app's cache"))
     packaged = wheel_path(entry)
     if packaged is not None and kept is not None:
-        return State(entry, "wheel", packaged, False, Message("Installed; prepared once, which takes a few seconds"))
+        return Availability(
+            entry, "wheel", packaged, False, Message("Installed; prepared once, which takes a few seconds")
+        )
     if packaged is not None:
-        return State(entry, "wheel", packaged.parent, True, Message("Ready, installed as a package"))
+        return Availability(entry, "wheel", packaged.parent, True, Message("Ready, installed as a package"))
     snapshot = hub_snapshot(entry)
     if snapshot is not None:
-        return State(entry, "hub cache", snapshot, True, Message("Ready, downloaded earlier"))
+        return Availability(entry, "hub cache", snapshot, True, Message("Ready, downloaded earlier"))
     if settings.hub and entry.hub:
-        return State(entry, "hub", None, False, _download_note(entry))
-    return State(entry, None, None, False, _absent_note(entry))
+        return Availability(entry, "hub", None, False, _download_note(entry))
+    return Availability(entry, None, None, False, _absent_note(entry))
 
 
 def kept_folder(entry: Entry, settings: Settings) -> Path | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from attnviz.core.message import Problem
-from attnviz.models.catalogue.lookup import Entry
+from attnviz.models.catalogue import Entry
 from attnviz.models.loading import hardware
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.settings import Settings

@@ -1,0 +1,19 @@
+"""A sentence as a model reads it, and its tokens as a person reads them."""
+
+from attnviz.models.tokens.encoding import Frame, Tokens, encode, encode_target, frames
+from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis, project
+from attnviz.models.tokens.token_spans import TokenSpan
+from attnviz.models.tokens.token_text import token_label
+
+__all__ = [
+    "Frame",
+    "MatrixAxis",
+    "TokenSpan",
+    "Tokens",
+    "encode",
+    "encode_target",
+    "frames",
+    "matrix_axis",
+    "project",
+    "token_label",
+]

@@ -1,7 +1,7 @@
 """A sentence as a model reads it, and each of its tokens as a person reads it.
 
 >>> tokens = encode(loaded, "The cat sat.")
->>> [piece.label for piece in tokens.pieces]
+>>> [span.label for span in tokens.spans]
 ['The', 'cat', 'sat', '.']
 >>> trace = capture(loaded.model, **tokens.inputs)
 """
@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.tokens.token_spans import Piece, Raw, pieces_of, rest_of
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.tokens.token_spans import RawToken, TokenSpan, rest_of, spans_of
 from attnviz.models.tokens.tokenize import read, read_target
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from attnviz.models.loading.load_model import LoadedModel
 
 #: what is put around the sentence: as the tokenizer does, nothing, a beginning token too, a chat's turn
 Frame = Literal["usual", "none", "start", "chat"]
@@ -30,25 +30,25 @@ _TAIL_SHOWN: Final = 24
 
 @dataclass(frozen=True)
 class Tokens:
-    """One sentence, or two, in tokens. The spans of a segment's pieces, joined, are its text up to the cut."""
+    """One sentence, or two, in tokens. The spans of a segment's spans, joined, are its text up to the cut."""
 
     texts: tuple[str, ...]  #: what was typed, one per segment
-    pieces: tuple[Piece, ...]
-    rests: tuple[str, ...]  #: what of each text no piece covers: cut off, or white space alone
+    spans: tuple[TokenSpan, ...]
+    rests: tuple[str, ...]  #: what of each text no span covers: cut off, or white space alone
     inputs: dict[str, Any] = field(default_factory=dict)  #: tensors for the model's forward, batch of one
     frame: Frame = "usual"
     notices: tuple[Message, ...] = ()  #: what was cut
 
     def __len__(self) -> int:
-        return len(self.pieces)
+        return len(self.spans)
 
     @property
     def ids(self) -> tuple[int, ...]:
-        return tuple(piece.id for piece in self.pieces)
+        return tuple(span.id for span in self.spans)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(piece.label for piece in self.pieces)
+        return tuple(span.label for span in self.spans)
 
 
 def frames(loaded: LoadedModel) -> tuple[Frame, ...]:
@@ -81,8 +81,8 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
     if pair is not None and frame in ("start", "chat"):
         raise Problem("Two sentences go together only in the frame their encoder gives them")
     texts = tuple(_clean(each) for each in (text, pair) if each is not None)
-    raws, pieces, rests, notices = _read(loaded, texts, lambda heads: read(loaded.tokenizer, heads, frame))
-    return Tokens(texts, pieces, rests, _inputs(loaded, raws), frame, notices)
+    raws, spans, rests, notices = _read(loaded, texts, lambda heads: read(loaded.tokenizer, heads, frame))
+    return Tokens(texts, spans, rests, _inputs(loaded, raws), frame, notices)
 
 
 def encode_target(loaded: LoadedModel, text: str) -> Tokens:
@@ -94,26 +94,26 @@ def encode_target(loaded: LoadedModel, text: str) -> Tokens:
         start = getattr(config.get_text_config(decoder=True), "bos_token_id", None)
     if start is None:
         raise Problem("{name} does not say which token its decoder starts with", name=loaded.entry.name)
-    first = Raw(int(start), str(tokenizer.convert_ids_to_tokens(start)), 0, 0, special=True)
+    first = RawToken(int(start), str(tokenizer.convert_ids_to_tokens(start)), 0, 0, special=True)
     texts = (_clean(text),)
-    raws, pieces, rests, notices = _read(loaded, texts, lambda heads: [first, *read_target(tokenizer, heads[0])])
-    return Tokens(texts, pieces, rests, _ids(loaded, raws), notices=notices)
+    raws, spans, rests, notices = _read(loaded, texts, lambda heads: [first, *read_target(tokenizer, heads[0])])
+    return Tokens(texts, spans, rests, _ids(loaded, raws), notices=notices)
 
 
 def _read(
-    loaded: LoadedModel, texts: tuple[str, ...], tokenize: Callable[[tuple[str, ...]], list[Raw]]
-) -> tuple[list[Raw], tuple[Piece, ...], tuple[str, ...], tuple[Message, ...]]:
-    """Tokens within the limit, their pieces, what of each text is left, and what there is to say about that."""
+    loaded: LoadedModel, texts: tuple[str, ...], tokenize: Callable[[tuple[str, ...]], list[RawToken]]
+) -> tuple[list[RawToken], tuple[TokenSpan, ...], tuple[str, ...], tuple[Message, ...]]:
+    """Tokens within the limit, their spans, what of each text is left, and what there is to say about that."""
     limit = loaded.max_tokens
     heads = tuple(each[: limit * _MOST_CHARACTERS] for each in texts)
     raws = tokenize(heads)
     kept, shortened = _cut(raws, limit)
     if not kept:
         raise Problem("The sentence is empty: type at least one character")
-    pieces = pieces_of(loaded.tokenizer, heads, kept, shortened)
-    rests = tuple(rest_of(pieces, whole, segment) for segment, whole in enumerate(texts))
+    spans = spans_of(loaded.tokenizer, heads, kept, shortened)
+    rests = tuple(rest_of(spans, whole, segment) for segment, whole in enumerate(texts))
     told = [s for s, (whole, head) in enumerate(zip(texts, heads, strict=True)) if s in shortened or head != whole]
-    return kept, pieces, rests, tuple(_notice(texts[s], rests[s], limit) for s in told if rests[s])
+    return kept, spans, rests, tuple(_notice(texts[s], rests[s], limit) for s in told if rests[s])
 
 
 def _clean(text: str) -> str:
@@ -129,7 +129,7 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def _cut(raws: list[Raw], limit: int) -> tuple[list[Raw], frozenset[int]]:
+def _cut(raws: list[RawToken], limit: int) -> tuple[list[RawToken], frozenset[int]]:
     """At most `limit` tokens, and which segments lost some.
 
     The frame stays, the longer sentence gives first, no character is left in halves.
@@ -153,7 +153,7 @@ def _notice(text: str, rest: str, limit: int) -> Message:
     )
 
 
-def _inputs(loaded: LoadedModel, raws: list[Raw]) -> dict[str, Tensor]:
+def _inputs(loaded: LoadedModel, raws: list[RawToken]) -> dict[str, Tensor]:
     import torch
 
     tokenizer: Any = loaded.tokenizer
@@ -163,7 +163,7 @@ def _inputs(loaded: LoadedModel, raws: list[Raw]) -> dict[str, Tensor]:
     return inputs
 
 
-def _ids(loaded: LoadedModel, raws: list[Raw]) -> dict[str, Tensor]:
+def _ids(loaded: LoadedModel, raws: list[RawToken]) -> dict[str, Tensor]:
     import torch
 
     ids = torch.tensor([[raw.id for raw in raws]], device=loaded.model.device)

@@ -1,7 +1,7 @@
-"""What stands along the sides of an attention matrix: pieces or words, special tokens shown or hidden.
+"""What stands along the sides of an attention matrix: spans or words, special tokens shown or hidden.
 
-Weights are summed over the key pieces of a word (a query gives a word what it gives its pieces) and
-averaged over the query pieces of a word (a word is the mean of its pieces), so that rows that summed
+Weights are summed over the key spans of a word (a query gives a word what it gives its spans) and
+averaged over the query spans of a word (a word is the mean of its spans), so that rows that summed
 to 1 still do. Hiding special tokens takes their rows and columns out; what the remaining rows lost
 can be given back in proportion, or left missing. Each choice is said in `notes`.
 """
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Axis:
+class MatrixAxis:
     """The places along one side of a matrix, and which positions of the model each stands for."""
 
     labels: tuple[str, ...]
-    positions: tuple[tuple[int, ...], ...]  #: ascending; one position each, unless pieces are merged to words
+    positions: tuple[tuple[int, ...], ...]  #: ascending; one position each, unless spans are merged to words
     special: tuple[bool, ...]
     segment: tuple[int, ...]
     merged: bool = False
@@ -38,33 +38,33 @@ class Axis:
         """What was done to the weights, in words."""
         told = []
         if self.merged:
-            told.append(Message("Weights to the pieces of a word are added up; those from its pieces are averaged"))
+            told.append(Message("Weights to the spans of a word are added up; those from its spans are averaged"))
         if self.hidden:
             told.append(Message("{count} special tokens are not shown", {"count": self.hidden}))
         return tuple(told)
 
 
-def axis(tokens: Tokens, words: bool = False, specials: bool = True) -> Axis:
-    """One place per piece, or per word; with the special tokens or without."""
+def matrix_axis(tokens: Tokens, words: bool = False, specials: bool = True) -> MatrixAxis:
+    """One place per span, or per word; with the special tokens or without."""
     groups: dict[object, list[int]] = {}
-    for piece in tokens.pieces:
-        if piece.special and not specials:
+    for span in tokens.spans:
+        if span.special and not specials:
             continue
-        key = (piece.segment, piece.word) if words and piece.word is not None else ("alone", piece.position)
-        groups.setdefault(key, []).append(piece.position)
+        key = (span.segment, span.word) if words and span.word is not None else ("alone", span.position)
+        groups.setdefault(key, []).append(span.position)
     placed = tuple(tuple(group) for group in groups.values())
-    first = [tokens.pieces[group[0]] for group in placed]
-    return Axis(
+    first = [tokens.spans[group[0]] for group in placed]
+    return MatrixAxis(
         labels=tuple(_label(tokens, group) for group in placed),
         positions=placed,
-        special=tuple(piece.special for piece in first),
-        segment=tuple(piece.segment for piece in first),
+        special=tuple(span.special for span in first),
+        segment=tuple(span.segment for span in first),
         merged=words,
-        hidden=0 if specials else sum(piece.special for piece in tokens.pieces),
+        hidden=0 if specials else sum(span.special for span in tokens.spans),
     )
 
 
-def project(weights: Tensor, queries: Axis, keys: Axis, renormalise: bool = False) -> Tensor:
+def project(weights: Tensor, queries: MatrixAxis, keys: MatrixAxis, renormalise: bool = False) -> Tensor:
     """Weights (..., Q, K) between positions as weights between the places of two axes.
 
     `renormalise` divides each row by its sum where something of it is left; it is meant for
@@ -80,7 +80,7 @@ def project(weights: Tensor, queries: Axis, keys: Axis, renormalise: bool = Fals
     return placed / total.masked_fill(total == 0, 1.0)
 
 
-def _joined(weights: Tensor, side: Axis, dim: int) -> Tensor:
+def _joined(weights: Tensor, side: MatrixAxis, dim: int) -> Tensor:
     """Sums over the positions of each place along `dim`; nothing is computed where places are positions."""
     import torch
 
@@ -97,9 +97,9 @@ def _joined(weights: Tensor, side: Axis, dim: int) -> Tensor:
 
 
 def _label(tokens: Tokens, group: tuple[int, ...]) -> str:
-    """A word is labelled by what its pieces spell, as the model reads them."""
-    pieces = [tokens.pieces[position] for position in group]
-    if len(pieces) == 1:
-        return pieces[0].label
-    spelled = "".join(p.text for p in pieces if p.part is None or p.part[0] == 1)
-    return token_text.label(spelled)
+    """A word is labelled by what its spans spell, as the model reads them."""
+    spans = [tokens.spans[position] for position in group]
+    if len(spans) == 1:
+        return spans[0].label
+    spelled = "".join(p.text for p in spans if p.part is None or p.part[0] == 1)
+    return token_text.token_label(spelled)

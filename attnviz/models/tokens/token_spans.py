@@ -10,7 +10,7 @@ from attnviz.models.tokens import token_text
 
 
 @dataclass(frozen=True)
-class Raw:
+class RawToken:
     """A token as the tokenizer gives it; `start` and `end` are characters of its own sentence."""
 
     id: int
@@ -21,14 +21,14 @@ class Raw:
     segment: int = 0
     type: int = 0  #: the token type the model is told
 
-    def shares_with(self, later: Raw) -> bool:
+    def shares_with(self, later: RawToken) -> bool:
         """Whether both hold bytes of one character."""
         same = self.segment == later.segment and not self.special and not later.special
         return same and self.end > self.start and later.end > later.start and later.start < self.end
 
 
 @dataclass(frozen=True)
-class Piece:
+class TokenSpan:
     """One position. Spans of a segment follow each other without gap: white space belongs to what comes after it."""
 
     position: int
@@ -43,7 +43,9 @@ class Piece:
     part: tuple[int, int] | None = None  #: (2, 3): the second of three tokens that spell one character
 
 
-def pieces_of(tokenizer: Any, texts: tuple[str, ...], raws: list[Raw], cut: frozenset[int]) -> tuple[Piece, ...]:
+def spans_of(
+    tokenizer: Any, texts: tuple[str, ...], raws: list[RawToken], cut: frozenset[int]
+) -> tuple[TokenSpan, ...]:
     """The tokens in order with their labels, spans, words and shares of characters; `cut` segments end early."""
     spell = token_text.speller(tokenizer)
     spelled = [spell(raw.piece) for raw in raws]
@@ -56,25 +58,25 @@ def pieces_of(tokenizer: Any, texts: tuple[str, ...], raws: list[Raw], cut: froz
         here = texts[raw.segment][raw.start : raw.end]
         part = parts[i]
         text = here if part else spelled[i].decode("utf-8", "replace")
-        shown = token_text.part_label(here, part) if part else token_text.label(text)
-        made.append(Piece(i, raw.id, shown, text, *spans[i], words[i], raw.special, raw.segment, part))
+        shown = token_text.part_label(here, part) if part else token_text.token_label(text)
+        made.append(TokenSpan(i, raw.id, shown, text, *spans[i], words[i], raw.special, raw.segment, part))
     return tuple(made)
 
 
-def rest_of(pieces: tuple[Piece, ...], text: str, segment: int) -> str:
-    """What of a segment's text comes after its last piece."""
-    return text[max((p.end for p in pieces if p.segment == segment and not p.special), default=0) :]
+def rest_of(spans: tuple[TokenSpan, ...], text: str, segment: int) -> str:
+    """What of a segment's text comes after its last span."""
+    return text[max((p.end for p in spans if p.segment == segment and not p.special), default=0) :]
 
 
-def _without_phantom_space(raw: Raw, spelled: bytes, texts: tuple[str, ...]) -> Raw:
+def _without_phantom_space(raw: RawToken, spelled: bytes, texts: tuple[str, ...]) -> RawToken:
     """A lone ▁ that the tokenizer put before the first word claims that word's first letter: it has no span."""
     here = texts[raw.segment][raw.start : raw.end]
     if raw.special or not here or here.isspace() or spelled.strip(b" "):
         return raw
-    return Raw(raw.id, raw.piece, raw.start, raw.start, raw.special, raw.segment, raw.type)
+    return RawToken(raw.id, raw.piece, raw.start, raw.start, raw.special, raw.segment, raw.type)
 
 
-def _parts(raws: list[Raw], spelled: list[bytes]) -> list[tuple[int, int] | None]:
+def _parts(raws: list[RawToken], spelled: list[bytes]) -> list[tuple[int, int] | None]:
     """For runs of tokens that hold bytes of the same character: which one of how many."""
     parts: list[tuple[int, int] | None] = [None] * len(raws)
     start = 0
@@ -96,7 +98,7 @@ def _is_text(spelled: bytes) -> bool:
     return True
 
 
-def _spans(raws: list[Raw], texts: tuple[str, ...], cut: frozenset[int]) -> list[tuple[int, int]]:
+def _spans(raws: list[RawToken], texts: tuple[str, ...], cut: frozenset[int]) -> list[tuple[int, int]]:
     """Spans that follow each other: each begins where the one before ended; the last takes what is left."""
     cursor = [0] * len(texts)
     spans = []
@@ -112,7 +114,7 @@ def _spans(raws: list[Raw], texts: tuple[str, ...], cut: frozenset[int]) -> list
     return spans
 
 
-def _words(raws: list[Raw], texts: tuple[str, ...]) -> list[int | None]:
+def _words(raws: list[RawToken], texts: tuple[str, ...]) -> list[int | None]:
     """The word of each piece; a lone space goes with what follows, other white space is a word of its own."""
     words: list[int | None] = [None] * len(raws)
     for segment, text in enumerate(texts):
@@ -129,7 +131,7 @@ def _words(raws: list[Raw], texts: tuple[str, ...]) -> list[int | None]:
     return words
 
 
-def _key(raw: Raw, text: str, numbers: list[int], position: int) -> object:
+def _key(raw: RawToken, text: str, numbers: list[int], position: int) -> object:
     """What names the piece's word; None: the word of the next piece."""
     word = next((numbers[c] for c in range(raw.start, raw.end) if numbers[c] >= 0), None)
     if word is not None:

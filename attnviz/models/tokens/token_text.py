@@ -39,7 +39,7 @@ def speller(tokenizer: Any) -> Callable[[str], bytes]:
     return spell
 
 
-def label(spelled: str) -> str:
+def token_label(spelled: str) -> str:
     """A piece's text for an axis: no outer spaces, everything in it visible, never empty."""
     bare = spelled if spelled.isspace() else spelled.strip(" ")
     return "".join(_visible(c, alone=i == 0) for i, c in enumerate(bare)) or "∅"
@@ -47,7 +47,7 @@ def label(spelled: str) -> str:
 
 def part_label(characters: str, part: tuple[int, int]) -> str:
     """The label of a piece that holds some bytes of a character: the character, and which share of it."""
-    return f"{label(characters)} {part[0]}/{part[1]}"
+    return f"{token_label(characters)} {part[0]}/{part[1]}"
 
 
 def _visible(character: str, alone: bool) -> str:

@@ -7,24 +7,24 @@ import unicodedata
 from typing import Any, Final
 
 from attnviz.core.message import Problem
-from attnviz.models.tokens.token_spans import Raw
+from attnviz.models.tokens.token_spans import RawToken
 from attnviz.models.tokens.token_text import speller
 
 _switching: Final = threading.Lock()  # a translator's tokenizer is put in another state while it reads a target
 
 
-def read(tokenizer: Any, texts: tuple[str, ...], frame: str) -> list[Raw]:
+def read(tokenizer: Any, texts: tuple[str, ...], frame: str) -> list[RawToken]:
     """The tokens of one sentence or two inside the frame asked for."""
     if frame == "chat":
         return _read_chat(tokenizer, texts[0])
     raws = _read_plain(tokenizer, texts, specials=frame != "none")
     if frame == "start":
         start = tokenizer.bos_token_id
-        raws.insert(0, Raw(start, tokenizer.convert_ids_to_tokens(start), 0, 0, special=True))
+        raws.insert(0, RawToken(start, tokenizer.convert_ids_to_tokens(start), 0, 0, special=True))
     return raws
 
 
-def read_target(tokenizer: Any, text: str) -> list[Raw]:
+def read_target(tokenizer: Any, text: str) -> list[RawToken]:
     """The tokens of a sentence in the language a translator writes, with nothing around it."""
     if getattr(tokenizer, "is_fast", False):
         return _read_fast(tokenizer, (text,), specials=False)
@@ -33,7 +33,7 @@ def read_target(tokenizer: Any, text: str) -> list[Raw]:
         return _placed(tokenizer, ids, text, 0)
 
 
-def _read_chat(tokenizer: Any, text: str) -> list[Raw]:
+def _read_chat(tokenizer: Any, text: str) -> list[RawToken]:
     """The sentence as the user's turn of a chat, with everything the template puts around it."""
     turns = [{"role": "user", "content": text}]
     said = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
@@ -48,33 +48,33 @@ def _read_chat(tokenizer: Any, text: str) -> list[Raw]:
     for raw in _read_plain(tokenizer, (said,), specials=False):
         start, end = (min(max(at - offset, 0), len(text)) for at in (raw.start, raw.end))
         added = start == end and raw.end > raw.start
-        raws.append(Raw(raw.id, raw.piece, start, end, added, 0, raw.type))
+        raws.append(RawToken(raw.id, raw.piece, start, end, added, 0, raw.type))
     return raws
 
 
-def _read_plain(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[Raw]:
+def _read_plain(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[RawToken]:
     if getattr(tokenizer, "is_fast", False):
         return _read_fast(tokenizer, texts, specials)
     return _read_slow(tokenizer, texts, specials)
 
 
-def _read_fast(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[Raw]:
+def _read_fast(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[RawToken]:
     found = tokenizer(*texts, add_special_tokens=specials, verbose=False).encodings[0]
     raws, segment = [], 0
     columns = zip(found.ids, found.tokens, found.offsets, found.sequence_ids, found.type_ids, strict=True)
     for i, piece, (start, end), sequence, kind in columns:
         segment = segment if sequence is None else sequence
-        raws.append(Raw(i, piece, start, end, sequence is None, segment, kind))
+        raws.append(RawToken(i, piece, start, end, sequence is None, segment, kind))
     return raws
 
 
-def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[Raw]:
+def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[RawToken]:
     """No offsets are to be had: each sentence is found again inside the whole, by its own tokens."""
     with _switching:
         bodies = [tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"] for text in texts]
         whole = tokenizer(*texts, verbose=False) if specials else {"input_ids": [i for body in bodies for i in body]}
     ids, kinds = list(whole["input_ids"]), whole.get("token_type_ids")
-    raws: list[Raw] = []
+    raws: list[RawToken] = []
     at = 0
     for segment, (text, body) in enumerate(zip(texts, bodies, strict=True)):
         begin = _find(ids, body, at)
@@ -83,17 +83,19 @@ def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[R
         at = begin + len(body)
     raws += [_added(tokenizer, i, len(texts) - 1) for i in ids[at:]]
     if kinds:
-        raws = [Raw(r.id, r.piece, r.start, r.end, r.special, r.segment, k) for r, k in zip(raws, kinds, strict=True)]
+        raws = [
+            RawToken(r.id, r.piece, r.start, r.end, r.special, r.segment, k) for r, k in zip(raws, kinds, strict=True)
+        ]
     return raws
 
 
-def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[Raw]:
+def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[RawToken]:
     """Tokens of a text with no offsets: their pieces are looked for in it, in order."""
     spell = speller(tokenizer)
     pieces = tokenizer.convert_ids_to_tokens(ids)
     spans = align([spell(piece).decode("utf-8", "replace") for piece in pieces], text)
     together = zip(ids, pieces, spans, strict=True)
-    return [Raw(i, piece, *span, special=False, segment=segment) for i, piece, span in together]
+    return [RawToken(i, piece, *span, special=False, segment=segment) for i, piece, span in together]
 
 
 def align(spelled: list[str], text: str) -> list[tuple[int, int]]:
@@ -122,5 +124,5 @@ def _find(ids: list[int], body: list[int], start: int) -> int:
     return next((at for at in range(start, len(ids) - len(body) + 1) if ids[at : at + len(body)] == body), start)
 
 
-def _added(tokenizer: Any, i: int, segment: int) -> Raw:
-    return Raw(i, tokenizer.convert_ids_to_tokens(i), 0, 0, special=True, segment=segment)
+def _added(tokenizer: Any, i: int, segment: int) -> RawToken:
+    return RawToken(i, tokenizer.convert_ids_to_tokens(i), 0, 0, special=True, segment=segment)

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.experiments.building.embeddings import Rows
-from attnviz.ui.shared.text import plain, quoted
+from attnviz.experiments.building import attention_by_hand, embeddings
+from attnviz.ui.shared import plain, quoted
 from attnviz.words import _, ngettext
 
 
@@ -17,10 +16,10 @@ from attnviz.words import _, ngettext
 class Seen:
     """What is on show: a pass, one head and one sentence of it, and where its vectors are from."""
 
-    result: Result
+    result: attention_by_hand.Result
     head: int
     sentence: int
-    vectors: Rows | None
+    vectors: embeddings.Rows | None
 
     def cut(self, name: str) -> np.ndarray:
         """The matrix of one tensor (B, H, ...) that is on show."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.building import generated_code
-from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.ui.building import choices
-from attnviz.ui.shared import widgets
-from attnviz.ui.shared.text import spoken
+from attnviz.experiments.building import attention_by_hand, generated_code
+from attnviz.ui.building import building_choices
+from attnviz.ui.shared import spoken, widgets
 from attnviz.words import _
 
 
-def panel(result: Result) -> None:
+def panel(result: attention_by_hand.Result) -> None:
     """The end of the page."""
     st.subheader(_("The same in PyTorch"), anchor=False)
     shown = {
@@ -20,7 +18,7 @@ def panel(result: Result) -> None:
         "sdpa": "F.scaled_dot_product_attention",
         "mha": "nn.MultiheadAttention",
     }
-    which = widgets.one_of(choices.CODE, _("Written as"), shown, label_visibility="collapsed")
+    which = widgets.one_of(building_choices.CODE, _("Written as"), shown, label_visibility="collapsed")
     if which == "module":
         _module(result)
     elif which == "sdpa":
@@ -35,7 +33,7 @@ def panel(result: Result) -> None:
         _multihead(result)
 
 
-def _module(result: Result) -> None:
+def _module(result: attention_by_hand.Result) -> None:
     lines = len(generated_code.module(result.config).splitlines())
     said = _("{n} lines with nothing that this configuration does not use; below them this page's numbers.").format(
         n=lines
@@ -48,7 +46,7 @@ def _module(result: Result) -> None:
     st.code(generated_code.program(result), language="python")
 
 
-def _multihead(result: Result) -> None:
+def _multihead(result: attention_by_hand.Result) -> None:
     code = generated_code.multihead(result.config)
     if code is None:
         st.info(_("nn.MultiheadAttention cannot say this configuration."), icon="✋")

@@ -8,10 +8,9 @@ from typing import Any, cast
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
-from attnviz.experiments.building.embeddings import Rows, rows
-from attnviz.experiments.building.inputs import MOST_WORDS, Config, MaskName, Position
-from attnviz.models.loading import locate
-from attnviz.ui.building import choices
+from attnviz.experiments.building import embeddings, inputs
+from attnviz.models.loading import availabilities
+from attnviz.ui.building import building_choices
 from attnviz.ui.shared import link_state, model_cache, widgets
 from attnviz.words import _
 
@@ -20,22 +19,24 @@ from attnviz.words import _
 class Asked:
     """The configuration, where its vectors are from, and what had to be cut."""
 
-    config: Config
-    vectors: Rows | None
+    config: inputs.Config
+    vectors: embeddings.Rows | None
     notices: tuple[Message, ...]
 
 
 def ask() -> Asked:
     """Draw the controls and answer what was asked for."""
-    chosen: dict[str, Any] = {"edits": link_state.value(choices.EDITS)}
+    chosen: dict[str, Any] = {"edits": link_state.value(building_choices.EDITS)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(width=330)
         with st.container(width=126):
             kinds = {"self": _("self"), "cross": _("cross")}
-            cross = widgets.one_of(choices.KIND, _("Attention"), kinds) == "cross"
+            cross = widgets.one_of(building_choices.KIND, _("Attention"), kinds) == "cross"
         with st.container(width=96):
             chosen["n_heads"] = int(
-                widgets.one_of(choices.HEADS, _("Query heads"), _numbers(choices.HEADS.ids), style="select")
+                widgets.one_of(
+                    building_choices.HEADS, _("Query heads"), _numbers(building_choices.HEADS.ids), style="select"
+                )
             )
         with st.container(width=164):
             chosen["mask"] = _mask(cross)
@@ -43,65 +44,69 @@ def ask() -> Asked:
             chosen["position"] = _position(cross)
         with st.popover(_("More"), icon=":material/tune:"):
             chosen |= _sizes(chosen["n_heads"], chosen["mask"]) | _switches()
-            source = widgets.one_of(choices.VECTORS, _("Word vectors"), _sources(), usual="random", style="select")
-            chosen["seed"] = widgets.slider(choices.SEED, _("Random seed"))
+            source = widgets.one_of(
+                building_choices.VECTORS, _("Word vectors"), _sources(), usual="random", style="select"
+            )
+            chosen["seed"] = widgets.slider(building_choices.SEED, _("Random seed"))
     with sentences:
         text, other = _sentences(cross)
     if cross and not other.strip():
         raise Problem(
-            "Cross-attention needs a second sentence, of 1 to {most} words, for keys and values", most=MOST_WORDS
+            "Cross-attention needs a second sentence, of 1 to {most} words, for keys and values", most=inputs.MOST_WORDS
         )
     return _asked(text, other if cross else "", source, chosen)
 
 
 def _sentences(cross: bool) -> tuple[str, str]:
     text = widgets.text(
-        choices.SENTENCE,
+        building_choices.SENTENCE,
         _("Sentence (queries)") if cross else _("Sentence"),
-        help=_("Up to {most} words: each becomes one row of X.").format(most=MOST_WORDS),
+        help=_("Up to {most} words: each becomes one row of X.").format(most=inputs.MOST_WORDS),
     )
-    return text, widgets.text(choices.OTHER, _("Sentence (keys and values)")) if cross else ""
+    return text, widgets.text(building_choices.OTHER, _("Sentence (keys and values)")) if cross else ""
 
 
-def _mask(cross: bool) -> MaskName:
+def _mask(cross: bool) -> inputs.MaskName:
     masks = {"none": _("none"), "padding": _("last key is padding")}
     if not cross:
         masks = {"none": _("none"), "causal": _("causal"), "window": _("window"), "padding": _("last key is padding")}
-    return cast(MaskName, widgets.one_of(choices.MASK, _("Mask"), masks, style="select"))
+    return cast(inputs.MaskName, widgets.one_of(building_choices.MASK, _("Mask"), masks, style="select"))
 
 
-def _position(cross: bool) -> Position:
+def _position(cross: bool) -> inputs.PositionChoice:
     places = {"none": _("none"), "sinusoidal": _("sinusoidal")}
     if not cross:
         places |= {"rope": "RoPE", "alibi": "ALiBi"}
-    return cast(Position, widgets.one_of(choices.POSITION, _("Position"), places, style="select"))
+    return cast(inputs.PositionChoice, widgets.one_of(building_choices.POSITION, _("Position"), places, style="select"))
 
 
-def _sizes(heads: int, mask: MaskName) -> dict[str, Any]:
+def _sizes(heads: int, mask: inputs.MaskName) -> dict[str, Any]:
     """Widths and counts that a first look does not need."""
     divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
-    chosen: dict[str, Any] = {"n_kv_heads": int(widgets.one_of(choices.KV_HEADS, _("Key/value heads"), divisors))}
-    chosen["d_model"] = widgets.slider(choices.D_MODEL, _("Model width M"))
-    chosen["d_head"] = width = widgets.slider(choices.D_HEAD, _("Head width D"))
-    widths = _numbers(choices.D_VALUE.ids) | {"same": _("as D")}
-    value = widgets.one_of(choices.D_VALUE, _("Value width Dv"), widths, style="select")
+    chosen: dict[str, Any] = {
+        "n_kv_heads": int(widgets.one_of(building_choices.KV_HEADS, _("Key/value heads"), divisors))
+    }
+    chosen["d_model"] = widgets.slider(building_choices.D_MODEL, _("Model width M"))
+    chosen["d_head"] = width = widgets.slider(building_choices.D_HEAD, _("Head width D"))
+    widths = _numbers(building_choices.D_VALUE.ids) | {"same": _("as D")}
+    value = widgets.one_of(building_choices.D_VALUE, _("Value width Dv"), widths, style="select")
     chosen["d_value"] = width if value == "same" else int(value)
-    chosen["batch"] = widgets.slider(choices.BATCH, _("Sentences in the batch"))
+    chosen["batch"] = widgets.slider(building_choices.BATCH, _("Sentences in the batch"))
     if mask == "window":
-        chosen["window"] = widgets.slider(choices.WINDOW, _("Window, in keys"))
+        chosen["window"] = widgets.slider(building_choices.WINDOW, _("Window, in keys"))
     return chosen
 
 
 def _switches() -> dict[str, Any]:
     """What is done besides, and whether dropout acts."""
     chosen: dict[str, Any] = {
-        "packed": widgets.toggle(choices.PACKED, _("One packed projection")),
-        "bias": widgets.toggle(choices.BIAS, _("Bias in the projections")),
-        "qk_norm": widgets.toggle(choices.QK_NORM, _("Normalise Q and K")),
-        "scaled": widgets.toggle(choices.SCALED, _("Divide scores by √D")),
+        "packed": widgets.toggle(building_choices.PACKED, _("One packed projection")),
+        "bias": widgets.toggle(building_choices.BIAS, _("Bias in the projections")),
+        "qk_norm": widgets.toggle(building_choices.QK_NORM, _("Normalise Q and K")),
+        "scaled": widgets.toggle(building_choices.SCALED, _("Divide scores by √D")),
     }
-    dropout = widgets.slider(choices.DROPOUT, _("Dropout"), step=0.1)
-    training = widgets.toggle(choices.TRAINING, _("Training mode"), help=_("Dropout acts in training alone."))
+    dropout = widgets.slider(building_choices.DROPOUT, _("Dropout"), step=0.1)
+    training = widgets.toggle(building_choices.TRAINING, _("Training mode"), help=_("Dropout acts in training alone."))
     return chosen | {"dropout": round(dropout, 2), "training": training}
 
 
@@ -112,7 +117,7 @@ def _numbers(ids: tuple[str, ...]) -> dict[str, str]:
 def _sources() -> dict[str, str]:
     """Random vectors, and the models on this machine whose embedding rows can be had."""
     found = {"random": _("random, by seed")}
-    for state in locate.states():
+    for state in availabilities():
         if state.on_this_machine and state.entry.kind != "pictures":
             found[state.entry.id] = _("rows of {name}").format(name=state.entry.name)
     return found
@@ -120,16 +125,21 @@ def _sources() -> dict[str, str]:
 
 def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
     """The words cut to what fits, their vectors, and the configuration."""
-    sides = [tuple(side[: choices.LONGEST].split()) for side in (text, other)]
+    sides = [tuple(side[: building_choices.LONGEST].split()) for side in (text, other)]
     notices = [
-        Message("Of {n} words the first {most} are used.", {"n": len(side), "most": MOST_WORDS})
+        Message("Of {n} words the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})
         for side in sides
-        if len(side) > MOST_WORDS
+        if len(side) > inputs.MOST_WORDS
     ]
-    words, others = (side[:MOST_WORDS] for side in sides)
+    words, others = (side[: inputs.MOST_WORDS] for side in sides)
     vectors = None
     if source != "random" and words:
-        vectors = rows(model_cache.model(source), text[: choices.LONGEST], other[: choices.LONGEST], chosen["d_model"])
+        vectors = embeddings.rows(
+            model_cache.model(source),
+            text[: building_choices.LONGEST],
+            other[: building_choices.LONGEST],
+            chosen["d_model"],
+        )
         words, others = vectors.words, vectors.other
     given = vectors.rows if vectors else ()
-    return Asked(Config(words=words, other=others, rows=given, **chosen), vectors, tuple(notices))
+    return Asked(inputs.Config(words=words, other=others, rows=given, **chosen), vectors, tuple(notices))

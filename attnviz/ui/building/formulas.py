@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.experiments.building.steps import sizes
+from attnviz.experiments.building import attention_by_hand, steps
 from attnviz.figures.theme import K_VERMILION, Q_BLUE, V_GREEN
 
 
@@ -18,22 +17,22 @@ def coloured(letter: str, colour: str) -> str:
 Q, K, V = coloured("Q", Q_BLUE), coloured("K", K_VERMILION), coloured("V", V_GREEN)
 
 
-def formula(step: str, result: Result) -> str:
+def formula(step: str, result: attention_by_hand.Result) -> str:
     """LaTeX of one step."""
     return _FORMULAS[step](result)
 
 
-def _embed(result: Result) -> str:
-    n = sizes(result)
+def _embed(result: attention_by_hand.Result) -> str:
+    n = steps.sizes(result)
     return rf"X \in \mathbb{{R}}^{{{n['Q']} \times {n['M']}}}"
 
 
-def _position(result: Result) -> str:
+def _position(result: attention_by_hand.Result) -> str:
     m = result.config.d_model
     return rf"X = E + P,\quad P_{{p,2i}} = \sin\frac{{p}}{{10000^{{2i/M}}}},\; M={m}"
 
 
-def _project(result: Result) -> str:
+def _project(result: attention_by_hand.Result) -> str:
     config = result.config
     y = "Y" if config.cross else "X"
     colours = {"Q": Q_BLUE, "K": K_VERMILION, "V": V_GREEN}
@@ -49,37 +48,37 @@ def _project(result: Result) -> str:
     return rf"{made['Q']} = X\,{coloured('W_Q', Q_BLUE)},\quad {together}" if config.cross else together
 
 
-def _split(result: Result) -> str:
-    n = sizes(result)
+def _split(result: attention_by_hand.Result) -> str:
+    n = steps.sizes(result)
     return rf"{Q}_h = {Q}[:,\, hD : (h{{+}}1)D],\quad H={n['H']},\; G={n['G']},\; D={n['D']},\; D_v={n['Dv']}"
 
 
-def _qk_norm(result: Result) -> str:
+def _qk_norm(result: attention_by_hand.Result) -> str:
     d = result.config.d_head
     mean = rf"\tfrac{{1}}{{{d}}}\sum_c {Q}_{{ic}}^2"
     return rf"\hat{{{Q}}}_i = \frac{{{Q}_i}}{{\sqrt{{{mean} + \varepsilon}}}},\quad \varepsilon = 10^{{-6}}"
 
 
-def _rotate(result: Result) -> str:
+def _rotate(result: attention_by_hand.Result) -> str:
     d = result.config.d_head
     turned = r"(a, b) \to (a\cos\theta - b\sin\theta,\; b\cos\theta + a\sin\theta)"
     angle = rf"\theta_{{p,i}} = p \cdot 10000^{{-2i/{d}}}"
     return rf"\begin{{gathered}} {angle} \\ {turned} \end{{gathered}}"
 
 
-def _scores(result: Result) -> str:
-    n = sizes(result)
+def _scores(result: attention_by_hand.Result) -> str:
+    n = steps.sizes(result)
     return rf"S = {Q}_h {K}_g^{{\top}} \in \mathbb{{R}}^{{{n['Q']} \times {n['K']}}}"
 
 
-def _scale(result: Result) -> str:
+def _scale(result: attention_by_hand.Result) -> str:
     d = result.config.d_head
     if not result.config.scaled:
         return rf"S \;\text{{unscaled}},\quad \sqrt{{D}} = \sqrt{{{d}}} = {math.sqrt(d):.3f}"
     return rf"\frac{{S}}{{\sqrt{{D}}}} = \frac{{S}}{{\sqrt{{{d}}}}} = {1 / math.sqrt(d):.3f}\, S"
 
 
-def _bias(result: Result) -> str:
+def _bias(result: attention_by_hand.Result) -> str:
     slopes = [
         -float(result.tensors["bias"][h, 0, -1]) / max(1, len(result.k_words[0]) - 1)
         for h in range(result.config.n_heads)
@@ -88,43 +87,43 @@ def _bias(result: Result) -> str:
     return rf"S_{{ij}} - m_h\,|i - j|,\quad m = ({listed})"
 
 
-def _mask(result: Result) -> str:
+def _mask(result: attention_by_hand.Result) -> str:
     kept, all_ = int(result.tensors["mask"].sum()), result.tensors["mask"].size
     return rf"S_{{ij}} = -\infty \;\text{{where}}\; \text{{mask}}_{{ij}} = 0 \quad ({all_ - kept}/{all_})"
 
 
-def _softmax(result: Result) -> str:
+def _softmax(result: attention_by_hand.Result) -> str:
     return rf"A_{{ij}} = \frac{{e^{{S_{{ij}}}}}}{{\sum_{{j'=1}}^{{{len(result.k_words[0])}}} e^{{S_{{ij'}}}}}}"
 
 
-def _dropout(result: Result) -> str:
+def _dropout(result: attention_by_hand.Result) -> str:
     p = result.config.dropout
     return rf"A \odot \frac{{\text{{kept}}}}{{1-p}},\quad p = {p:g}"
 
 
-def _sum(result: Result) -> str:
+def _sum(result: attention_by_hand.Result) -> str:
     return rf"O_h = A_h {V}_g"
 
 
-def _merge(result: Result) -> str:
+def _merge(result: attention_by_hand.Result) -> str:
     parts = ",\\, ".join(f"O_{h + 1}" for h in range(result.config.n_heads))
     return rf"O = [\,{parts}\,]"
 
 
-def _output(result: Result) -> str:
+def _output(result: attention_by_hand.Result) -> str:
     return r"\text{Out} = O\,W_O" + (" + b_O" if result.config.bias else "")
 
 
-def _residual(result: Result) -> str:
+def _residual(result: attention_by_hand.Result) -> str:
     return r"Z = X + \text{Out}"
 
 
-def _norm(result: Result) -> str:
+def _norm(result: attention_by_hand.Result) -> str:
     m = result.config.d_model
     return rf"N = \frac{{Z - \mu}}{{\sqrt{{\sigma^2 + \varepsilon}}}},\quad \mu, \sigma^2 \;\text{{over}}\; M = {m}"
 
 
-_FORMULAS: dict[str, Callable[[Result], str]] = {
+_FORMULAS: dict[str, Callable[[attention_by_hand.Result], str]] = {
     "embed": _embed,
     "position": _position,
     "project": _project,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.building import many_heads
-from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.figures import build as figures
-from attnviz.ui.building import choices
+from attnviz.experiments.building import attention_by_hand, many_heads
+from attnviz.figures import building_figures as figures
+from attnviz.ui.building import building_choices
 from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
@@ -16,16 +15,20 @@ STAND_IN = ("the", "cat", "sat", "on", "the", "mat")  # for sentences too short 
 WIDTH = 12
 
 
-def panel(result: Result) -> None:
+def panel(result: attention_by_hand.Result) -> None:
     """One head of width M against H heads of width M/H on a pattern with H things to look at."""
     words = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
     heads_at, share_at = st.columns(2, gap="large")
     with heads_at:
         heads = int(
-            widgets.one_of(choices.THINGS, _("Things each word has to look at"), {n: n for n in choices.THINGS.ids})
+            widgets.one_of(
+                building_choices.THINGS,
+                _("Things each word has to look at"),
+                {n: n for n in building_choices.THINGS.ids},
+            )
         )
     with share_at:
-        share = widgets.slider(choices.SHARE, _("Share of the single head's weight for the first"), step=0.05)
+        share = widgets.slider(building_choices.SHARE, _("Share of the single head's weight for the first"), step=0.05)
     found = many_heads.run(many_heads.Config(words, d_model=WIDTH, n_heads=heads, share=share))
     _said(found)
     left, right = st.columns([1.5, 1], gap="large")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.building import mixing_matrix
-from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.figures import build as figures
-from attnviz.ui.building import choices, place
-from attnviz.ui.shared import show, widgets
-from attnviz.ui.shared.text import plain
+from attnviz.experiments.building import attention_by_hand, mixing_matrix
+from attnviz.figures import building_figures as figures
+from attnviz.ui.building import building_choices, place
+from attnviz.ui.shared import plain, show, widgets
 from attnviz.words import _
 
 
-def panel(result: Result) -> None:
+def panel(result: attention_by_hand.Result) -> None:
     """Attention against a matrix learned for one length."""
     head, words = place.head(result), result.q_words[0]
     st.markdown(
@@ -25,7 +23,7 @@ def panel(result: Result) -> None:
         ).format(h=head + 1)
     )
     orders = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
-    order = _order(widgets.one_of(choices.ORDER, _("Change the order"), orders), len(words))
+    order = _order(widgets.one_of(building_choices.ORDER, _("Change the order"), orders), len(words))
     found = mixing_matrix.run(_config(result, head, order))
     _adapts(found, words, order)
     left, right = st.columns([1.25, 1], gap="large")
@@ -35,7 +33,7 @@ def panel(result: Result) -> None:
         _parameters(found, len(words))
 
 
-def _config(result: Result, head: int, order: tuple[int, ...]) -> mixing_matrix.Config:
+def _config(result: attention_by_hand.Result, head: int, order: tuple[int, ...]) -> mixing_matrix.Config:
     """The chosen head of the page, with the sentence as it is before positions."""
     config = result.config
     kv, d, dv = config.layout.kv_head_of(head), config.d_head, config.d_value

@@ -5,22 +5,20 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.building import normalisers
-from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.figures import build as figures
-from attnviz.ui.building import choices, place
-from attnviz.ui.shared import show, widgets
-from attnviz.ui.shared.text import plain, quoted
+from attnviz.experiments.building import attention_by_hand, normalisers
+from attnviz.figures import building_figures as figures
+from attnviz.ui.building import building_choices, place
+from attnviz.ui.shared import plain, quoted, show, widgets
 from attnviz.words import _
 
 
-def panel(result: Result) -> None:
+def panel(result: attention_by_hand.Result) -> None:
     """The scores of one query, through six ways to make weights."""
     head, b = place.head(result), place.sentence(result)
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
     queries = {str(i): f"{i + 1} {plain(w)}" for i, w in enumerate(words)}
-    i = int(widgets.one_of(choices.QUERY, _("Query"), queries, usual=str(_most_mixed(rows))))
+    i = int(widgets.one_of(building_choices.QUERY, _("Query"), queries, usual=str(_most_mixed(rows))))
     values = result.tensors["V"][b, result.config.layout.kv_head_of(head)]
     found = normalisers.run(rows[i].astype(float), values.astype(float))
     _bars(found, quoted(words[i]), head, result.k_words[b])

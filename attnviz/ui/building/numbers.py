@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from attnviz.experiments.building import cells as cells
-from attnviz.experiments.building.steps import sizes
 from attnviz.ui.canvas import tensor_strip as canvas
 
 LETTERS = {"HD": "H·D", "GD": "G·D", "GV": "G·Dv", "HV": "H·Dv", "Dv": "Dv"}
@@ -48,7 +47,7 @@ def fills(values: np.ndarray, role: str) -> list[list[float | None]]:
     return [[round(float(v) / top, 3) if np.isfinite(v) else None for v in row] for row in values]
 
 
-def sheet(source: cells.Sheet, size: dict[str, int], label: str) -> canvas.Sheet:
+def sheet(source: cells.Sheet, size: dict[str, int], label: str) -> canvas.StripSheet:
     """A sheet of the experiment as the board draws it."""
     is_mask = source.role == "mask"
     places = digits(source.values) if not is_mask else 0
@@ -58,7 +57,7 @@ def sheet(source: cells.Sheet, size: dict[str, int], label: str) -> canvas.Sheet
     ]
     letters = [LETTERS.get(axis, axis) for axis in source.axes if axis]
     shape = " × ".join(letters) + (" = " + " × ".join(str(n) for n in source.values.shape) if letters else "")
-    return canvas.Sheet(
+    return canvas.StripSheet(
         source.name,
         shape,
         label,
@@ -117,10 +116,10 @@ def _is_exact(tokens: Sequence[cells.Token], value: float) -> bool:
     return all(abs(x - round(x, 4)) < 1e-6 for x in shown)
 
 
-def board(source: cells.Board, size: dict[str, int], label: str) -> canvas.Board:
+def board(source: cells.Board, size: dict[str, int], label: str) -> canvas.StripBoard:
     """One operation with every cell's origin."""
     rows, cols = source.result.values.shape
-    return canvas.Board(
+    return canvas.StripBoard(
         [sheet(one, size, label) for one in source.sheets],
         source.signs,
         [[cell(source, r, c) for c in range(cols)] for r in range(rows)],
@@ -135,4 +134,4 @@ def thumb(source: cells.Sheet) -> canvas.Thumb:
     return canvas.Thumb(rows, cols, flat, source.role, source.col_roles)
 
 
-__all__ = ["LETTERS", "board", "exact", "short", "sizes", "thumb"]
+__all__ = ["LETTERS", "board", "exact", "short", "thumb"]

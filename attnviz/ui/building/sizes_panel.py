@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.building.size_mismatches import MISTAKES, Result, Rule, Sizes, run
-from attnviz.ui.building import choices
-from attnviz.ui.shared import widgets
-from attnviz.ui.shared.text import plain, spoken
+from attnviz.experiments.building import size_mismatches
+from attnviz.ui.building import building_choices
+from attnviz.ui.shared import plain, spoken, widgets
 from attnviz.words import _
 
 
@@ -27,9 +26,9 @@ def panel() -> None:
         "none": _("none"),
         "own": _("my own sizes"),
     }
-    mistake = widgets.one_of(choices.MISTAKE, _("Mistake"), mistakes)
-    sizes = _own() if mistake == "own" else Sizes(**MISTAKES[mistake])
-    result = run(sizes)
+    mistake = widgets.one_of(building_choices.MISTAKE, _("Mistake"), mistakes)
+    sizes = _own() if mistake == "own" else size_mismatches.Sizes(**size_mismatches.MISTAKES[mistake])
+    result = size_mismatches.run(sizes)
     left, right = st.columns([1, 1.1], gap="large")
     with left:
         for rule in result.rules:
@@ -39,7 +38,7 @@ def panel() -> None:
         _outcome(result)
 
 
-def _own() -> Sizes:
+def _own() -> size_mismatches.Sizes:
     """Every size of the call, one number each."""
     names = {
         "n_heads": "H",
@@ -56,11 +55,11 @@ def _own() -> Sizes:
     chosen = {}
     with st.container(horizontal=True):
         for name, letter in names.items():
-            chosen[name] = widgets.number(choices.SIZES[name], letter, step=1, width=104)
-    return Sizes(**chosen)
+            chosen[name] = widgets.number(building_choices.SIZES[name], letter, step=1, width=104)
+    return size_mismatches.Sizes(**chosen)
 
 
-def _rule(rule: Rule) -> str:
+def _rule(rule: size_mismatches.SizeRule) -> str:
     sentences = {
         "width": _("width of Q = width of K: {left} and {right}"),
         "keys": _("as many values as keys: {left} and {right}"),
@@ -73,7 +72,7 @@ def _rule(rule: Rule) -> str:
     return f"{mark} " + sentences[rule.name].format(left=rule.left, right=rule.right)
 
 
-def _outcome(result: Result) -> None:
+def _outcome(result: size_mismatches.Result) -> None:
     attempt = result.attempt
     if attempt.shape is not None and attempt.torch_error is None:
         shape = " × ".join(map(str, attempt.shape))

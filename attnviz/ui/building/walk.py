@@ -4,72 +4,68 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.building import generated_code
-from attnviz.experiments.building.attention_by_hand import Result
-from attnviz.experiments.building.boards import boards
-from attnviz.experiments.building.cells import Board
-from attnviz.experiments.building.embeddings import Rows
-from attnviz.experiments.building.steps import Step, chain, sizes, steps
-from attnviz.figures.heatmap import Kind, matrix
+from attnviz.experiments.building import attention_by_hand, boards, cells, embeddings, generated_code, steps
+from attnviz.figures.heatmap import ColourScaleKind, matrix
 from attnviz.figures.theme import Figure
-from attnviz.ui.building import board_wording, choices, numbers, place
+from attnviz.ui.building import board_wording, building_choices, numbers, place
 from attnviz.ui.building.formulas import formula
 from attnviz.ui.building.place import Place
 from attnviz.ui.canvas import tensor_strip as canvas
-from attnviz.ui.shared import widgets
-from attnviz.ui.shared.show import under
+from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
 PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "softmax", "dropout", "sum")
 
 
-def show(result: Result, vectors: Rows | None) -> None:
+def panel(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> None:
     """Everything about the pipeline, from the strip to the sum written out."""
-    stops = steps(result.config)
+    stops = steps.steps(result.config)
     here = place.read()
     step = next(s for s in stops if s.id == place.step(tuple(s.id for s in stops)))
     head, sentence = place.head(result), place.sentence(result)
     canvas.strip(place.STRIP, _chips(result, stops, sentence, head), step.id, place.walk_to)
     seen = board_wording.Seen(result, head, sentence, vectors)
-    shown = boards(result, step.id, sentence, head)
+    shown = boards.boards(result, step.id, sentence, head)
     part = min(here.part, len(shown) - 1)
-    widgets.say_refusal(choices.STEP)
+    widgets.say_refusal(building_choices.STEP)
     _about(step, seen)
     _board(step, result, shown, Place(part, here.row, here.col, head, sentence))
     _under(step, shown[part], seen)
     _written(step, result, shown[part])
 
 
-def _chips(result: Result, stops: tuple[Step, ...], sentence: int, head: int) -> list[canvas.Chip]:
-    size = sizes(result)
+def _chips(
+    result: attention_by_hand.Result, stops: tuple[steps.WalkStep, ...], sentence: int, head: int
+) -> list[canvas.Chip]:
+    size = steps.sizes(result)
     chips = []
     for stop in stops:
-        pictures = [numbers.thumb(board.result) for board in boards(result, stop.id, sentence, head)]
-        axes = chain(stop, "qkv" if stop.tensors == ("packed",) else "q")[-1]
+        pictures = [numbers.thumb(board.result) for board in boards.boards(result, stop.id, sentence, head)]
+        axes = steps.chain(stop, "qkv" if stop.tensors == ("packed",) else "q")[-1]
         shape = "×".join(str(size[a]) for a in axes if not isinstance(axes, str))
         chips.append(canvas.Chip(stop.id, board_wording.name(stop.id), shape, pictures))
     return chips
 
 
-def _about(step: Step, seen: board_wording.Seen) -> None:
+def _about(step: steps.WalkStep, seen: board_wording.Seen) -> None:
     """Name, sentence and formula."""
     left, right = st.columns([1.25, 1], gap="medium", vertical_alignment="center")
     left.markdown(f"**{board_wording.name(step.id)}** · {board_wording.sentence(step.id, seen)}")
     right.latex(formula(step.id, seen.result))
 
 
-def _written(step: Step, result: Result, board: Board) -> None:
+def _written(step: steps.WalkStep, result: attention_by_hand.Result, board: cells.Board) -> None:
     """What becomes of the shapes, and the line of PyTorch that does it."""
     left, right = st.columns(2, gap="medium")
-    letters, digits = _shapes(step, board.part, sizes(result))
+    letters, digits = _shapes(step, board.part, steps.sizes(result))
     left.code(f"{letters}\n{digits}", language=None, wrap_lines=True)
     right.code(_line(step.id, result), language="python", wrap_lines=True)
 
 
-def _shapes(step: Step, part: str, size: dict[str, int]) -> tuple[str, str]:
+def _shapes(step: steps.WalkStep, part: str, size: dict[str, int]) -> tuple[str, str]:
     """What becomes of the axes, in letters and in digits."""
-    links = chain(step, part)
+    links = steps.chain(step, part)
     letters = [x if isinstance(x, str) else f"[{', '.join(numbers.LETTERS.get(a, a) for a in x)}]" for x in links]
     digits = [x if isinstance(x, str) else f"[{', '.join(str(size[a]) for a in x)}]" for x in links]
     return _arrows(letters), _arrows(digits)
@@ -82,15 +78,15 @@ def _arrows(links: list[str]) -> str:
     return text
 
 
-def _line(step: str, result: Result) -> str:
+def _line(step: str, result: attention_by_hand.Result) -> str:
     if step == "embed":
         return "x = embedding[words]  # B, Q, M" + ("\ny = embedding[others]  # B, K, M" if result.config.cross else "")
     lines = [line for name, line in generated_code.forward(result.config) if name == step]
     return "\n".join(lines) or "# " + _("nothing: the scores stay as they are")
 
 
-def _board(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> None:
-    size = sizes(result)
+def _board(step: steps.WalkStep, result: attention_by_hand.Result, shown: tuple[cells.Board, ...], at: Place) -> None:
+    size = steps.sizes(result)
     label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step.id))
     made = [numbers.board(board, size, label) for board in shown]
     canvas.board(
@@ -104,7 +100,9 @@ def _board(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> N
     )
 
 
-def _tabs(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> list[canvas.Tabs]:
+def _tabs(
+    step: steps.WalkStep, result: attention_by_hand.Result, shown: tuple[cells.Board, ...], at: Place
+) -> list[canvas.Tabs]:
     parts = [(PARTS.get(board.part, board.part), board.result.role) for board in shown]
     tabs = [canvas.Tabs("part", _("Matrix"), parts, at.part)]
     if step.id in PER_HEAD:
@@ -114,12 +112,12 @@ def _tabs(step: Step, result: Result, shown: tuple[Board, ...], at: Place) -> li
     return [*tabs, canvas.Tabs("sentence", _("Sentence"), sentences, at.sentence)]
 
 
-def _under(step: Step, board: Board, seen: board_wording.Seen) -> None:
+def _under(step: steps.WalkStep, board: cells.Board, seen: board_wording.Seen) -> None:
     """Where the numbers come from, and the export of the step's tensor."""
     sheet = board.result
 
     def drawn() -> Figure:
-        kind: Kind = "weights" if sheet.role == "weights" else "scores"
+        kind: ColourScaleKind = "weights" if sheet.role == "weights" else "scores"
         return matrix(
             sheet.values,
             sheet.rows,
@@ -140,4 +138,4 @@ def _under(step: Step, board: Board, seen: board_wording.Seen) -> None:
             sheet.name: [float(sheet.values[r, c]) for r, c in at],
         }
 
-    under(drawn, name=f"build-{step.id}", key="build_step", table=table, words=board_wording.origin(seen))
+    show.under(drawn, name=f"build-{step.id}", key="build_step", table=table, words=board_wording.origin(seen))

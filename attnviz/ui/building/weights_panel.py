@@ -7,24 +7,22 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.building.attention_by_hand import Result, run
-from attnviz.experiments.building.inputs import MATRICES, Config, Edit, weights
-from attnviz.figures.build import side_by_side
-from attnviz.ui.building import choices, place
-from attnviz.ui.shared import link_state, show, widgets
-from attnviz.ui.shared.text import plain, quoted
+from attnviz.experiments.building import attention_by_hand, inputs
+from attnviz.figures.building_figures import side_by_side
+from attnviz.ui.building import building_choices, place
+from attnviz.ui.shared import link_state, plain, quoted, show, widgets
 from attnviz.words import _, ngettext
 
 _EDITORS = "_build_editors"
 
 
-def panel(config: Config, result: Result) -> None:
+def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
     """The editor of one matrix, and the weights before and after."""
     st.markdown(_("Type into a cell: the strip, the board and the code above and below follow at once."))
     left, right = st.columns([1, 1.35], gap="large")
     with left:
-        names = {name: f"${name}$" for name in MATRICES}
-        name = widgets.one_of(choices.MATRIX, _("Matrix"), names)
+        names = {name: f"${name}$" for name in inputs.MATRICES}
+        name = widgets.one_of(building_choices.MATRIX, _("Matrix"), names)
         _editor(config, name)
         edits = _acting(config)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -34,15 +32,15 @@ def panel(config: Config, result: Result) -> None:
         _consequence(config, result, edits)
 
 
-def _editor(config: Config, name: str) -> None:
+def _editor(config: inputs.Config, name: str) -> None:
     """A data editor over the edits it started from; what is typed since then is merged by `_typed`."""
     session = _session()
-    rows, cols = weights(config)[name].shape
+    rows, cols = inputs.weights(config)[name].shape
     key = f"b_edit_{name}_{rows}x{cols}_{config.seed}_{session.version}"
     if key not in st.session_state:
         session.bases[key] = session.edits
     base = session.bases.setdefault(key, session.edits)
-    values = weights(replace(config, edits=base))[name].numpy().astype(float).round(4)
+    values = inputs.weights(replace(config, edits=base))[name].numpy().astype(float).round(4)
     columns = [str(c + 1) for c in range(cols)]
     table = [{name: str(r + 1)} | dict(zip(columns, row, strict=True)) for r, row in enumerate(values.tolist())]
     number = st.column_config.NumberColumn(min_value=-99.0, max_value=99.0, step=0.01, format="%.2f", width=62)
@@ -71,14 +69,14 @@ class _Session:
     `version` grows when the edits come from elsewhere (a link, an undo, Back): the editors then start anew.
     """
 
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[inputs.CellEdit, ...] = ()
     version: int = 0
-    bases: dict[str, tuple[Edit, ...]] = field(default_factory=dict)
+    bases: dict[str, tuple[inputs.CellEdit, ...]] = field(default_factory=dict)
 
 
 def _session() -> _Session:
     session: _Session = st.session_state.setdefault(_EDITORS, _Session())
-    edits = link_state.value(choices.EDITS)
+    edits = link_state.value(building_choices.EDITS)
     if session.edits != edits:
         session.edits, session.version, session.bases = edits, session.version + 1, {}
     return session
@@ -92,17 +90,17 @@ def _typed(key: str, name: str) -> None:
     for row, cells in st.session_state[key]["edited_rows"].items():
         for col, value in cells.items():
             merged[name, int(row), int(col) - 1] = round(float(value or 0.0), 4)
-    session.edits = tuple((*at, value) for at, value in sorted(merged.items()))[: choices.MOST_EDITS]
-    link_state.put(choices.EDITS, session.edits)
+    session.edits = tuple((*at, value) for at, value in sorted(merged.items()))[: building_choices.MOST_EDITS]
+    link_state.put(building_choices.EDITS, session.edits)
 
 
 def _reset() -> None:
-    link_state.put(choices.EDITS, ())
+    link_state.put(building_choices.EDITS, ())
 
 
-def _acting(config: Config) -> list[Edit]:
+def _acting(config: inputs.Config) -> list[inputs.CellEdit]:
     """The edits that fall inside today's matrices and change a number."""
-    plain_weights = weights(replace(config, edits=()))
+    plain_weights = inputs.weights(replace(config, edits=()))
     found = []
     for name, r, c, value in config.edits:
         matrix = plain_weights[name]
@@ -111,10 +109,10 @@ def _acting(config: Config) -> list[Edit]:
     return found
 
 
-def _listed(config: Config, edits: list[Edit]) -> str:
+def _listed(config: inputs.Config, edits: list[inputs.CellEdit]) -> str:
     if not edits:
         return _("All weights are random (seed {seed}).").format(seed=config.seed)
-    before = weights(replace(config, edits=()))
+    before = inputs.weights(replace(config, edits=()))
     said = [f"{n}[{r + 1}, {c + 1}]: {float(before[n][r, c]):.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
     more = "" if len(edits) <= 6 else " …"
     return ngettext("{n} cell typed in by you: {list}", "{n} cells typed in by you: {list}", len(edits)).format(
@@ -122,8 +120,8 @@ def _listed(config: Config, edits: list[Edit]) -> str:
     )
 
 
-def _consequence(config: Config, result: Result, edits: list[Edit]) -> None:
-    before = run(replace(config, edits=()))
+def _consequence(config: inputs.Config, result: attention_by_hand.Result, edits: list[inputs.CellEdit]) -> None:
+    before = attention_by_hand.run(replace(config, edits=()))
     b = place.sentence(result)
     h = _moved_most(before, result, b) if edits else place.head(result)
     was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
@@ -136,13 +134,13 @@ def _consequence(config: Config, result: Result, edits: list[Edit]) -> None:
     show.figure(fig, name="edited-weights", key="b_edited", table=table, words=words)
 
 
-def _moved_most(before: Result, after: Result, b: int) -> int:
+def _moved_most(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int) -> int:
     """The head whose weights the edits moved most."""
     change = np.abs(after.tensors["weights"][b] - before.tensors["weights"][b])
     return int(change.max((1, 2)).argmax())
 
 
-def _moved(before: Result, after: Result, b: int, h: int) -> str:
+def _moved(before: attention_by_hand.Result, after: attention_by_hand.Result, b: int, h: int) -> str:
     was, now = before.tensors["weights"][b, h], after.tensors["weights"][b, h]
     i, j = np.unravel_index(int(np.abs(now - was).argmax()), now.shape)
     output = f"{float(np.abs(after.tensors['output'] - before.tensors['output']).max()):.2f}"

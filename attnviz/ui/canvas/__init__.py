@@ -46,9 +46,13 @@ __all__ = [
     "Pin",
     "Pins",
     "Selection",
+    "ahead",
     "attention_view",
     "head_view",
     "mask_grid",
     "overview_grid",
+    "packing",
     "pinned_in",
+    "softmax_slider",
+    "tensor_strip",
 ]

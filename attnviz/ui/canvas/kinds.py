@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from attnviz.ui.canvas import packing
 
-Axis = Literal["q", "k"]
+PinSide = Literal["q", "k"]
 
 
 @dataclass(frozen=True)
 class Pin:
     """A token held fast: as a query (its row) or as a key (its column), by position."""
 
-    axis: Axis
+    axis: PinSide
     index: int
 
 

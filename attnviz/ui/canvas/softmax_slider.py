@@ -27,7 +27,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class SliderParameter:
     """The number of an alternative: where its slider stands, and its ends. Log scale unless `linear`."""
 
     name: str
@@ -53,7 +53,7 @@ def softmax_slider(
     *,
     at: int,
     cosines: np.ndarray | None = None,
-    parameter: Parameter | None = None,
+    parameter: SliderParameter | None = None,
     about: str = "",
     on_pick: Callable[[Picked], None],
 ) -> None:
@@ -90,7 +90,7 @@ def softmax_slider(
     _component()(key=key, data=blob(header, payload), on_picked_change=picked)
 
 
-def _picked(state: Any, about: str, d_k: list[int], parameter: Parameter | None) -> Picked | None:
+def _picked(state: Any, about: str, d_k: list[int], parameter: SliderParameter | None) -> Picked | None:
     """What the browser sent, or None where it is not what was asked for."""
     value = state.get("picked") if hasattr(state, "get") else None
     if value is None or not hasattr(value, "get") or value.get("about") != about or value.get("d_k") not in d_k:
@@ -103,7 +103,7 @@ def _picked(state: Any, about: str, d_k: list[int], parameter: Parameter | None)
     return Picked(int(value["d_k"]), float(number))
 
 
-def _words(parameter: Parameter | None) -> dict[str, Any]:
+def _words(parameter: SliderParameter | None) -> dict[str, Any]:
     """Sentences of the picture; {names} are filled in by the browser."""
     return {
         "facts": [_("largest weight"), _("entropy, nats"), _("effective keys")],

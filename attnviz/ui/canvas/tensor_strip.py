@@ -54,7 +54,7 @@ class Chip:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class StripSheet:
     """A matrix as text and colour. `fill` is -1 to 1 (weights: 0 to 1), None where hidden."""
 
     name: str
@@ -70,14 +70,14 @@ class Sheet:
 
 
 @dataclass(frozen=True)
-class Board:
+class StripBoard:
     """One operation. Each cell of the last sheet: `a` areas (sheet, r0, r1, c0, c1), `t` tokens, `e` sign, `v` value.
 
     A token is one letter and a text: a digit names the sheet that the number is from, "n" a number
     of no sheet, "o" a sign.
     """
 
-    sheets: Sequence[Sheet]
+    sheets: Sequence[StripSheet]
     signs: tuple[str, ...]
     cells: list[list[dict[str, Any]]]
 
@@ -121,7 +121,7 @@ def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str]
 def board(
     key: str,
     step: str,
-    boards: Sequence[Board],
+    boards: Sequence[StripBoard],
     tabs: Sequence[Tabs],
     pick: Pick,
     on_pick: Callable[[Pick], None],

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.explorer.head_matrix import average, rolled_out
+from attnviz.experiments.explorer import average, rolled_out
 from attnviz.ui import canvas
 from attnviz.ui.explorer.head_panel import Shown, link, long_table, picture_of
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice, linked, set_linked
-from attnviz.ui.shared.text import spoken
+from attnviz.ui.shared import choice, linked, set_linked, show, spoken
 from attnviz.words import _
 
 

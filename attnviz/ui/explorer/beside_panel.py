@@ -7,15 +7,12 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer.head_matrix import Matrix, head_matrix
-from attnviz.experiments.explorer.model_run import Reading, Stack
-from attnviz.models.loading import locate
+from attnviz.experiments.explorer import Matrix, Reading, Stack, head_matrix
+from attnviz.models.loading import availabilities
 from attnviz.ui import canvas
-from attnviz.ui.explorer import state
+from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown, link, long_table, picture_of
-from attnviz.ui.shared import model_cache, show
-from attnviz.ui.shared.controls import choice, linked, set_linked
-from attnviz.ui.shared.text import spoken
+from attnviz.ui.shared import choice, linked, model_cache, set_linked, show, spoken
 from attnviz.words import _
 
 
@@ -26,7 +23,7 @@ def panel(shown: Shown) -> None:
     reading = _reading(shown, kind)
     stack = next((s for s in reading.stacks if s.id == shown.stack.id), reading.stacks[0])
     layer, head = _place(shown, stack, kind)
-    other = head_matrix(stack, layer, head, shown.look)
+    other = head_matrix.head_matrix(stack, layer, head, shown.look)
     left, right = st.columns(2)
     same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
     if shown.look.values == "values":
@@ -46,7 +43,7 @@ def _reading(shown: Shown, kind: str) -> Reading:
         )
         return model_cache.reading(replace(request, text=text or ""))
     if kind == "model":
-        names = {s.entry.id: s.entry.name for s in locate.states() if s.entry.kind != "pictures" and s.on_this_machine}
+        names = {s.entry.id: s.entry.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
         names.pop(request.model, None)
         if not names:
             raise Problem("There is no second model on this machine")
@@ -71,7 +68,7 @@ def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
 
     text = st.text_input(_("Its head, as layer.head"), key=key, on_change=keep, width=260)
     try:
-        layer, head = state.place((text or "").strip())
+        layer, head = explorer_state.place((text or "").strip())
     except ValueError:
         raise Problem("“{text}” is not a head: write layer.head, as in 3.0", text=text) from None
     if not stack.has(layer, head):

@@ -6,19 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
 
+from attnviz.experiments.explorer import Look, Matrix, Reading, Request, Stack
 from attnviz.experiments.explorer import head_matrix as experiment
-from attnviz.experiments.explorer.head_matrix import Look, Matrix
-from attnviz.experiments.explorer.model_run import Reading, Request, Stack
-from attnviz.figures import attention as figures
+from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import overview_panel, state
-from attnviz.ui.shared import model_cache, show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import plain, spoken
+from attnviz.ui.explorer import explorer_state, overview_panel
+from attnviz.ui.shared import choice, model_cache, plain, show, spoken
 from attnviz.words import _, say
 
 
@@ -78,8 +76,8 @@ def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
             width="content",
         )
         with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
-            pair = stack.same_tokens and any(piece.segment for piece in stack.queries.pieces)
-            look, colours = state.look(pair), state.options()
+            pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
+            look, colours = explorer_state.look(pair), explorer_state.options()
     matrix = experiment.head_matrix(stack, layer, head, look)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
@@ -90,9 +88,9 @@ def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
         matrix.rows,
         cols,
         options=options,
-        pins=state.pins(*matrix.values.shape),
+        pins=explorer_state.pins(*matrix.values.shape),
         group="heads",
-        on_pins=state.keep_pins,
+        on_pins=explorer_state.keep_pins,
         others=_others(reading.request, stack.id, look),
     )
     shown = Shown(reading, stack, layer, head, look, options, matrix, pins)
@@ -230,8 +228,6 @@ LONGEST_LINK = 300  # characters: more of it under a picture is of no use to any
 
 def link() -> str:
     """The link to this view, where it is short enough to stand under a picture."""
-    from urllib.parse import urlencode
-
     if not st.context.url:
         return ""
     query = urlencode({name: st.query_params[name] for name in st.query_params})

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.explorer.predictions import Choice, Slot, choices, slots
-from attnviz.figures import attention as figures
-from attnviz.ui.explorer import state
+from attnviz.experiments.explorer import Slot, TokenChoice, choices, slots
+from attnviz.figures import attention_figures as figures
+from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared import show
-from attnviz.ui.shared.text import plain
+from attnviz.ui.shared import plain, show
 from attnviz.words import _
 
 
@@ -42,7 +41,7 @@ def panel(shown: Shown) -> None:
             _buttons(shown, slot, found)
 
 
-def _chart(shown: Shown, slot: Slot, number: int, found: list[Choice]) -> None:
+def _chart(shown: Shown, slot: Slot, number: int, found: list[TokenChoice]) -> None:
     best = found[0]
     if slot.position is None:
         words = _("“{token}” comes next with {share:.1%}.").format(token=plain(best.label), share=best.probability)
@@ -60,7 +59,7 @@ def _chart(shown: Shown, slot: Slot, number: int, found: list[Choice]) -> None:
     )
 
 
-def _buttons(shown: Shown, slot: Slot, found: list[Choice]) -> None:
+def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
     if slot.position is not None:
         return
     st.caption(_("Append one to the sentence and see where it looks:"))
@@ -72,11 +71,11 @@ def _buttons(shown: Shown, slot: Slot, found: list[Choice]) -> None:
             )  # fmt: skip
 
 
-def _append(shown: Shown, choice: Choice) -> None:
+def _append(shown: Shown, choice: TokenChoice) -> None:
     """The token becomes part of the sentence; the row of its position is pinned."""
     field = "second" if shown.reading.target is not None else "text"
     st.session_state[field] = (st.session_state.get(field) or "") + choice.text
-    state.keep_all({"pins": {"t": [["q", state.LAST]]}, "stage": None})
+    explorer_state.keep_all({"pins": {"t": [["q", explorer_state.LAST]]}, "stage": None})
     st.session_state["whole_page"] = True
 
 

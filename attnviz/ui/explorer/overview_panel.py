@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.experiments.explorer import Reading, Stack
 from attnviz.experiments.explorer import head_measures as survey
-from attnviz.experiments.explorer.model_run import Reading, Stack
-from attnviz.figures import attention as figures
+from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
 from attnviz.ui.canvas import packing
-from attnviz.ui.explorer import state
-from attnviz.ui.shared import show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.text import spoken
+from attnviz.ui.explorer import explorer_state
+from attnviz.ui.shared import choice, show, spoken
 from attnviz.words import _, say
 
 PATIENCE = 0.4  # seconds of measuring without a word
@@ -42,8 +40,8 @@ def draw(reading: Reading, stack: Stack) -> tuple[int, int]:
         tiles,
         stack.queries.labels,
         None if stack.same_tokens else stack.keys.labels,
-        selected=state.at(stack),
-        on_pick=state.go_to,
+        selected=explorer_state.at(stack),
+        on_pick=explorer_state.go_to,
     )
 
 
@@ -74,14 +72,14 @@ def standouts(reading: Reading, stack: Stack) -> None:
             st.button(
                 spoken(message),
                 key=f"standout-{layer}-{head}-{message.template[-20:]}",
-                on_click=state.go_to,
+                on_click=explorer_state.go_to,
                 args=(layer, head),
                 type="tertiary",
                 icon=":material/arrow_forward:",
             )
 
 
-def _measured(reading: Reading, stack: Stack) -> survey.Measured:
+def _measured(reading: Reading, stack: Stack) -> survey.StackMeasures:
     """Every measure, a layer at a time: a click in between is heard, and no layer is measured twice."""
     note: Any = None
     began, count = time.monotonic(), len(stack.layers)
@@ -114,7 +112,7 @@ def _pictures(tiles: canvas.Overview) -> np.ndarray:
     return np.where(codes == packing.MASKED_8, np.nan, (codes / 254) ** 2)
 
 
-def _measure_table(measured: survey.Measured) -> dict[str, Any]:
+def _measure_table(measured: survey.StackMeasures) -> dict[str, Any]:
     columns: dict[str, Any] = {
         "layer": [layer for layer, _head in measured.places],
         "head": [head for _layer, head in measured.places],

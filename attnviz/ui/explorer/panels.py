@@ -8,8 +8,7 @@ import streamlit as st
 
 from attnviz.ui.explorer import average_panel, beside_panel, next_panel, stages_panel, what_if_panel
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.snippet import snippet
+from attnviz.ui.shared import guard, snippet
 from attnviz.words import _
 
 
@@ -57,9 +56,9 @@ def code_of(shown: Shown) -> str:
     frame = f", frame={request.frame!r}" if shown.reading.source.frame != "usual" else ""
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
     return f"""import torch
-from attnviz.models.capture.run import capture
-from attnviz.models.loading.locate import load
-from attnviz.models.tokens.encoding import encode
+from attnviz.models.capture import capture
+from attnviz.models.loading import load
+from attnviz.models.tokens import encode
 
 loaded = load({request.model!r})
 tokens = encode(loaded, {request.text!r}{second}{frame})

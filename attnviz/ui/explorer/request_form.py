@@ -7,16 +7,12 @@ from typing import cast
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer.model_run import Request
-from attnviz.models.catalogue.example_sentences import EXAMPLES, Example
-from attnviz.models.catalogue.lookup import Kind
-from attnviz.models.loading import locate
+from attnviz.experiments.explorer import Frame, Request
+from attnviz.models.catalogue import EXAMPLES, Example, ModelKind
+from attnviz.models.loading import Availability, availabilities
 from attnviz.models.settings import current
-from attnviz.models.tokens.encoding import Frame
-from attnviz.ui.explorer import saved_view, state
-from attnviz.ui.shared import model_cache
-from attnviz.ui.shared.controls import choice, set_linked
-from attnviz.ui.shared.text import plain
+from attnviz.ui.explorer import explorer_state, saved_view
+from attnviz.ui.shared import choice, model_cache, plain, set_linked
 from attnviz.words import _, say
 
 OTHER = "other"
@@ -49,7 +45,7 @@ def ask() -> Request:
     return Request(name, text or "", second, frame)
 
 
-def _kind(available: locate.State | None, name: str) -> tuple[Kind | None, Problem | None]:
+def _kind(available: Availability | None, name: str) -> tuple[ModelKind | None, Problem | None]:
     """What the model is for; one that is not in the catalogue must be opened to know."""
     if available is not None:
         return available.entry.kind, None
@@ -61,8 +57,8 @@ def _kind(available: locate.State | None, name: str) -> tuple[Kind | None, Probl
         return None, problem
 
 
-def _model() -> tuple[locate.State | None, str]:
-    states = {state.entry.id: state for state in locate.states() if state.entry.kind != "pictures"}
+def _model() -> tuple[Availability | None, str]:
+    states = {found.entry.id: found for found in availabilities() if found.entry.kind != "pictures"}
     order = sorted(states, key=lambda name: not states[name].on_this_machine)
     options = {name: _label(states[name]) for name in order}
     if not current().hosted:
@@ -76,10 +72,10 @@ def _model() -> tuple[locate.State | None, str]:
     return None, (typed or "").strip()
 
 
-def _label(state: locate.State) -> str:
-    if state.on_this_machine:
-        return state.entry.name
-    return _("{name} (download {size} MB)").format(name=state.entry.name, size=state.entry.download_mb)
+def _label(found: Availability) -> str:
+    if found.on_this_machine:
+        return found.entry.name
+    return _("{name} (download {size} MB)").format(name=found.entry.name, size=found.entry.download_mb)
 
 
 def _second(kind: str | None) -> str:
@@ -129,7 +125,7 @@ def take(example: Example) -> None:
     """Show an example: its sentence, and the model and head that show best what it is for."""
     st.session_state["text"] = example.text
     st.session_state["second"], st.session_state["pair"] = example.second, bool(example.second)
-    state.keep_all({"pins": None, "stage": None, "mask": None, "hide": None})
+    explorer_state.keep_all({"pins": None, "stage": None, "mask": None, "hide": None})
     if example.model:
         set_linked("model", example.model, example.model)
     if example.head is not None:

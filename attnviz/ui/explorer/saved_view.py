@@ -9,10 +9,8 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.ui.explorer import state
-from attnviz.ui.shared import links
-from attnviz.ui.shared.controls import set_linked
-from attnviz.ui.shared.guard import show_problem
+from attnviz.ui.explorer import explorer_state
+from attnviz.ui.shared import links, set_linked, show_problem
 from attnviz.words import _
 
 FORMAT = "attnviz-view-1"
@@ -60,7 +58,7 @@ def menu() -> None:
 def fits_a_link() -> bool:
     """Whether the canvas part is short enough."""
     try:
-        links.pack(state.kept_canvas())
+        links.pack(explorer_state.kept_canvas())
     except Problem:
         return False
     return True
@@ -70,7 +68,9 @@ def saved() -> str:
     """The view as JSON text."""
     link = {name: st.query_params[name] for name in st.query_params if name != "c"}
     link |= {name: str(st.session_state[name]) for name in ("text", "second") if st.session_state.get(name)}
-    return json.dumps({"format": FORMAT, "link": link, "canvas": state.kept_canvas()}, ensure_ascii=False, indent=1)
+    return json.dumps(
+        {"format": FORMAT, "link": link, "canvas": explorer_state.kept_canvas()}, ensure_ascii=False, indent=1
+    )
 
 
 def parsed(text: str) -> tuple[dict[str, str], dict[str, Any]]:
@@ -105,7 +105,7 @@ def restore(link: dict[str, str], canvas: dict[str, Any]) -> None:
             set_linked(name, text, text)
         elif name == "at":
             try:
-                state.go_to(*state.place(text))
+                explorer_state.go_to(*explorer_state.place(text))
             except ValueError:
                 continue
         elif name in TYPED:
@@ -115,4 +115,4 @@ def restore(link: dict[str, str], canvas: dict[str, Any]) -> None:
                 st.session_state[name] = BOUND[name](text)
             except ValueError:
                 continue
-    state.keep_all({name: canvas.get(name) for name in ("pins", "mask", "hide", "quiet", "stage")})
+    explorer_state.keep_all({name: canvas.get(name) for name in ("pins", "mask", "hide", "quiet", "stage")})

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.explorer.head_stages import StagesResult, stages
+from attnviz.experiments.explorer import StagesResult, stages
 from attnviz.figures import stages as figures
-from attnviz.ui.explorer import state
+from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown, caption_of
-from attnviz.ui.shared import show
-from attnviz.ui.shared.text import plain
+from attnviz.ui.shared import plain, show
 from attnviz.words import _
 
 
@@ -18,7 +17,7 @@ def panel(shown: Shown) -> None:
     """From q and k to the head's output, for one query and one key."""
     queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
     left, right = st.columns(2)
-    kept = state.stage(len(queries), len(keys))
+    kept = explorer_state.stage(len(queries), len(keys))
     start_q, start_k = kept or _start(shown, len(queries), len(keys))
     st.session_state["stage_query"] = start_q
     query = left.selectbox(
@@ -26,7 +25,7 @@ def panel(shown: Shown) -> None:
         range(len(queries)),
         format_func=lambda i: f"{i}  {queries[i]}",
         key="stage_query",
-        on_change=lambda: state.keep_stage(st.session_state["stage_query"], None),
+        on_change=lambda: explorer_state.keep_stage(st.session_state["stage_query"], None),
     )
     result = stages(shown.stack, shown.layer, shown.head, query)
     st.session_state["stage_key"] = start_k if start_k is not None else int(result.weights.argmax())
@@ -35,7 +34,7 @@ def panel(shown: Shown) -> None:
         range(len(keys)),
         format_func=lambda i: f"{i}  {keys[i]}",
         key="stage_key",
-        on_change=lambda: state.keep_stage(st.session_state["stage_query"], st.session_state["stage_key"]),
+        on_change=lambda: explorer_state.keep_stage(st.session_state["stage_query"], st.session_state["stage_key"]),
     )
     st.caption(_("Click a cell in the picture above to bring it here."))
     _arithmetic(result, key, queries[query], keys[key])

@@ -11,20 +11,13 @@ import numpy as np
 import streamlit as st
 
 from attnviz.core.message import Problem
+from attnviz.experiments.explorer import Matrix, Stack, Trace, WhatIf, changes, head_matrix, slots
 from attnviz.experiments.explorer import what_if as experiment
-from attnviz.experiments.explorer.head_matrix import Matrix, head_matrix
-from attnviz.experiments.explorer.model_run import Stack
-from attnviz.experiments.explorer.predictions import changes, slots
-from attnviz.experiments.explorer.what_if import WhatIf
-from attnviz.figures import attention as figures
-from attnviz.models.capture.trace import Trace
+from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import state
+from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown, caption_of, long_table, picture_of
-from attnviz.ui.shared import model_cache, show
-from attnviz.ui.shared.controls import choice
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.text import plain, spoken
+from attnviz.ui.shared import choice, guard, model_cache, plain, show, spoken
 from attnviz.words import _
 
 MOST_PILLS = 200  # tokens shown as buttons; beyond, a list to search in
@@ -80,8 +73,8 @@ def _paint(shown: Shown) -> bytes:
     """The painted mask, kept in the link where it fits."""
     stack = shown.stack
     n_q, n_k = len(stack.queries), len(stack.keys)
-    current = ~head_matrix(stack, shown.layer, shown.head).hidden
-    kept = _bits(state.kept_canvas().get("mask"))
+    current = ~head_matrix.head_matrix(stack, shown.layer, shown.head).hidden
+    kept = _bits(explorer_state.kept_canvas().get("mask"))
     if kept and len(kept) == -(-n_q * n_k // 8):
         current = experiment.unpacked(kept, n_q, n_k)
     elif kept:
@@ -100,7 +93,7 @@ def _paint(shown: Shown) -> bytes:
 
 
 def _keep_mask(mask: np.ndarray) -> None:
-    state.keep_on_canvas("mask", base64.b64encode(experiment.packed(mask)).decode())
+    explorer_state.keep_on_canvas("mask", base64.b64encode(experiment.packed(mask)).decode())
 
 
 def _bits(text: object) -> bytes:
@@ -113,10 +106,10 @@ def _bits(text: object) -> bytes:
 def _hidden(stack: Stack) -> tuple[int, ...]:
     """Tokens that nobody may look at, chosen by clicking them."""
     labels = stack.keys.labels
-    st.session_state["hide"] = hidden = state.picked("hide", range(len(labels)))
+    st.session_state["hide"] = hidden = explorer_state.picked("hide", range(len(labels)))
 
     def keep() -> None:
-        state.keep_on_canvas("hide", sorted(st.session_state["hide"] or ()))
+        explorer_state.keep_on_canvas("hide", sorted(st.session_state["hide"] or ()))
 
     def named(i: int) -> str:
         return plain(labels[i]) if labels.count(labels[i]) == 1 else f"{plain(labels[i])} ({i})"
@@ -136,12 +129,12 @@ def _hidden(stack: Stack) -> tuple[int, ...]:
 
 def _silenced(shown: Shown) -> tuple[tuple[int, int], ...]:
     everyone = [f"{la}.{he}" for la, layer in enumerate(shown.stack.layers) for he in range(layer.n_heads)]
-    st.session_state["quiet"] = state.picked("quiet", everyone)
+    st.session_state["quiet"] = explorer_state.picked("quiet", everyone)
     chosen = st.multiselect(
         _("Silence heads (layer.head)"),
         everyone,
         key="quiet",
-        on_change=lambda: state.keep_on_canvas("quiet", list(st.session_state["quiet"])),
+        on_change=lambda: explorer_state.keep_on_canvas("quiet", list(st.session_state["quiet"])),
         placeholder=_("none"),
         help=_("Their output is replaced by zeros, and the model runs again without them."),
     )
@@ -153,11 +146,11 @@ def _consequences(shown: Shown, change: WhatIf, again: bool) -> None:
         st.info(_("Choose another mask or scale, hide tokens or silence a head: what changes is shown here at once."))
         return
     trace = _rerun(shown, change) if again or change.silenced else None
-    before = head_matrix(shown.stack, shown.layer, shown.head, shown.look)
+    before = head_matrix.head_matrix(shown.stack, shown.layer, shown.head, shown.look)
     if trace is None:
         after = experiment.instantly(shown.stack, shown.layer, shown.head, change, shown.look)
     else:
-        after = head_matrix(_same_stack(shown, trace), shown.layer, shown.head, shown.look)
+        after = head_matrix.head_matrix(_same_stack(shown, trace), shown.layer, shown.head, shown.look)
     _three(shown, change, before, after)
     if trace is not None:
         _downstream(shown, change, trace)

@@ -1,1 +1,3 @@
-"""The start page."""
+"""What the start page lets a visitor choose; each is a module."""
+
+__all__ = ["home_choices"]

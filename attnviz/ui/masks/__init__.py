@@ -1,1 +1,13 @@
-"""The panels of the mask page: rules and paint, what follows from them, the traps, and training with a leak."""
+"""The panels of the masks page; each is a module."""
+
+__all__ = [
+    "far_panel",
+    "layers_panel",
+    "leak_panel",
+    "mask_choices",
+    "mask_code_panel",
+    "rules_form",
+    "sentence_words",
+    "traps_panel",
+    "workbench",
+]

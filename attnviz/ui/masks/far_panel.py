@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.masks import far_view
-from attnviz.experiments.masks.mask_lab import Config
-from attnviz.experiments.masks.mask_rules import Rule
-from attnviz.figures import masks as figures
+from attnviz.experiments.masks import far_view, mask_lab, mask_rules
+from attnviz.figures import mask_figures as figures
 from attnviz.ui.shared import show
 from attnviz.words import _
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def computed(rules: tuple[Rule, ...]) -> far_view.Far:
+def computed(rules: tuple[mask_rules.Rule, ...]) -> far_view.Far:
     return far_view.run(rules)
 
 
-def panel(config: Config) -> None:
+def panel(config: mask_lab.Config) -> None:
     """The picture in tiles on the left, what it costs on the right."""
     far = computed(config.rules)
     picture, numbers = st.columns([3, 2], gap="large")

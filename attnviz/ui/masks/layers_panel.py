@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.masks.mask_lab import MOST_LAYERS, Result
-from attnviz.figures import masks as figures
-from attnviz.ui.masks import choices, sentence_words
+from attnviz.experiments.masks import mask_lab
+from attnviz.figures import mask_figures as figures
+from attnviz.ui.masks import mask_choices, sentence_words
 from attnviz.ui.shared import show, widgets
 from attnviz.words import _, ngettext
 
 
-def panel(result: Result) -> None:
+def panel(result: mask_lab.Result) -> None:
     """Layers to choose; which layer first brings each key to each query, and how reach grows."""
     st.markdown(
         _(
@@ -22,8 +22,8 @@ def panel(result: Result) -> None:
             "of. The residual stream keeps what was there. This is what can arrive, whatever the weights are."
         )
     )
-    layers = widgets.slider(choices.LAYERS, _("Layers"), width=420)
-    counts = np.stack([result.reached(n) for n in range(MOST_LAYERS + 1)])
+    layers = widgets.slider(mask_choices.LAYERS, _("Layers"), width=420)
+    counts = np.stack([result.reached(n) for n in range(mask_lab.MOST_LAYERS + 1)])
     left, right = st.columns(2, gap="medium")
     with left:
         show.figure(
@@ -38,12 +38,12 @@ def panel(result: Result) -> None:
             figures.reach(counts, len(result.words), layers),
             name="receptive-field",
             key="m-reach",
-            table={"layers": list(range(MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},
+            table={"layers": list(range(mask_lab.MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},
             words=_reach_words(result, counts, layers),
         )
 
 
-def _reach_words(result: Result, counts: np.ndarray, layers: int) -> str:
+def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
     last = sentence_words.named(result.words[-1])
     first = ngettext(
         "After {n} layer {token} has heard of {heard} of {all} words;",
@@ -68,7 +68,7 @@ def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
     ).format(n=needed, heard=final)
 
 
-def _table(result: Result) -> dict[str, list[Any]]:
+def _table(result: mask_lab.Result) -> dict[str, list[Any]]:
     n = len(result.words)
     return {
         "query": [q for q in range(n) for _k in range(n)],

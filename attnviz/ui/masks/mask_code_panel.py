@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.masks.mask_lab import Config
-from attnviz.experiments.masks.mask_programs import WAYS, program
-from attnviz.ui.masks import choices
-from attnviz.ui.shared import widgets
-from attnviz.ui.shared.text import spoken
+from attnviz.experiments.masks import mask_lab, mask_programs
+from attnviz.ui.masks import mask_choices
+from attnviz.ui.shared import spoken, widgets
 from attnviz.words import _
 
-NAMES = {str(way): way for way in WAYS}
+NAMES = {str(way): way for way in mask_programs.WAYS}
 
 
-def panel(config: Config) -> None:
+def panel(config: mask_lab.Config) -> None:
     """One of four programs; each prints the weights that stand above."""
     st.subheader(_("The same in PyTorch"), anchor=False)
     labels = {
@@ -23,8 +21,10 @@ def panel(config: Config) -> None:
         "mask_mod": "FlexAttention mask_mod",
         "transformers": "transformers attention_mask",
     }
-    way = NAMES[widgets.one_of(choices.PROGRAM, _("How the mask is handed over"), labels, label_visibility="collapsed")]
-    said = program(way, config)
+    way = NAMES[
+        widgets.one_of(mask_choices.PROGRAM, _("How the mask is handed over"), labels, label_visibility="collapsed")
+    ]
+    said = mask_programs.program(way, config)
     st.markdown(spoken(said.remark))
     if said.code is None:
         return

@@ -6,30 +6,32 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.experiments.masks.mask_rules import KINDS, Join, Parameter, Rule, Value
-from attnviz.ui.masks import choices
-from attnviz.ui.masks.choices import OFF
+from attnviz.experiments.masks import mask_rules
+from attnviz.ui.masks import mask_choices
+from attnviz.ui.masks.mask_choices import OFF
 from attnviz.ui.shared import link_state, widgets
 from attnviz.words import _, say
 
 
-def strip() -> tuple[Rule, ...]:
+def strip() -> tuple[mask_rules.Rule, ...]:
     """Draw the rules in one row and their parameters below; answer them in order."""
-    chosen: list[tuple[str, Join]] = []
-    for place, column in enumerate(st.columns(choices.MOST_RULES, gap="medium"), start=1):
+    chosen: list[tuple[str, mask_rules.Join]] = []
+    for place, column in enumerate(st.columns(mask_choices.MOST_RULES, gap="medium"), start=1):
         with column:
             kind, join = _kind(place) if len(chosen) == place - 1 else (OFF, "and")
             if kind != OFF:
-                chosen.append((kind, cast(Join, join)))
-    st.caption("  ·  ".join(say(KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen)))
-    named = sum(bool(KINDS[kind].parameters) for kind, _join in chosen) > 1
+                chosen.append((kind, cast(mask_rules.Join, join)))
+    st.caption(
+        "  ·  ".join(say(mask_rules.KINDS[kind].lesson) for kind in dict.fromkeys(kind for kind, _join in chosen))
+    )
+    named = sum(bool(mask_rules.KINDS[kind].parameters) for kind, _join in chosen) > 1
     return tuple(_with_values(place, kind, join, named) for place, (kind, join) in enumerate(chosen, start=1))
 
 
 def _kind(place: int) -> tuple[str, str]:
     """Which mask stands at this place (or "off"), and how it is joined to those before it."""
-    kinds = {kind.id: say(kind.title) for kind in KINDS.values()}
-    rule = choices.RULES[place - 1]
+    kinds = {kind.id: say(kind.title) for kind in mask_rules.KINDS.values()}
+    rule = mask_choices.RULES[place - 1]
     if place == 1:
         return widgets.one_of(rule, _("The mask"), kinds, style="select"), "and"
     options = {OFF: _("nothing more"), **kinds}
@@ -39,22 +41,22 @@ def _kind(place: int) -> tuple[str, str]:
         kind = widgets.one_of(rule, label, options, style="select")
         if link_state.value(rule) == OFF:
             return kind, "and"
-        return kind, widgets.one_of(choices.JOINS[place], _("How"), joins, label_visibility="collapsed")
+        return kind, widgets.one_of(mask_choices.JOINS[place], _("How"), joins, label_visibility="collapsed")
 
 
-def _with_values(place: int, kind: str, join: Join, named: bool) -> Rule:
-    parameters = KINDS[kind].parameters
+def _with_values(place: int, kind: str, join: mask_rules.Join, named: bool) -> mask_rules.Rule:
+    parameters = mask_rules.KINDS[kind].parameters
     if not parameters:
-        return Rule.of(kind, join)
+        return mask_rules.Rule.of(kind, join)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"m-values-{place}"):
         if named:
-            st.markdown(f"**{say(KINDS[kind].title)}**", width=150)
+            st.markdown(f"**{say(mask_rules.KINDS[kind].title)}**", width=150)
         values = {parameter.name: _value(place, kind, parameter) for parameter in parameters}
-    return Rule.of(kind, join, **values)
+    return mask_rules.Rule.of(kind, join, **values)
 
 
-def _value(place: int, kind: str, parameter: Parameter) -> Value:
-    label, choice = say(parameter.label), choices.OF_RULE[place, kind, parameter.name]
+def _value(place: int, kind: str, parameter: mask_rules.RuleParameter) -> mask_rules.RuleValue:
+    label, choice = say(parameter.label), mask_choices.OF_RULE[place, kind, parameter.name]
     if choice.kind == "flag":
         return widgets.toggle(choice, label)
     if choice.kind == "whole":

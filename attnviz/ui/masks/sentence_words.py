@@ -5,22 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.core.message import Problem
-from attnviz.experiments.masks.mask_lab import Painted, painted
+from attnviz.experiments.masks import mask_lab
 from attnviz.experiments.word_vectors import LONGEST
-from attnviz.ui.masks import choices
-from attnviz.ui.shared import link_state
-from attnviz.ui.shared.text import quoted
+from attnviz.ui.masks import mask_choices
+from attnviz.ui.shared import link_state, quoted
 from attnviz.word_boundaries import split
 
 
 def repaint(base: np.ndarray, wanted: np.ndarray) -> None:
     """Keep what the visitor painted over `base`. A callback."""
-    link_state.put(choices.PAINT, painted(base, wanted))
+    link_state.put(mask_choices.PAINT, mask_lab.painted(base, wanted))
 
 
 def unpaint() -> None:
     """Take all paint off. A callback."""
-    link_state.put(choices.PAINT, Painted())
+    link_state.put(mask_choices.PAINT, mask_lab.Painted())
 
 
 def named(word: str) -> str:

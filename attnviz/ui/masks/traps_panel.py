@@ -6,18 +6,16 @@ import streamlit as st
 
 from attnviz.core.message import Message
 from attnviz.experiments.masks import traps
-from attnviz.experiments.masks.traps import Outcome, Picture
 from attnviz.experiments.word_vectors import sentence
 from attnviz.figures.heatmap import matrix
 from attnviz.ui import canvas
-from attnviz.ui.masks import choices, sentence_words, workbench
-from attnviz.ui.shared import show, widgets
-from attnviz.ui.shared.text import plain, spoken
+from attnviz.ui.masks import mask_choices, sentence_words, workbench
+from attnviz.ui.shared import plain, show, spoken, widgets
 from attnviz.words import _, say
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def computed(trap: str, words: tuple[str, ...], seed: int) -> Outcome:
+def computed(trap: str, words: tuple[str, ...], seed: int) -> traps.Outcome:
     return traps.run(trap, sentence(words, seed))
 
 
@@ -26,7 +24,7 @@ def panel(words: tuple[str, ...], seed: int) -> None:
     titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.TRAPS.values(), start=1)}
     picked, told = st.columns([2, 3], gap="medium")
     with picked:
-        trap = traps.TRAPS[widgets.one_of(choices.TRAP, _("Trap"), titles, style="select")]
+        trap = traps.TRAPS[widgets.one_of(mask_choices.TRAP, _("Trap"), titles, style="select")]
     outcome = computed(trap.id, words, seed)
     with told:
         st.metric(_("Largest difference of a weight in your sentence"), f"{outcome.largest:.3f}")
@@ -70,7 +68,7 @@ def _code(name: str, code: str) -> None:
     st.code(code, language="python", wrap_lines=True)
 
 
-def _picture(trap: str, name: str, drawn: Picture) -> None:
+def _picture(trap: str, name: str, drawn: traps.TrapMatrix) -> None:
     titles = {"wrong": _("What the wrong code gives"), "right": _("What the right code gives")}
     canvas.head_view(
         f"m-trap-{name}",
@@ -101,7 +99,7 @@ def _said(fact: Message) -> str:
     return _(fact.template).format(**params)
 
 
-def _table(outcome: Outcome) -> None:
+def _table(outcome: traps.Outcome) -> None:
     heads, *rows = ([say(cell) if isinstance(cell, Message) else cell for cell in row] for row in outcome.table)
     st.dataframe(
         [dict(zip(heads, row, strict=True)) for row in rows], hide_index=True, width="content", height="content"

@@ -9,8 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.experiments.masks import mask_lab
-from attnviz.experiments.masks.mask_lab import Config, Painted, Result
-from attnviz.figures import masks as figures
+from attnviz.figures import mask_figures as figures
 from attnviz.figures.heatmap import matrix
 from attnviz.ui import canvas
 from attnviz.ui.masks import sentence_words
@@ -22,12 +21,12 @@ LONG = 32  #: words; beyond it the grid gets more room, and colours a root scale
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def computed(config: Config) -> Result:
+def computed(config: mask_lab.Config) -> mask_lab.Result:
     """The mask and its weights, once for all visitors who ask for the same."""
     return mask_lab.run(config)
 
 
-def show_grid(config: Config) -> Result:
+def show_grid(config: mask_lab.Config) -> mask_lab.Result:
     """Three squares side by side: the mask, attention without it, attention with it."""
     result = computed(config)
     grid, before, after = _places(len(result.words))
@@ -64,7 +63,7 @@ def _heading(text: str) -> None:
     st.markdown(f"**{text}**")  # untranslated: the caller translates
 
 
-def _paint_line(paint: Painted, result: Result) -> None:
+def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
     show.under(
         lambda: figures.mask(result.mask, result.words),
         name="mask",
@@ -82,7 +81,7 @@ def _paint_line(paint: Painted, result: Result) -> None:
         )
 
 
-def _kept(paint: Painted, result: Result) -> str:
+def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
     kept = _("**{share}** of the full square: {pairs} of {all} scores.").format(
         share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}"
     )
@@ -92,7 +91,7 @@ def _kept(paint: Painted, result: Result) -> str:
     return kept + " " + ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n)
 
 
-def _weights(key: str, result: Result, seed: int, values: np.ndarray, hidden: np.ndarray, name: str) -> None:
+def _weights(key: str, result: mask_lab.Result, seed: int, values: np.ndarray, hidden: np.ndarray, name: str) -> None:
     options = canvas.Options(compact=True, root=len(result.words) > LONG)
     canvas.head_view(key, canvas.Head(values, hidden=hidden), result.words, options=options, group=GROUP)
     show.under(
@@ -104,7 +103,7 @@ def _weights(key: str, result: Result, seed: int, values: np.ndarray, hidden: np
     )
 
 
-def _before_words(result: Result, seed: int) -> str:
+def _before_words(result: mask_lab.Result, seed: int) -> str:
     q, k = np.unravel_index(int(result.before.argmax()), result.before.shape)
     return _("Random vectors (seed {seed}): {token} gives {share} to {key}.").format(
         seed=seed,
@@ -114,7 +113,7 @@ def _before_words(result: Result, seed: int) -> str:
     )
 
 
-def _after_words(result: Result) -> str:
+def _after_words(result: mask_lab.Result) -> str:
     if result.mask.all():
         return _("Nothing is hidden: both are the same.")
     moved = result.moved.copy()
@@ -131,7 +130,7 @@ def _after_words(result: Result) -> str:
     ).format(token=sentence_words.named(result.words[row]), share=f"{moved[row]:.0%}", n=left)
 
 
-def _numbers(result: Result) -> None:
+def _numbers(result: mask_lab.Result) -> None:
     if not result.empty:
         return
     names = ", ".join(sentence_words.named(result.words[q]) for q in result.empty[:6]) + (
@@ -147,7 +146,7 @@ def _numbers(result: Result) -> None:
     )
 
 
-def _long(result: Result, **matrices: np.ndarray) -> dict[str, list[object]]:
+def _long(result: mask_lab.Result, **matrices: np.ndarray) -> dict[str, list[object]]:
     """One line per pair: positions, words, and the value in each matrix."""
     n = len(result.words)
     places = [(q, k) for q in range(n) for k in range(n)]

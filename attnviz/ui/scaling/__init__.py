@@ -1,1 +1,3 @@
-"""The panels of the page on scaling: controls, cached results, and one panel per lesson."""
+"""The sections of the scaling page; each is a module."""
+
+__all__ = ["ending", "scaling_choices", "sections"]

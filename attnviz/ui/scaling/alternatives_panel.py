@@ -7,27 +7,25 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.scaling import growing_width, length, saturation
-from attnviz.experiments.scaling.alternatives import ALTERNATIVES
-from attnviz.experiments.scaling.released_models import FAMILIES
+from attnviz.experiments.scaling import alternatives, growing_width, length, released_models, saturation
 from attnviz.figures.scaling_curves import Line, over_d_k
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
-from attnviz.ui.scaling import choices, config_form, hero, results
+from attnviz.ui.scaling import hero, results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import alternative_names, formula
 from attnviz.ui.shared import show
 from attnviz.words import _
 
 #: One colour each, the first two the same as everywhere; dashes tell apart what colour alone may not.
-COLOURS = dict(zip(ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES[3:]), strict=False))
+COLOURS = dict(zip(alternatives.ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES[3:]), strict=False))
 DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash"}
 
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = config_form.alternative()
-        d_k = config_form.number(choices.D_K, "d_k", 1)
-        n_keys = config_form.number(choices.KEYS, _("Keys, n"), 1)
-        seed_number = config_form.number(choices.SEED, _("Seed"), 1)
+        alternative, parameter = scaling_form.alternative()
+        d_k = scaling_form.number(scaling_choices.D_K, "d_k", 1)
+        n_keys = scaling_form.number(scaling_choices.KEYS, _("Keys, n"), 1)
+        seed_number = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
     config = growing_width.Config(d_k, n_keys, seed_number, alternative, parameter)
     hero.bars("s_bars_alternatives", config)
     row = results.one_query(config)
@@ -78,8 +76,8 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
     """Every alternative on the same axes, each with its parameter as it is set."""
     names = alternative_names()
     made = {
-        name: results.curves(saturation.Config(n_keys, seed, name, config_form.parameter(name)))
-        for name in ALTERNATIVES
+        name: results.curves(saturation.Config(n_keys, seed, name, scaling_form.parameter(name)))
+        for name in alternatives.ALTERNATIVES
     }
     x = made["raw"].d_k
     at = int(np.argmin(np.abs(np.log(x / d_k))))
@@ -110,7 +108,7 @@ def _lengths(d_k: int, seed: int) -> None:
     """Effective keys over the number of keys: where length-awareness shows."""
     names = alternative_names()
     d_k = min(d_k, length.WIDEST)
-    made = {name: results.lengths(length.Config(d_k, seed, name, config_form.parameter(name))) for name in _LENGTH}
+    made = {name: results.lengths(length.Config(d_k, seed, name, scaling_form.parameter(name))) for name in _LENGTH}
     x = made["sqrt"].n_keys
     lines = [
         Line(names[name], COLOURS[name], result.effective, dash=DASHES.get(name, "solid"))
@@ -135,8 +133,8 @@ def _families() -> None:
     """Who goes which way: a list that reads on a phone too, in the order of the families' table."""
     st.subheader(_("Who does what"), anchor=False)
     names = alternative_names()
-    for start in range(0, len(FAMILIES), 2):
-        for column, one in zip(st.columns(2, gap="medium"), FAMILIES[start : start + 2], strict=False):
+    for start in range(0, len(released_models.FAMILIES), 2):
+        for column, one in zip(st.columns(2, gap="medium"), released_models.FAMILIES[start : start + 2], strict=False):
             paper = f"[{one.paper}]({one.paper_link}) · " if one.paper else ""
             with column, st.container(border=True, gap="xxsmall", height="stretch"):
                 st.markdown(f"**{one.models}** · {names[one.alternative]}")

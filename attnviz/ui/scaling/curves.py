@@ -19,7 +19,7 @@ from attnviz.words import _
 
 
 @dataclass(frozen=True)
-class Picture:
+class CurvePicture:
     """One measure over d_k. `words` is a template that takes d_k, n, rows, raw, scaled, raw_mean, scaled_mean."""
 
     measure: str
@@ -33,7 +33,7 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredCurves:
     """The three ways, measured on the same vectors."""
 
     config: growing_width.Config
@@ -49,14 +49,14 @@ class Measured:
         return int(np.argmin(np.abs(np.log(self.d_k / self.config.d_k))))
 
 
-def measured(config: growing_width.Config) -> Measured:
+def measured(config: growing_width.Config) -> MeasuredCurves:
     """Raw, scaled and the alternative of `config`, from the cache where it has them."""
     parameters = {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
     configs = {name: saturation.Config(config.n_keys, config.seed, name, p) for name, p in parameters.items()}
-    return Measured(config, {name: results.curves(one) for name, one in configs.items()})
+    return MeasuredCurves(config, {name: results.curves(one) for name, one in configs.items()})
 
 
-def grid(found: Measured) -> None:
+def grid(found: MeasuredCurves) -> None:
     """All pictures, two to a row."""
     known = saturation.limits(found.config.n_keys)
     pictures = [*_of_weights(found, known), *_of_gradients(found, known)]
@@ -66,7 +66,7 @@ def grid(found: Measured) -> None:
                 _draw(found, picture)
 
 
-def _draw(found: Measured, picture: Picture) -> None:
+def _draw(found: MeasuredCurves, picture: CurvePicture) -> None:
     measure, at = picture.measure, found.at
     raw, scaled = (found.made[name].bands[measure] for name in ("raw", "sqrt"))
     fig = over_d_k(
@@ -96,7 +96,7 @@ def _draw(found: Measured, picture: Picture) -> None:
     show.figure(fig, name=f"saturation-{measure}", key=f"s_{measure}", table=table, caption=words, words=words)
 
 
-def _lines(found: Measured, picture: Picture) -> list[Line]:
+def _lines(found: MeasuredCurves, picture: CurvePicture) -> list[Line]:
     names = alternative_names()
     lines = []
     for name, result in found.made.items():
@@ -106,24 +106,24 @@ def _lines(found: Measured, picture: Picture) -> list[Line]:
     return lines
 
 
-def _of_weights(found: Measured, known: saturation.Limits) -> list[Picture]:
+def _of_weights(found: MeasuredCurves, known: saturation.Limits) -> list[CurvePicture]:
     even, n = known.uniform, known.n_keys
     log_n = math.log(n) or 1.0
     return [
-        Picture(
+        CurvePicture(
             "largest",
             _("Largest weight"),
             _("At d_k = {d_k} the median row gives its favourite key {raw:.0%} raw and {scaled:.0%} scaled."),
             [Limit(_("even, 1/n"), even["largest"], below=True), Limit(_("one-hot"), known.one_hot["largest"])],
             (0, 1.08),
         ),
-        Picture(
+        CurvePicture(
             "certain",
             _("Share of rows with a weight over 0.99"),
             _("At d_k = {d_k}, {raw:.0%} of {rows} raw rows are as good as one-hot, {scaled:.0%} of scaled ones."),
             bounds=(-0.02, 1.04),
         ),
-        Picture(
+        CurvePicture(
             "entropy",
             _("Entropy: nats, and share of ln n"),
             _(
@@ -137,7 +137,7 @@ def _of_weights(found: Measured, known: saturation.Limits) -> list[Picture]:
             (0, log_n * 1.12),
             share_of=log_n,
         ),
-        Picture(
+        CurvePicture(
             "effective",
             _("Effective number of keys"),
             _("At d_k = {d_k} a raw row looks at {raw:,.1f} keys in effect, a scaled one at {scaled:,.1f} of {n}."),
@@ -147,7 +147,7 @@ def _of_weights(found: Measured, known: saturation.Limits) -> list[Picture]:
     ]
 
 
-def _of_gradients(found: Measured, known: saturation.Limits) -> list[Picture]:
+def _of_gradients(found: MeasuredCurves, known: saturation.Limits) -> list[CurvePicture]:
     n, root = known.n_keys, np.sqrt(found.d_k)
     gradient = _(
         "At d_k = {d_k}: median {raw:.2g} raw, {scaled:.2g} scaled; mean {raw_mean:.2g} and {scaled_mean:.2g}. "
@@ -158,16 +158,16 @@ def _of_gradients(found: Measured, known: saturation.Limits) -> list[Picture]:
         Limit(_("√(2 d_k ln n)"), math.sqrt(2 * math.log(n)) * root),
     ]
     return [
-        Picture(
+        CurvePicture(
             "jacobian",
             _("Norm of the softmax Jacobian"),
             _("At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled: what softmax lets through."),
             [Limit(_("even, √(n−1)/n"), known.uniform["jacobian"], below=True), Limit(_("one-hot"), 0.0)],
             (-0.02, 0.62),
         ),
-        Picture("to_q", _("Gradient that reaches q"), gradient, (), _room(found, "to_q"), mean=True),
-        Picture("to_k", _("Gradient that reaches the keys"), gradient, (), _room(found, "to_k"), mean=True),
-        Picture(
+        CurvePicture("to_q", _("Gradient that reaches q"), gradient, (), _room(found, "to_q"), mean=True),
+        CurvePicture("to_k", _("Gradient that reaches the keys"), gradient, (), _room(found, "to_k"), mean=True),
+        CurvePicture(
             "score",
             _("Largest logit"),
             _("At d_k = {d_k} the largest of {n} logits is {raw:.3g} raw and {scaled:.3g} scaled."),
@@ -177,7 +177,7 @@ def _of_gradients(found: Measured, known: saturation.Limits) -> list[Picture]:
     ]
 
 
-def _room(found: Measured, measure: str) -> tuple[float, float]:
+def _room(found: MeasuredCurves, measure: str) -> tuple[float, float]:
     """Up to well above the means: the upper edge of the raw band would leave no room for anything else."""
     top = max(float(found.made[name].bands[measure].mean.max()) for name in ("raw", "sqrt"))
     return (-0.03 * top, 1.6 * top or 1.0)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from attnviz.experiments.scaling import variance
-from attnviz.experiments.scaling.scaling_snippet import code
+from attnviz.experiments.scaling import scaling_snippet, variance
 from attnviz.ui.scaling import results, saturation_panel, variance_panel
-from attnviz.ui.shared.snippet import snippet
+from attnviz.ui.shared import snippet
 from attnviz.words import _
 
 
@@ -16,4 +15,4 @@ def panel() -> None:
     spread = variance_panel.chosen()
     if spread not in results.all_pairs():
         spread = replace(spread, pairs=min(spread.pairs, variance.per_block(spread)))
-    snippet(code(spread, saturation_panel.chosen()), "scaling", _("Sections 1 and 2 in PyTorch"))
+    snippet(scaling_snippet.code(spread, saturation_panel.chosen()), "scaling", _("Sections 1 and 2 in PyTorch"))

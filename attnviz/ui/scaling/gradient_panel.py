@@ -7,18 +7,18 @@ import streamlit as st
 from attnviz.experiments.scaling import growing_width, jacobian
 from attnviz.figures import scaling_gradient as figures
 from attnviz.figures.theme import RAW, SCALED
-from attnviz.ui.scaling import choices, config_form, results
+from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
 
 def panel() -> None:
-    d_k = config_form.width()
+    d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        n_keys = config_form.number(choices.KEYS, _("Keys, n"), 1)
-        seed = config_form.number(choices.SEED, _("Seed"), 1)
-        own = widgets.toggle(choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
-    config = growing_width.Config(d_k, n_keys, seed, *config_form.chosen_alternative())
+        n_keys = scaling_form.number(scaling_choices.KEYS, _("Keys, n"), 1)
+        seed = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
+        own = widgets.toggle(scaling_choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
+    config = growing_width.Config(d_k, n_keys, seed, *scaling_form.chosen_alternative())
     raw, scaled = results.jacobians(config)
     st.latex(
         r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T},\qquad"

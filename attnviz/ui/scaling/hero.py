@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnviz.experiments.scaling import growing_width
-from attnviz.experiments.scaling.alternatives import ALTERNATIVES
+from attnviz.experiments.scaling import alternatives, growing_width
 from attnviz.figures.scaling_bars import rows_of_bars
-from attnviz.ui.canvas.softmax_slider import Panel, Parameter, Picked, softmax_slider
-from attnviz.ui.scaling import choices, results
+from attnviz.ui.canvas import softmax_slider
+from attnviz.ui.scaling import results, scaling_choices
 from attnviz.ui.scaling.names import alternative_names, colour, letter, plain_formula
-from attnviz.ui.shared import link_state, show
-from attnviz.ui.shared.choices import Choice
+from attnviz.ui.shared import Choice, link_state, show
 
 
 def bars(key: str, config: growing_width.Config) -> None:
@@ -19,15 +17,18 @@ def bars(key: str, config: growing_width.Config) -> None:
     d_k, n_keys, seed, alternative = config.d_k, config.n_keys, config.seed, config.alternative
     film = results.film(n_keys, seed, d_k)
     names = alternative_names()
-    panels = [Panel(name, names[name], plain_formula(name), colour(name)) for name in ("raw", "sqrt", alternative)]
+    panels = [
+        softmax_slider.Panel(name, names[name], plain_formula(name), colour(name))
+        for name in ("raw", "sqrt", alternative)
+    ]
 
-    def let_go(pick: Picked) -> None:
-        picked: dict[Choice[Any], Any] = {choices.D_K: pick.d_k}
-        if alternative in choices.PARAMETERS:
-            picked[choices.PARAMETERS[alternative]] = pick.parameter
+    def let_go(pick: softmax_slider.Picked) -> None:
+        picked: dict[Choice[Any], Any] = {scaling_choices.D_K: pick.d_k}
+        if alternative in scaling_choices.PARAMETERS:
+            picked[scaling_choices.PARAMETERS[alternative]] = pick.parameter
         link_state.put_all(picked)
 
-    softmax_slider(
+    softmax_slider.softmax_slider(
         key,
         film.d_k,
         film.scores,
@@ -52,9 +53,9 @@ def under(key: str, row: growing_width.Result, words: str) -> None:
     show.under(fig, name=f"weights-dk{config.d_k}", key=key + "_picture", table=table, caption=words, words=words)
 
 
-def slider(alternative: str, value: float) -> Parameter | None:
+def slider(alternative: str, value: float) -> softmax_slider.SliderParameter | None:
     """The alternative's slider, where it has a parameter."""
-    one = ALTERNATIVES[alternative]
+    one = alternatives.ALTERNATIVES[alternative]
     if not one.parameter:
         return None
-    return Parameter(letter(alternative), value, one.low, one.high, linear=one.low < 0)
+    return softmax_slider.SliderParameter(letter(alternative), value, one.low, one.high, linear=one.low < 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.experiments.scaling.alternatives import ALTERNATIVES
+from attnviz.experiments.scaling import alternatives
 from attnviz.figures.theme import ALTERNATIVE, K_VERMILION, Q_BLUE, RAW, SCALED
 from attnviz.words import _
 
@@ -61,7 +61,7 @@ def formula(name: str, d_k: int, n_keys: int, parameter: float) -> str:
 
 def letter(name: str) -> str:
     """The letter of an alternative's parameter; empty where it has none."""
-    return ALTERNATIVES[name].parameter or ""
+    return alternatives.ALTERNATIVES[name].parameter or ""
 
 
 def distribution_names() -> dict[str, str]:

@@ -6,20 +6,18 @@ import math
 
 import streamlit as st
 
-from attnviz.experiments.explorer.model_run import Stack
+from attnviz.experiments.explorer import Stack
 from attnviz.experiments.scaling import real_head as experiment
 from attnviz.figures import heatmap
 from attnviz.figures import scaling_head as figures
-from attnviz.ui.scaling import choices, config_form
+from attnviz.ui.scaling import scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.shared import show
-from attnviz.ui.shared.sentence_input import sentence_read
-from attnviz.ui.shared.text import plain
+from attnviz.ui.shared import plain, sentence_input, show
 from attnviz.words import _
 
 
 def panel() -> None:
-    reading = sentence_read(choices.MODEL, choices.SENTENCE, model_first=True)
+    reading = sentence_input.sentence_read(scaling_choices.MODEL, scaling_choices.SENTENCE, model_first=True)
     if reading is None:
         return
     stack = reading.stacks[0]
@@ -34,9 +32,9 @@ def panel() -> None:
 def _head(stack: Stack) -> experiment.Config:
     layers, heads = len(stack.layers), stack.layers[0].n_heads
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = min(config_form.number(choices.LAYER, _("Layer, from 0"), 1), layers - 1)
-        head = min(config_form.number(choices.HEAD, _("Head, from 0"), 1), heads - 1)
-        factor = config_form.number(choices.FACTOR, _("Scale × the model’s"), 0.5)
+        layer = min(scaling_form.number(scaling_choices.LAYER, _("Layer, from 0"), 1), layers - 1)
+        head = min(scaling_form.number(scaling_choices.HEAD, _("Head, from 0"), 1), heads - 1)
+        factor = scaling_form.number(scaling_choices.FACTOR, _("Scale × the model’s"), 0.5)
         st.caption(_("{layers} layers of {heads} heads").format(layers=layers, heads=heads))
     return experiment.Config(layer, head, factor)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.scaling import growing_width, jacobian, length, retrieval_training, saturation, variance
-from attnviz.ui.shared.bounded_cache import Memory
+from attnviz.ui.shared import Memory
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.scaling import growing_width, saturation
-from attnviz.ui.scaling import choices, config_form, curves, hero, results
+from attnviz.ui.scaling import curves, hero, results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import formula
 from attnviz.ui.shared import link_state
 from attnviz.words import _
@@ -13,10 +13,10 @@ from attnviz.words import _
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = config_form.alternative()
-        d_k = config_form.number(choices.D_K, "d_k", 1)
-        n_keys = config_form.number(choices.KEYS, _("Keys, n"), 1)
-        seed = config_form.number(choices.SEED, _("Seed"), 1)
+        alternative, parameter = scaling_form.alternative()
+        d_k = scaling_form.number(scaling_choices.D_K, "d_k", 1)
+        n_keys = scaling_form.number(scaling_choices.KEYS, _("Keys, n"), 1)
+        seed = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
     config = growing_width.Config(d_k, n_keys, seed, alternative, parameter)
     hero.bars("s_bars", config)
     row = results.one_query(config)
@@ -27,8 +27,10 @@ def panel() -> None:
 
 def chosen() -> growing_width.Config:
     """The row of bars as the controls have it, drawn or not."""
-    d_k, n_keys, seed = (link_state.value(one) for one in (choices.D_K, choices.KEYS, choices.SEED))
-    return growing_width.Config(d_k, n_keys, seed, *config_form.chosen_alternative())
+    d_k, n_keys, seed = (
+        link_state.value(one) for one in (scaling_choices.D_K, scaling_choices.KEYS, scaling_choices.SEED)
+    )
+    return growing_width.Config(d_k, n_keys, seed, *scaling_form.chosen_alternative())
 
 
 def _row_words(result: growing_width.Result) -> str:

@@ -8,9 +8,9 @@ from attnviz.ui.scaling import (
     alternatives_panel,
     gradient_panel,
     real_head_panel,
+    retrieval_panel,
     saturation_panel,
     softmax_panel,
-    training_panel,
     variance_panel,
 )
 from attnviz.words import _
@@ -19,7 +19,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
     "variance": variance_panel.panel,
     "saturation": saturation_panel.panel,
     "gradient": gradient_panel.panel,
-    "training": training_panel.panel,
+    "training": retrieval_panel.panel,
     "alternatives": alternatives_panel.panel,
     "head": real_head_panel.panel,
     "softmax": softmax_panel.panel,

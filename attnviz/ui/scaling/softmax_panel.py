@@ -12,8 +12,8 @@ from attnviz.experiments.scaling import softmax_numerics as experiment
 from attnviz.figures import scaling_softmax as figures
 from attnviz.figures.scaling_bars import rows_of_bars
 from attnviz.figures.theme import SCALED
-from attnviz.ui.canvas.softmax_slider import Panel, Parameter, softmax_slider
-from attnviz.ui.scaling import choices, config_form
+from attnviz.ui.canvas import softmax_slider
+from attnviz.ui.scaling import scaling_choices, scaling_form
 from attnviz.ui.shared import link_state, show, widgets
 from attnviz.words import _
 
@@ -22,8 +22,10 @@ SHOWN = 12
 
 def panel() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = widgets.text(choices.SCORES, _("Scores"), help=_("Numbers between commas or spaces, 1 to 4,096 of them"))
-        temperature = config_form.number(choices.TEMPERATURE, _("Temperature, T"), 0.1)
+        text = widgets.text(
+            scaling_choices.SCORES, _("Scores"), help=_("Numbers between commas or spaces, 1 to 4,096 of them")
+        )
+        temperature = scaling_form.number(scaling_choices.TEMPERATURE, _("Temperature, T"), 0.1)
     scores = experiment.parse(text)
     _weights(scores, temperature)
     _overflow(scores)
@@ -38,15 +40,15 @@ def _weights(scores: list[float], temperature: float) -> None:
     p = experiment.weights(scores, temperature)
     bars, numbers = st.columns([1.7, 1], gap="large", vertical_alignment="center")
     with bars:
-        softmax_slider(
+        softmax_slider.softmax_slider(
             "s_typed_bars",
             np.array([1]),
             np.array([scores]),
-            [Panel("temperature", "softmax", "x / T", SCALED)],
+            [softmax_slider.Panel("temperature", "softmax", "x / T", SCALED)],
             at=1,
-            parameter=Parameter("T", temperature, 0.0, 100.0),
+            parameter=softmax_slider.SliderParameter("T", temperature, 0.0, 100.0),
             about="typed",
-            on_pick=lambda pick: link_state.put(choices.TEMPERATURE, pick.parameter),
+            on_pick=lambda pick: link_state.put(scaling_choices.TEMPERATURE, pick.parameter),
         )
     with numbers:
         table = {"key": range(1, len(scores) + 1), _("score"): scores, _("weight"): [f"{w:.6f}" for w in p]}
@@ -130,7 +132,7 @@ def _row(weights: np.ndarray) -> str:
 
 def _online(scores: list[float]) -> None:
     st.subheader(_("Block by block, as fused kernels do it"), anchor=False)
-    size = config_form.number(choices.BLOCK, _("Scores in a block"), 1)
+    size = scaling_form.number(scaling_choices.BLOCK, _("Scores in a block"), 1)
     values = experiment.arc(len(scores))
     steps = list(experiment.online(scores, values, size))
     first = steps[:SHOWN]

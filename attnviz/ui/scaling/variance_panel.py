@@ -6,10 +6,9 @@ import math
 
 import streamlit as st
 
-from attnviz.experiments.scaling import variance
-from attnviz.experiments.scaling.draws import BROKEN
+from attnviz.experiments.scaling import draws, variance
 from attnviz.figures import scaling_variance as figures
-from attnviz.ui.scaling import choices, config_form, results
+from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
 from attnviz.ui.shared import link_state, show
 from attnviz.words import _
@@ -29,16 +28,18 @@ def panel() -> None:
 
 def chosen() -> variance.Config:
     """The configuration as the controls have it, drawn or not."""
-    d_k, pairs, seed = (link_state.value(one) for one in (choices.D_K, choices.PAIRS, choices.SEED))
-    return variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, *config_form.chosen_distribution())
+    d_k, pairs, seed = (
+        link_state.value(one) for one in (scaling_choices.D_K, scaling_choices.PAIRS, scaling_choices.SEED)
+    )
+    return variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, *scaling_form.chosen_distribution())
 
 
 def _controls() -> variance.Config:
-    d_k = config_form.width()
+    d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        distribution, strength = config_form.distribution()
-        pairs = config_form.number(choices.PAIRS, _("Pairs of q and k"), 10_000)
-        seed = config_form.number(choices.SEED, _("Seed"), 1)
+        distribution, strength = scaling_form.distribution()
+        pairs = scaling_form.number(scaling_choices.PAIRS, _("Pairs of q and k"), 10_000)
+        seed = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
     config = variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, distribution, strength)
     if config.pairs < pairs:
         st.caption(_("At d_k = {d_k} at most {most:,} pairs are drawn.").format(d_k=config.d_k, most=config.pairs))
@@ -142,7 +143,7 @@ def _broken(result: variance.Result) -> None:
                 "the sampling error above is itself unreliable, and one pair in a million can move the variance."
             )
         )
-    if config.distribution not in BROKEN or not config.strength:
+    if config.distribution not in draws.BROKEN or not config.strength:
         return
     what = {
         "correlated": _("q and k are correlated, r = {strength:g}: each product has mean r and variance 1 + r²."),

@@ -1,0 +1,48 @@
+"""What every page needs: choices in the link, problems in words, texts made safe, shown figures, models in memory.
+
+The modules named last in `__all__` are imported when asked for: `model_cache` brings torch and transformers, and a
+page that shows no model should not wait for them.
+"""
+
+from attnviz.ui.shared.bounded_cache import Memory
+from attnviz.ui.shared.choices import Choice, PageChoices
+from attnviz.ui.shared.code_snippet import snippet
+from attnviz.ui.shared.controls import came_back, choice, entering, linked, set_linked
+from attnviz.ui.shared.guarding import guard, show_problem
+from attnviz.ui.shared.link_state import follow, link_parameters
+from attnviz.ui.shared.page_files import file_of
+from attnviz.ui.shared.text import plain, quoted, spoken
+from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
+
+__all__ = [
+    "Choice",
+    "Memory",
+    "PageChoices",
+    "came_back",
+    "choice",
+    "entering",
+    "file_of",
+    "follow",
+    "guard",
+    "link_pack",
+    "link_parameters",
+    "link_state",
+    "linked",
+    "links",
+    "model_cache",
+    "number",
+    "one_of",
+    "plain",
+    "quoted",
+    "say_refusals",
+    "sentence_input",
+    "set_linked",
+    "share_menu",
+    "show",
+    "show_problem",
+    "snippet",
+    "spoken",
+    "text_area",
+    "toggle",
+    "widgets",
+]

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
-from attnviz.experiments.explorer.model_run import Reading, Request, read, read_earlier
-from attnviz.models.loading.load_model import LoadedModel
-from attnviz.models.loading.locate import load
+from attnviz.experiments.explorer import Reading, Request, read, read_earlier
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.loading import load
 from attnviz.ui.shared.bounded_cache import Memory
 from attnviz.words import _, say
 

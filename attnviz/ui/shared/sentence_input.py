@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 import streamlit as st
 
-from attnviz.experiments.explorer.model_run import Reading, Request
-from attnviz.models.loading import locate
+from attnviz.experiments.explorer import Reading, Request
+from attnviz.models.loading import availabilities
 from attnviz.ui.shared import model_cache, widgets
 from attnviz.ui.shared.choices import Choice
 from attnviz.ui.shared.text import plain, spoken
@@ -22,7 +22,7 @@ def sentence_read(
     kinds: Collection[str | None] = ("decoder", "encoder", "encoder-decoder", None),
 ) -> Reading | None:
     """Draw both controls and what there is to say of the text; None, said too, where no model is at hand."""
-    states = [s for s in locate.states() if s.on_this_machine and s.entry.kind in kinds]
+    states = [s for s in availabilities() if s.on_this_machine and s.entry.kind in kinds]
     if not states:
         st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
         return None

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.core.message import Problem
 from attnviz.ui.shared import link_state
-from attnviz.ui.shared.guard import show_problem
+from attnviz.ui.shared.guarding import show_problem
 from attnviz.ui.shared.page_files import file_of
 from attnviz.words import _
 

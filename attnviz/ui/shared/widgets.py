@@ -16,7 +16,7 @@ from attnviz.ui.shared.choices import Choice
 from attnviz.ui.shared.text import spoken
 
 N = TypeVar("N", int, float)
-Style = Literal["segmented", "select", "radio"]
+WidgetStyle = Literal["segmented", "select", "radio"]
 Visibility = Literal["visible", "hidden", "collapsed"]
 Width = int | Literal["stretch"]
 
@@ -27,7 +27,7 @@ def one_of(
     options: Mapping[str, str],
     *,
     usual: str | None = None,
-    style: Style = "segmented",
+    style: WidgetStyle = "segmented",
     help: str | None = None,
     label_visibility: Visibility = "visible",
 ) -> str:

@@ -1,1 +1,11 @@
-"""The panels of the sharing page: see it, count it, size it, prove it, MLA, and what others print."""
+"""The panels of the sharing page; each is a module."""
+
+__all__ = [
+    "count_panel",
+    "latent_panel",
+    "prove_panel",
+    "published_panel",
+    "see_panel",
+    "sharing_choices",
+    "size_panel",
+]

@@ -8,14 +8,18 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import Scheme, Shape
-from attnviz.models.architecture.meta_device import measure
-from attnviz.models.architecture.parse_config import config_from_text
-from attnviz.models.architecture.presets import Preset, find_preset, presets
-from attnviz.ui.shared.text import plain
-from attnviz.ui.shared.widgets import number, one_of, text_area
-from attnviz.ui.sharing import choices
+from attnviz.models.architecture import (
+    Architecture,
+    CustomShape,
+    Preset,
+    Scheme,
+    all_presets,
+    config_from_text,
+    find_preset,
+    measure_on_meta,
+)
+from attnviz.ui.shared import number, one_of, plain, text_area
+from attnviz.ui.sharing import sharing_choices
 from attnviz.words import _
 
 
@@ -34,7 +38,7 @@ def choose() -> Chosen:
     ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
     which, what = st.columns([1.3, 2.2])
     with which:
-        way = one_of(choices.WAY, _("Count"), ways)
+        way = one_of(sharing_choices.WAY, _("Count"), ways)
     if way == "preset":
         with what:
             return _published()
@@ -42,14 +46,14 @@ def choose() -> Chosen:
 
 
 def _published() -> Chosen:
-    names = {name: f"{name} · {preset.attention}" for name, preset in presets().items()}
-    name = one_of(choices.PRESET, _("Model"), names, style="select")
+    names = {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()}
+    name = one_of(sharing_choices.PRESET, _("Model"), names, style="select")
     preset = find_preset(name)
     return Chosen(Architecture.preset(name), preset.total_parameters, preset.active_parameters, preset)
 
 
 def _own() -> Chosen:
-    scheme: Scheme = "latent" if one_of(choices.SCHEME, _("Scheme"), _schemes()) == "latent" else "heads"
+    scheme: Scheme = "latent" if one_of(sharing_choices.SCHEME, _("Scheme"), _schemes()) == "latent" else "heads"
     asked: dict[str, Any] = {"scheme": scheme}
     fields = {"n_layers": _("Layers"), "d_model": _("Model width M"), "n_heads": _("Query heads H")}
     if scheme == "heads":
@@ -59,8 +63,8 @@ def _own() -> Chosen:
         fields |= {"kv_rank": _("Latent width"), "d_rope": _("Rotary width")}
     for column, (name, label) in zip(st.columns(len(fields)), fields.items(), strict=True):
         with column:
-            asked[name] = number(choices.SHAPE[name], label, step=1)
-    return _shaped(Shape(**asked))
+            asked[name] = number(sharing_choices.SHAPE[name], label, step=1)
+    return _shaped(CustomShape(**asked))
 
 
 def _schemes() -> dict[str, str]:
@@ -68,13 +72,13 @@ def _schemes() -> dict[str, str]:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _shaped(shape: Shape) -> Chosen:
+def _shaped(shape: CustomShape) -> Chosen:
     total = shape.total_parameters
     return Chosen(shape.architecture(), total, total)
 
 
 def _pasted() -> Chosen:
-    text = text_area(choices.CONFIG, _("Contents of a config.json from the hub"), height=180)
+    text = text_area(sharing_choices.CONFIG, _("Contents of a config.json from the hub"), height=180)
     chosen = _read(text)
     if chosen.arch.measured:
         st.info(
@@ -95,7 +99,7 @@ def _pasted() -> Chosen:
 def _read(text: str) -> Chosen:
     arch = Architecture.from_config(config_from_text(text))
     try:
-        total = measure(arch.config, 0).total_parameters if arch.config is not None else 0
+        total = measure_on_meta(arch.config, 0).total_parameters if arch.config is not None else 0
     except Exception as error:  # a model's own code
         raise Problem(
             "the config is read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]

@@ -5,12 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import has_heads, shared_otherwise
-from attnviz.ui.shared import show
-from attnviz.ui.shared.text import plain
-from attnviz.ui.shared.widgets import one_of
-from attnviz.ui.sharing import choices
+from attnviz.models.architecture import Architecture, has_heads, shared_otherwise
+from attnviz.ui.shared import one_of, plain, show
+from attnviz.ui.sharing import sharing_choices
 from attnviz.ui.sharing.units import binary, both
 from attnviz.ui.sharing.variants import ways
 from attnviz.words import _
@@ -21,7 +18,7 @@ POWERS = [2**i for i in range(4, 21)]
 def over(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("Bytes of keys and values"), anchor=False)
     axes = {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")}
-    axis = one_of(choices.AXIS, _("Over"), axes, label_visibility="collapsed")
+    axis = one_of(sharing_choices.AXIS, _("Over"), axes, label_visibility="collapsed")
     if axis == "heads":
         return over_heads(arch, context, batch)
     if axis == "context":

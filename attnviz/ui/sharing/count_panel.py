@@ -7,17 +7,11 @@ from typing import Any
 import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.layer_spec import CONVENTIONS
-from attnviz.models.architecture.presets import presets
-from attnviz.ui.shared import show
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.text import plain
-from attnviz.ui.shared.widgets import number
-from attnviz.ui.sharing import bytes_panel, choices, quality, sharing_snippets
+from attnviz.models.architecture import CONVENTIONS, Architecture, Deployment, all_presets
+from attnviz.ui.shared import guard, number, plain, show
+from attnviz.ui.sharing import bytes_panel, quality, sharing_choices, sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose
-from attnviz.ui.sharing.tables import Table, columns, tabled
+from attnviz.ui.sharing.tables import ColumnTable, columns, tabled
 from attnviz.ui.sharing.units import binary, exact, flop, many
 from attnviz.ui.sharing.variants import Bill, bills, part_titles
 from attnviz.words import _
@@ -33,9 +27,9 @@ def _panel() -> None:
     chosen = choose()
     left, right, rest = st.columns([1, 1, 2])
     with left:
-        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
+        context = number(sharing_choices.CONTEXT, _("Tokens of context"), step=1)
     with right:
-        batch = number(choices.BATCH, _("Batch"), step=1)
+        batch = number(sharing_choices.BATCH, _("Batch"), step=1)
     with rest:
         _source(chosen)
     _headline(chosen, context, batch)
@@ -140,14 +134,16 @@ def _row(bill: Bill) -> dict[str, Any]:
 
 
 def _everyone(context: int) -> None:
-    with st.expander(_("All {n} published models at {tokens} tokens").format(n=len(presets()), tokens=f"{context:,}")):
+    with st.expander(
+        _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
+    ):
         tabled(_all_models(context), f"attention-of-published-models-{context}", "h-all")
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _all_models(context: int) -> Table:
+def _all_models(context: int) -> ColumnTable:
     rows = []
-    for name, preset in presets().items():
+    for name, preset in all_presets().items():
         arch = Architecture.preset(name)
         cache = {c: arch.kv_cache_bytes(context, convention=c, encoder_tokens=context) for c in CONVENTIONS}
         rows.append(

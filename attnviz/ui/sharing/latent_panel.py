@@ -5,16 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.costs import pairs
-from attnviz.core.latent import LatentLayout, Machine, latent_elements, latent_flops, latent_intensity
+from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.presets import presets
-from attnviz.ui.shared import show
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.text import plain
-from attnviz.ui.shared.widgets import number, one_of
-from attnviz.ui.sharing import choices, sharing_snippets
+from attnviz.models.architecture import Architecture, Deployment, all_presets
+from attnviz.ui.shared import guard, number, one_of, plain, show
+from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.sharing.units import both, flop
 from attnviz.words import _
@@ -29,12 +24,12 @@ def panel() -> None:
 
 
 def _panel() -> None:
-    names = {name: name for name, preset in presets().items() if preset.attention == "MLA"}
+    names = {name: name for name, preset in all_presets().items() if preset.attention == "MLA"}
     which, much = st.columns([1, 1])
     with which:
-        name = one_of(choices.LATENT_MODEL, _("Model"), names, style="select")
+        name = one_of(sharing_choices.LATENT_MODEL, _("Model"), names, style="select")
     with much:
-        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
+        context = number(sharing_choices.CONTEXT, _("Tokens of context"), step=1)
     arch = Architecture.preset(name)
     latent = arch.layers[0].latent
     assert latent is not None
@@ -55,7 +50,7 @@ def _panel() -> None:
     sharing_snippets.counting(arch, Deployment(context))
 
 
-def machine_names() -> dict[Machine, str]:
+def machine_names() -> dict[LatentForm, str]:
     return {
         "expanded": _("expanded, K and V cached"),
         "re-expanded": _("latents cached, expanded at every step (transformers)"),
@@ -63,7 +58,7 @@ def machine_names() -> dict[Machine, str]:
     }
 
 
-def _work(latent: LatentLayout, new: int, context: int, machine: Machine) -> int:
+def _work(latent: LatentLayout, new: int, context: int, machine: LatentForm) -> int:
     return latent_flops(latent, new, context, pairs(new, context), machine).total
 
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.sharing import live_layers
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.meta_device import Measurement, measure
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.text import plain, spoken
-from attnviz.ui.shared.widgets import number
-from attnviz.ui.sharing import choices, sharing_snippets
+from attnviz.models.architecture import Architecture, Deployment, Measurement, measure_on_meta
+from attnviz.ui.shared import guard, number, plain, spoken
+from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.sharing.units import both, duration
@@ -30,9 +26,9 @@ def _panel() -> None:
     chosen = choose()
     one, two, rest = st.columns([1, 1, 2], vertical_alignment="bottom")
     with one:
-        tokens = number(choices.MEASURED_TOKENS, _("Tokens to run"), step=1)
+        tokens = number(sharing_choices.MEASURED_TOKENS, _("Tokens to run"), step=1)
     with two:
-        batch = number(choices.BATCH, _("Batch"), step=1)
+        batch = number(sharing_choices.BATCH, _("Batch"), step=1)
     with rest:
         pressed = st.button(_("Build it without memory and measure"), type="primary", icon=":material/science:")
     st.caption(
@@ -56,7 +52,7 @@ def _panel() -> None:
 def _measured(arch: Architecture, total: int, tokens: int, batch: int) -> Measurement:
     """`total` tells apart architectures whose attention is the same."""
     caches = any(layer.cached or layer.fixed for layer in arch.layers)
-    return measure(arch.config, tokens if caches else 0, batch, encoder_tokens=_encoder_tokens(arch, tokens))
+    return measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=_encoder_tokens(arch, tokens))
 
 
 def _encoder_tokens(arch: Architecture, tokens: int) -> int:
@@ -149,7 +145,7 @@ def _live() -> None:
     asked = {}
     for column, (name, label) in zip(st.columns(4), names.items(), strict=True):
         with column:
-            asked[name] = number(choices.LIVE[name], label, step=1)
+            asked[name] = number(sharing_choices.LIVE[name], label, step=1)
     width = max(1, asked["d_model"] // asked["n_heads"])
     config = live_layers.Config(**asked, d_head=width)
     if st.button(_("Fill the caches and decode"), icon=":material/timer:"):
@@ -160,7 +156,7 @@ def _live() -> None:
         _rows(kept[1])
 
 
-def _rows(rows: tuple[live_layers.Row, ...]) -> None:
+def _rows(rows: tuple[live_layers.LiveLayerRow, ...]) -> None:
     tabled(
         columns(
             [

@@ -6,11 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.published_claims import Claim, claims
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.text import plain, spoken
+from attnviz.models.architecture import Architecture, Claim, Deployment, claims
+from attnviz.ui.shared import guard, plain, spoken
 from attnviz.ui.sharing import quality, sharing_snippets
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.words import _, say

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture.presets import quality
+from attnviz.models.architecture import quality
 from attnviz.ui.shared import show
 from attnviz.words import _
 

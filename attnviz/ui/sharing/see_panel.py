@@ -6,16 +6,13 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.experiments.explorer.model_run import Reading
-from attnviz.experiments.sharing import downstream, head_sharing
-from attnviz.experiments.sharing.head_sharing import Config, Method, Result
-from attnviz.figures import sharing as figures
-from attnviz.models.capture.recorded_layer import Layer
-from attnviz.ui.shared import model_cache, show, widgets
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.sentence_input import sentence_read
-from attnviz.ui.shared.text import plain
-from attnviz.ui.sharing import choices, sharing_snippets
+from attnviz.experiments.explorer import Reading, RecordedLayer
+from attnviz.experiments.sharing import Method, downstream, head_sharing
+from attnviz.experiments.sharing import SharingConfig as Config
+from attnviz.experiments.sharing import SharingResult as Result
+from attnviz.figures import sharing_figures as figures
+from attnviz.ui.shared import guard, model_cache, plain, sentence_input, show, widgets
+from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.units import both
 from attnviz.words import _, ngettext
 
@@ -24,7 +21,9 @@ HEADS_SHOWN = 12
 
 
 def panel() -> None:
-    reading = sentence_read(choices.MODEL, choices.SENTENCE, kinds=("decoder", "encoder"))
+    reading = sentence_input.sentence_read(
+        sharing_choices.MODEL, sharing_choices.SENTENCE, kinds=("decoder", "encoder")
+    )
     if reading is None:
         return
     _fragment(reading)
@@ -58,16 +57,18 @@ def _run(reading: Reading, config: Config) -> Result:
     return head_sharing.run(head_sharing.complete(reading.stacks[0].layers[config.layer], reading.loaded.model), config)
 
 
-def _ask(layers: tuple[Layer, ...]) -> Config:
+def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
     where, which, how = st.columns([0.7, 1.6, 1.7], vertical_alignment="bottom")
     with where:
-        layer = widgets.one_of(choices.LAYER, _("Layer"), {str(i): str(i) for i in range(len(layers))}, style="select")
+        layer = widgets.one_of(
+            sharing_choices.LAYER, _("Layer"), {str(i): str(i) for i in range(len(layers))}, style="select"
+        )
     options = head_sharing.choices(layers[int(layer)])
     trained = options[0]
     names = {str(g): _("{n} (trained)").format(n=g) if g == trained else str(g) for g in options}
     with which:
         kept = widgets.one_of(
-            choices.KEPT,
+            sharing_choices.KEPT,
             _("K/V heads"),
             names,
             usual=str(options[min(1, len(options) - 1)]),
@@ -76,7 +77,7 @@ def _ask(layers: tuple[Layer, ...]) -> Config:
     methods = {"mean": _("their mean"), "first": _("the first"), "random": _("random (seed 0)")}
     with how:
         method = widgets.one_of(
-            choices.METHOD, _("One head made of a group’s by"), methods,
+            sharing_choices.METHOD, _("One head made of a group’s by"), methods,
             help=_("The GQA paper found the mean to be best, before further training heals it."),
         )  # fmt: skip
     return Config(int(layer), int(kept), cast(Method, method))
@@ -131,7 +132,7 @@ def _group(reading: Reading, result: Result) -> None:
     group = 0
     if len(names) > 1:
         with st.columns([1, 3])[0]:
-            group = int(widgets.one_of(choices.GROUP, _("Heads that share"), names, style="select"))
+            group = int(widgets.one_of(sharing_choices.GROUP, _("Heads that share"), names, style="select"))
     heads = list(range(group * per, (group + 1) * per))[:HEADS_SHOWN]
     tokens = reading.stacks[0].queries.labels[:TOKENS_SHOWN]
     n = len(tokens)
@@ -209,7 +210,9 @@ def _sweep(result: Result) -> None:
 
 def _downstream(reading: Reading, config: Config) -> None:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
-    scope = cast(downstream.Scope, widgets.one_of(choices.SCOPE, _("Where"), scopes, label_visibility="collapsed"))
+    scope = cast(
+        downstream.Scope, widgets.one_of(sharing_choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
+    )
     with model_cache.shared().turns:
         found = reading.kept_lately(("sharing", config, scope), lambda: downstream.run(reading, config, scope))
     if not found.guesses:

@@ -6,12 +6,10 @@ from collections import Counter
 from fractions import Fraction
 
 from attnviz.core.precision import bits
-from attnviz.experiments.explorer.model_run import Reading
-from attnviz.experiments.sharing.head_sharing import Result
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import Deployment
-from attnviz.models.architecture.layer_spec import Paged
-from attnviz.ui.shared.snippet import snippet
+from attnviz.experiments.explorer import Reading
+from attnviz.experiments.sharing import SharingResult as Result
+from attnviz.models.architecture import Architecture, Deployment, Paged
+from attnviz.ui.shared import snippet
 
 
 def sharing(reading: Reading, result: Result) -> None:
@@ -33,9 +31,9 @@ def sharing_code(reading: Reading, result: Result) -> str:
     }[config.method]
     return f"""\
 import torch
-from attnviz.models.capture.run import capture
-from attnviz.models.loading.locate import load
-from attnviz.models.tokens.encoding import encode
+from attnviz.models.capture import capture
+from attnviz.models.loading import load
+from attnviz.models.tokens import encode
 
 loaded = load({reading.request.model!r})
 tokens = encode(loaded, {reading.request.text!r})

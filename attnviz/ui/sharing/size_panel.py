@@ -10,14 +10,19 @@ import streamlit as st
 from attnviz.core.precision import DTYPES
 from attnviz.core.roofline import Machine
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import FARTHEST, Deployment, Size, size
-from attnviz.models.architecture.layer_spec import CONVENTIONS, Convention
-from attnviz.models.architecture.presets import GIB, gpus
-from attnviz.ui.shared import show
-from attnviz.ui.shared.guard import guard
-from attnviz.ui.shared.widgets import number, one_of, toggle
-from attnviz.ui.sharing import choices, sharing_snippets
+from attnviz.models.architecture import (
+    CONVENTIONS,
+    FARTHEST,
+    GIB,
+    Architecture,
+    Convention,
+    Deployment,
+    Size,
+    gpus,
+    size_deployment,
+)
+from attnviz.ui.shared import guard, number, one_of, show, toggle
+from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.units import binary, both, duration
 from attnviz.words import _
@@ -46,29 +51,29 @@ def _panel() -> None:
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
 def sized(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
-    return size(arch, total, active, how, machine)
+    return size_deployment(arch, total, active, how, machine)
 
 
 def _how() -> Deployment:
     columns = st.columns(5)
     with columns[0]:
-        context = number(choices.CONTEXT, _("Tokens of context"), step=1)
+        context = number(sharing_choices.CONTEXT, _("Tokens of context"), step=1)
     with columns[1]:
-        batch = number(choices.BATCH, _("Batch"), step=1)
+        batch = number(sharing_choices.BATCH, _("Batch"), step=1)
     names = {dtype: dtype for dtype in DTYPES}
     with columns[2]:
-        weights = one_of(choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
+        weights = one_of(sharing_choices.WEIGHTS_DTYPE, _("Weights"), names, style="select")
     with columns[3]:
-        cache = one_of(choices.CACHE_DTYPE, _("Cache"), names, style="select")
+        cache = one_of(sharing_choices.CACHE_DTYPE, _("Cache"), names, style="select")
     with columns[4]:
         grouped = weights in ("int8", "int4", "int2") or cache in ("int8", "int4", "int2")
-        group = number(choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
+        group = number(sharing_choices.NUMBERS_PER_SCALE, _("Numbers per scale"), step=1) if grouped else 64
     held = {"ideal": _("ideal"), "transformers": _("transformers"), "paged": _("paged server")}
-    convention = cast(Convention, one_of(choices.CONVENTION, _("Count the cache as"), held))
+    convention = cast(Convention, one_of(sharing_choices.CONVENTION, _("Count the cache as"), held))
     hybrid = True
     if convention == "paged":
         hybrid = toggle(
-            choices.HYBRID,
+            sharing_choices.HYBRID,
             _("The server manages windowed layers apart"),
             help=_("A server that does not charges them for the whole context."),
         )
@@ -92,12 +97,12 @@ def _about_the_format(arch: Architecture, how: Deployment) -> None:
 
 
 def _machine() -> Machine:
-    names = {name: gpu.name for name, gpu in gpus().items()} | {choices.TYPED: _("typed by you")}
+    names = {name: gpu.name for name, gpu in gpus().items()} | {sharing_choices.TYPED: _("typed by you")}
     which, rest = st.columns([1.2, 2.4], vertical_alignment="bottom")
     with which:
-        name = one_of(choices.MACHINE, _("Machine"), names, style="select")
+        name = one_of(sharing_choices.MACHINE, _("Machine"), names, style="select")
     with rest:
-        if name != choices.TYPED:
+        if name != sharing_choices.TYPED:
             gpu = gpus()[name]
             st.caption(
                 _("{memory} GiB, {bandwidth} GB/s, {peak} TFLOP/s dense at 16 bits. Source: {source}.").format(
@@ -110,11 +115,11 @@ def _machine() -> Machine:
             return gpu.machine
         memory, bandwidth, peak = st.columns(3)
         with memory:
-            gib = number(choices.MEMORY_GIB, _("Memory, GiB"), step=1)
+            gib = number(sharing_choices.MEMORY_GIB, _("Memory, GiB"), step=1)
         with bandwidth:
-            gbs = number(choices.GIGABYTES_PER_SECOND, _("Bandwidth, GB/s"), step=1)
+            gbs = number(sharing_choices.GIGABYTES_PER_SECOND, _("Bandwidth, GB/s"), step=1)
         with peak:
-            tflops = number(choices.TERAFLOPS, _("Peak, TFLOP/s"), step=1)
+            tflops = number(sharing_choices.TERAFLOPS, _("Peak, TFLOP/s"), step=1)
     return Machine(tflops * 10**12, gbs * 10**9, gib * GIB)
 
 

@@ -10,15 +10,15 @@ import streamlit as st
 from attnviz.ui.shared import show
 from attnviz.words import _
 
-Table = dict[str, list[Any]]
+ColumnTable = dict[str, list[Any]]
 
 
-def columns(rows: Sequence[dict[str, Any]]) -> Table:
+def columns(rows: Sequence[dict[str, Any]]) -> ColumnTable:
     """Rows that name the same cells, as columns by name."""
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-def tabled(table: Table, name: str, key: str) -> None:
+def tabled(table: ColumnTable, name: str, key: str) -> None:
     """A table, and the same as CSV and Markdown."""
     whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
     localized = {name: st.column_config.NumberColumn(format="localized") for name in whole}
@@ -32,7 +32,7 @@ def tabled(table: Table, name: str, key: str) -> None:
         )
 
 
-def markdown(table: Table) -> str:
+def markdown(table: ColumnTable) -> str:
     """The table as GitHub writes it."""
     rows = [list(table), ["---"] * len(table)]
     rows += [

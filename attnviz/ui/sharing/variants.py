@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from attnviz.core.costs import Activations, activations
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import as_latent, has_heads, shared_otherwise
+from attnviz.models.architecture import Architecture, as_latent, has_heads, shared_otherwise
 from attnviz.words import _
 
 

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.ui.building import choices as _building  # noqa: F401
-from attnviz.ui.home import choices as _home  # noqa: F401  # declares what the page's links hold
-from attnviz.ui.masks import choices as _masks  # noqa: F401
-from attnviz.ui.scaling import choices as _scaling  # noqa: F401
-from attnviz.ui.shared.controls import entering
-from attnviz.ui.shared.link_state import follow
-from attnviz.ui.shared.widgets import say_refusals
-from attnviz.ui.sharing import choices as _sharing  # noqa: F401
+from attnviz.ui.building import building_choices as _building  # noqa: F401
+from attnviz.ui.home import home_choices as _home  # noqa: F401  # declares what the page's links hold
+from attnviz.ui.masks import mask_choices as _masks  # noqa: F401
+from attnviz.ui.scaling import scaling_choices as _scaling  # noqa: F401
+from attnviz.ui.shared import entering, follow, say_refusals
+from attnviz.ui.sharing import sharing_choices as _sharing  # noqa: F401
 from attnviz.ui.web import navigation
 from attnviz.words import set_language_source
 

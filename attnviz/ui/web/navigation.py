@@ -7,13 +7,12 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.ui.shared.link_state import link_parameters
-from attnviz.ui.shared.page_files import file_of
+from attnviz.ui.shared import file_of, link_parameters
 from attnviz.words import N_, _
 
 
 @dataclass(frozen=True)
-class Row:
+class PageRow:
     """A page: its file in pages/, and the words for the menu and for its card."""
 
     name: str
@@ -30,36 +29,36 @@ class Row:
 SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
 
 ROWS = [
-    Row("home", N_("Start"), "👁️", SEE, N_("What is attention?")),
-    Row(
+    PageRow("home", N_("Start"), "👁️", SEE, N_("What is attention?")),
+    PageRow(
         "explore",
         N_("Explore"),
         "🔎",
         SEE,
         N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
     ),
-    Row(
+    PageRow(
         "build",
         N_("Build"),
         "🧮",
         UNDERSTAND,
         N_("How do words become queries, keys, values and an output, number by number?"),
     ),
-    Row(
+    PageRow(
         "masks",
         N_("Masks"),
         "🧩",
         UNDERSTAND,
         N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
     ),
-    Row(
+    PageRow(
         "scaling",
         N_("Scaling"),
         "📐",
         UNDERSTAND,
         N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
     ),
-    Row(
+    PageRow(
         "sharing",
         N_("Share heads"),
         "🔗",
@@ -105,5 +104,5 @@ def cards() -> None:
             st.caption(_(row.question))
 
 
-def _link(row: Row, label: str) -> None:
+def _link(row: PageRow, label: str) -> None:
     st.page_link(file_of(row.name), label=label, icon=row.icon, query_params=link_parameters(row.name), width="stretch")

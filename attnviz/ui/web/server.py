@@ -1,4 +1,4 @@
-"""The web server: Streamlit's own app around attnviz/ui/main.py, and the few files it hands out."""
+"""The web server: Streamlit's own app around main.py, and the few files it hands out."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def warm() -> None:
     import attnviz.figures.heatmap  # noqa: F401
     from attnviz.core.attention import attend
     from attnviz.experiments.home import landing
-    from attnviz.models.loading import locate
+    from attnviz.models.loading import availability
     from attnviz.ui.shared import model_cache
 
     torch.set_num_threads(1)  # visitors share the machine: measured, one thread each serves twenty best
     x = torch.zeros(1, 2, 4)
     attend(x, x, x)
-    if locate.state(landing.MODEL).ready:
+    if availability(landing.MODEL).ready:
         model_cache.preload(landing.MODEL)
     gc.collect()
     gc.freeze()

@@ -36,7 +36,7 @@ def test_words_are_sums_over_keys_and_means_over_queries(paired):
     assert "tokenizers" in words.rows
     assert len(words.rows) < len(pieces.rows)
     np.testing.assert_allclose(words.values.sum(1), 1, atol=1e-5)
-    at = [piece.position for piece in stack.queries.pieces if piece.text in ("token", "izer", "izers", "s")]
+    at = [span.position for span in stack.queries.spans if span.text in ("token", "izer", "izers", "s")]
     assert len(at) > 1
     expected = pieces.values[:, at].sum(1)[at].mean()
     spot = words.rows.index("tokenizers")

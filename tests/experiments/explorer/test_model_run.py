@@ -25,7 +25,7 @@ def test_an_encoder_reads_two_sentences_as_a_pair(paired):
     (stack,) = paired.stacks
     assert stack.id == "encoder"
     assert stack.queries.labels[0] == "[CLS]"
-    assert {piece.segment for piece in stack.queries.pieces} == {0, 1}
+    assert {span.segment for span in stack.queries.spans} == {0, 1}
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])

@@ -10,7 +10,7 @@ from attnviz.core.attention import attend
 from attnviz.core.message import Message, Problem
 from attnviz.experiments.scaling import real_head
 from attnviz.experiments.scaling.real_head import Config
-from attnviz.models.capture.recorded_layer import Layer
+from attnviz.models.capture.recorded_layer import RecordedLayer
 
 T, D = 7, 8
 
@@ -18,7 +18,7 @@ T, D = 7, 8
 def layer(causal=True, **more):
     g = torch.Generator().manual_seed(0)
     q, k, v = (torch.randn(1, heads, T, D, generator=g) for heads in (4, 2, 2))
-    return Layer("decoder", "self", 0, "made.by.hand", D**-0.5, q, k, v, causal=causal, **more)
+    return RecordedLayer("decoder", "self", 0, "made.by.hand", D**-0.5, q, k, v, causal=causal, **more)
 
 
 @pytest.mark.parametrize("causal", [True, False])
@@ -65,7 +65,9 @@ def test_a_scale_of_0_is_even_attention():
 
 def test_one_token_has_no_choice_and_no_spread():
     made = layer()
-    one = Layer("decoder", "self", 0, "one", 1.0, made.q[:, :, :1], made.k[:, :, :1], made.v[:, :, :1], causal=True)
+    one = RecordedLayer(
+        "decoder", "self", 0, "one", 1.0, made.q[:, :, :1], made.k[:, :, :1], made.v[:, :, :1], causal=True
+    )
     result = real_head.run(one, Config())
     assert math.isnan(result.model.share)
     assert result.total == 0
@@ -74,6 +76,6 @@ def test_one_token_has_no_choice_and_no_spread():
 def test_a_head_that_there_is_not_and_a_layer_with_weights_only_are_refused():
     with pytest.raises(Problem, match="head=4 must lie between 0 and 3"):
         real_head.run(layer(), Config(head=4))
-    only = Layer("encoder", "self", 2, "x", 1.0, reported=torch.ones(1, 1, 2, 2) / 2, why=Message("eager only"))
+    only = RecordedLayer("encoder", "self", 2, "x", 1.0, reported=torch.ones(1, 1, 2, 2) / 2, why=Message("eager only"))
     with pytest.raises(Problem, match="layer 2 gives its weights only"):
         real_head.run(only, Config())

@@ -80,7 +80,7 @@ def test_where_scaling_hurts_the_verdict_says_that():
 
 def _run(accuracy):
     flat = np.full((2, 25), accuracy)
-    return experiment.Run(flat, flat, flat, flat)
+    return experiment.TrainingRun(flat, flat, flat, flat)
 
 
 @pytest.mark.parametrize(

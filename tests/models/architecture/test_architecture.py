@@ -17,7 +17,7 @@ from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.family_rules import FAMILIES
 from attnviz.models.architecture.layer_spec import Paged
 from attnviz.models.architecture.parse_config import config_from_text
-from attnviz.models.architecture.presets import find_preset, presets
+from attnviz.models.architecture.presets import all_presets, find_preset
 
 WHISPER_POSITIONS = 1500
 
@@ -74,7 +74,9 @@ def config_of(model_type, **more):
 
 def check(arch, tokens=11, batch=2, encoder_tokens=5):
     """Formula and measurement of one architecture, to the last parameter and byte."""
-    found = meta_device.measure(arch.config, tokens if caches(arch) else 0, batch=batch, encoder_tokens=encoder_tokens)
+    found = meta_device.measure_on_meta(
+        arch.config, tokens if caches(arch) else 0, batch=batch, encoder_tokens=encoder_tokens
+    )
     assert found.attention_parameters == arch.attention_parameters()
     if arch.model_type in DO_NOT_RUN:
         assert found.failure is not None
@@ -96,7 +98,7 @@ def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_the_fo
     check(arch, encoder_tokens=WHISPER_POSITIONS if model_type == "whisper" else 5)
 
 
-@pytest.mark.parametrize("name", sorted(presets()))
+@pytest.mark.parametrize("name", sorted(all_presets()))
 def test_every_published_model_at_full_size_has_the_parameters_and_cache_the_formulas_say(name):
     check(Architecture.preset(name), encoder_tokens=WHISPER_POSITIONS if "whisper" in name else 5)
 
@@ -156,7 +158,7 @@ def test_a_window_keeps_one_token_less_in_transformers_and_whole_blocks_on_a_ser
 
 def test_a_prefill_in_one_go_leaves_a_view_on_storage_that_holds_the_whole_prompt():
     arch = Architecture.from_config(config_of("mistral"))
-    found = meta_device.measure(arch.config, tokens=40)
+    found = meta_device.measure_on_meta(arch.config, tokens=40)
     assert all(layer.storage == 40 * layer.nbytes // 6 for layer in found.cache)
 
 
@@ -212,7 +214,9 @@ def test_every_preset_says_where_it_is_from_and_has_the_parameters_it_states():
     for name in ("gpt2", "llama-3.1-8b", "mixtral-8x7b", "deepseek-v2", "t5-small"):
         preset = find_preset(name)
         assert preset.source
-        assert meta_device.measure(Architecture.preset(name).config, 0).total_parameters == preset.total_parameters
+        assert (
+            meta_device.measure_on_meta(Architecture.preset(name).config, 0).total_parameters == preset.total_parameters
+        )
 
 
 @given(

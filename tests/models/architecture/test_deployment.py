@@ -8,9 +8,9 @@ from attnviz.core.message import Problem
 from attnviz.core.roofline import Machine
 from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.custom_shape import Shape, as_latent, shared_otherwise
-from attnviz.models.architecture.deployment import FARTHEST, Deployment, size
-from attnviz.models.architecture.presets import find_preset, gpus, presets, quality
+from attnviz.models.architecture.custom_shape import CustomShape, as_latent, shared_otherwise
+from attnviz.models.architecture.deployment import FARTHEST, Deployment, size_deployment
+from attnviz.models.architecture.presets import all_presets, find_preset, gpus, quality
 
 A100 = gpus()["a100-80gb"].machine
 NAMES = ["llama-3.1-8b", "gemma-3-27b", "deepseek-v3", "gpt-oss-120b", "jamba-v0.1", "qwen3-next-80b-a3b"]
@@ -18,7 +18,7 @@ NAMES = ["llama-3.1-8b", "gemma-3-27b", "deepseek-v3", "gpt-oss-120b", "jamba-v0
 
 def sized(name, how, machine=A100):
     preset = find_preset(name)
-    return size(Architecture.preset(name), preset.total_parameters, preset.active_parameters, how, machine)
+    return size_deployment(Architecture.preset(name), preset.total_parameters, preset.active_parameters, how, machine)
 
 
 @given(
@@ -50,7 +50,7 @@ def test_the_largest_batch_fits_and_one_more_does_not(name, context):
 def test_the_context_no_batch_fills_is_the_published_one(kv_heads, limit):
     preset = find_preset("llama-3.1-8b")
     arch = shared_otherwise(Architecture.preset("llama-3.1-8b"), kv_heads)
-    found = size(arch, preset.total_parameters, preset.active_parameters, Deployment(), A100)
+    found = size_deployment(arch, preset.total_parameters, preset.active_parameters, Deployment(), A100)
     assert found.bandwidth_limit == limit
 
 
@@ -70,7 +70,7 @@ def test_impossible_deployments_are_refused_in_words():
         Deployment(context=0)
 
 
-SMALL = Shape(n_layers=2, d_model=96, n_heads=6, n_kv_heads=2, d_head=20, d_ff=50, vocab=30)
+SMALL = CustomShape(n_layers=2, d_model=96, n_heads=6, n_kv_heads=2, d_head=20, d_ff=50, vocab=30)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ SMALL = Shape(n_layers=2, d_model=96, n_heads=6, n_kv_heads=2, d_head=20, d_ff=5
 )  # fmt: skip
 def test_the_visitors_own_shape_has_the_parameters_and_cache_of_a_real_model(shape):
     arch = shape.architecture()
-    found = meta_device.measure(arch.config, 9)
+    found = meta_device.measure_on_meta(arch.config, 9)
     assert found.failure is None
     assert found.total_parameters == shape.total_parameters
     assert found.attention_parameters == arch.attention_parameters()
@@ -93,9 +93,9 @@ def test_the_visitors_own_shape_has_the_parameters_and_cache_of_a_real_model(sha
 
 def test_a_bad_shape_says_what_is_allowed():
     with pytest.raises(Problem, match="n_heads=6 must be a multiple of n_kv_heads=4"):
-        Shape(n_heads=6, n_kv_heads=4)
+        CustomShape(n_heads=6, n_kv_heads=4)
     with pytest.raises(Problem, match="n_layers=0 must be a whole number from 1 to 512"):
-        Shape(n_layers=0)
+        CustomShape(n_layers=0)
 
 
 @pytest.mark.parametrize("name", ["llama-3.1-8b", "gpt-oss-120b", "qwen2.5-7b", "gemma-3-27b"])
@@ -117,7 +117,7 @@ def test_latents_in_place_of_heads_keep_576_numbers_a_layer():
 
 
 def test_every_machine_and_preset_says_where_its_numbers_are_from():
-    assert len(presets()) >= 24
+    assert len(all_presets()) >= 24
     assert all(gpu.source and gpu.machine.memory for gpu in gpus().values())
     rows, source = quality()
     assert len(rows) == 4

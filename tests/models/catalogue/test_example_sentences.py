@@ -54,8 +54,8 @@ def test_mary_is_looked_at_and_said(smollm2):
 
 def test_one_family_is_thirteen_tokens(smollm2):
     tokens = encode(smollm2, example("emoji").text)
-    family = next(piece.word for piece in tokens.pieces if "👨" in piece.text)
-    assert sum(piece.word == family for piece in tokens.pieces) == 13
+    family = next(span.word for span in tokens.spans if "👨" in span.text)
+    assert sum(span.word == family for span in tokens.spans) == 13
 
 
 def test_in_the_encoder_music_looks_at_guitar_and_bank_at_river(minilm):

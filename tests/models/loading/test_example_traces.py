@@ -9,7 +9,7 @@ from attnviz.models.__main__ import main
 from attnviz.models.capture.run import capture
 from attnviz.models.catalogue.example_sentences import EXAMPLES, example
 from attnviz.models.loading import example_traces as module
-from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared
+from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared_example
 from attnviz.models.settings import current
 from attnviz.models.tokens.encoding import encode
 
@@ -21,11 +21,11 @@ def elsewhere(monkeypatch, tmp_path):
 
 
 def test_an_example_prepared_earlier_is_the_example_captured_now(minilm):
-    assert prepared("minilm-l6", "pair") is None
+    assert prepared_example("minilm-l6", "pair") is None
     prepare_examples(minilm, current())
-    kept = prepared("minilm-l6", "pair")
+    kept = prepared_example("minilm-l6", "pair")
     tokens = encode(minilm, example("pair").text, example("pair").second)
-    assert kept.tokens.pieces == tokens.pieces
+    assert kept.tokens.spans == tokens.spans
     assert kept.tokens.texts == tokens.texts
     assert {name: value.tolist() for name, value in kept.tokens.inputs.items()} == {
         name: value.tolist() for name, value in tokens.inputs.items()
@@ -51,9 +51,9 @@ def test_a_damaged_trace_is_as_good_as_none(minilm):
     file = folder_of(minilm.entry, current()) / "bank.safetensors"
     size = file.stat().st_size
     file.write_bytes(bytes(size))
-    assert prepared("minilm-l6", "bank") is None
-    assert prepared("minilm-l6", "pair") is not None
-    assert prepared("minilm-l6", "no-such-example") is None
+    assert prepared_example("minilm-l6", "bank") is None
+    assert prepared_example("minilm-l6", "pair") is not None
+    assert prepared_example("minilm-l6", "no-such-example") is None
 
 
 def test_the_command_lists_every_model_and_says_what_cannot_be_done(capsys, monkeypatch):

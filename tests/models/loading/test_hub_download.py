@@ -13,6 +13,7 @@ from safetensors.torch import save
 
 from attnviz.core.message import Problem
 from attnviz.models.loading import cache_folder, locate
+from attnviz.models.loading.load_model import load
 from tests.models.tiny import llama
 from tests.models.tiny_tokenizers import word_piece
 
@@ -106,8 +107,8 @@ def aim(monkeypatch, endpoint, tmp_path):
 def test_a_model_is_downloaded_once_with_progress_and_then_found_on_this_machine(hub, files):
     hub["some/tiny"] = {**files, "pytorch_model.bin": b"pickle", "onnx/model.onnx": b"x"}
     told = []
-    assert locate.state("some/tiny").source == "hub"
-    loaded = locate.load("some/tiny", lambda share, what: told.append((share, str(what))))
+    assert locate.availability("some/tiny").source == "hub"
+    loaded = load("some/tiny", lambda share, what: told.append((share, str(what))))
     assert loaded.source == "hub cache"
     assert any(what.startswith("Downloading") for _, what in told)
     assert all(0 <= share <= 1 for share, _ in told)
@@ -115,7 +116,7 @@ def test_a_model_is_downloaded_once_with_progress_and_then_found_on_this_machine
         assert torch.equal(loaded.model.state_dict()[name], weight)
     assert not any("pytorch_model" in path or "onnx" in path for path in Hub.asked)
     Hub.asked.clear()
-    assert locate.load("some/tiny").source == "hub cache"
+    assert load("some/tiny").source == "hub cache"
     assert not Hub.asked
 
 
@@ -132,19 +133,19 @@ def test_what_the_hub_refuses_is_said_in_one_sentence(hub, answer, sentence, mon
     if answer is not None:
         hub["some/tiny"] = answer
     with pytest.raises(Problem, match=sentence):
-        locate.load("some/tiny")
+        load("some/tiny")
 
 
 def test_a_gate_before_the_files_alone_is_a_gate_too(hub, files):
     hub["some/tiny"] = {**files, "config.json": (403, {"X-Error-Code": "GatedRepo"})}
     with pytest.raises(Problem, match="some/tiny is gated: its owner gives access on the hub"):
-        locate.load("some/tiny")
+        load("some/tiny")
 
 
 def test_only_safetensors_are_ever_downloaded(hub, files):
     hub["some/tiny"] = {"config.json": files["config.json"], "pytorch_model.bin": b"pickle"}
     with pytest.raises(Problem, match="some/tiny has no safetensors on the hub"):
-        locate.load("some/tiny")
+        load("some/tiny")
     assert not any("pytorch_model" in path for path in Hub.asked)
 
 
@@ -159,7 +160,7 @@ def test_only_safetensors_are_ever_downloaded(hub, files):
 def test_a_model_that_cannot_be_shown_is_refused_before_its_weights_come(hub, config, sentence):
     hub["some/tiny"] = {"config.json": json.dumps(config).encode(), "model.safetensors": save({"x": torch.zeros(1)})}
     with pytest.raises(Problem, match=sentence):
-        locate.load("some/tiny")
+        load("some/tiny")
     assert not any(path.endswith("model.safetensors") for path in Hub.asked)
 
 
@@ -167,18 +168,18 @@ def test_a_download_larger_than_the_disk_is_refused(hub, files, monkeypatch):
     hub["some/tiny"] = files
     monkeypatch.setattr(cache_folder, "free_bytes", lambda folder: 5)
     with pytest.raises(Problem, match="some/tiny is a download of 0 MB, and the disk has 0 MB free"):
-        locate.load("some/tiny")
+        load("some/tiny")
 
 
 def test_no_network_is_said_and_what_is_here_still_works(monkeypatch, tmp_path, minilm):
     aim(monkeypatch, "http://127.0.0.1:9", tmp_path)
     with pytest.raises(Problem, match="The hub cannot be reached, so some/tiny cannot be downloaded"):
-        locate.load("some/tiny")
-    assert locate.load("minilm-l6").source == "wheel"
+        load("some/tiny")
+    assert load("minilm-l6").source == "wheel"
 
 
 def test_with_the_hub_switched_off_nothing_is_asked(hub, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_HUB", "0")
     with pytest.raises(Problem, match="some/tiny is not on this machine, and it may not ask the hub"):
-        locate.load("some/tiny")
+        load("some/tiny")
     assert not Hub.asked

@@ -19,7 +19,8 @@ from transformers import (
 from attnviz.core.message import Problem
 from attnviz.models.capture.attention_switch import NAME
 from attnviz.models.capture.run import capture
-from attnviz.models.loading import hardware, locate
+from attnviz.models.loading import hardware
+from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current
 from attnviz.models.tokens.encoding import encode, encode_target
 from tests.models.tiny_tokenizers import byte_level, marian, word_piece
@@ -35,7 +36,7 @@ def built(folder, model, tokenizer=None):
     model.save_pretrained(folder)
     if tokenizer is not None:
         tokenizer.save_pretrained(folder)
-    return locate.load(str(folder))
+    return load(str(folder))
 
 
 @pytest.mark.parametrize(
@@ -134,13 +135,13 @@ def test_weights_are_mapped_from_the_file_and_take_no_memory_of_their_own(smollm
 def test_a_missing_or_broken_tokenizer_and_a_broken_config_are_said_in_words(tmp_path):
     GPT2LMHeadModel(gpt2()).save_pretrained(tmp_path)
     with pytest.raises(Problem, match="comes without a tokenizer"):
-        locate.load(str(tmp_path))
+        load(str(tmp_path))
     (tmp_path / "tokenizer.json").write_text("{")
     with pytest.raises(Problem, match=r"^The tokenizer of .* cannot be read"):
-        locate.load(str(tmp_path))
+        load(str(tmp_path))
     (tmp_path / "config.json").write_text("{")
     with pytest.raises(Problem, match=r"^The config of .* cannot be read"):
-        locate.load(str(tmp_path))
+        load(str(tmp_path))
     (tmp_path / "config.json").write_text(json.dumps({"no": "type"}))
     with pytest.raises(Problem, match="is of a kind"):
-        locate.load(str(tmp_path))
+        load(str(tmp_path))

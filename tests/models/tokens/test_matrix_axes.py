@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.models.tokens.encoding import encode
-from attnviz.models.tokens.matrix_axes import axis, project
+from attnviz.models.tokens.matrix_axes import matrix_axis, project
 from tests.models.tiny_tokenizers import byte_level, loaded, word_piece
 
 
@@ -18,7 +18,7 @@ def rows_of(*shape):
 
 def test_pieces_with_specials_leave_the_weights_as_they_are(cats):
     weights = rows_of(2, 7, 7)
-    side = axis(cats)
+    side = matrix_axis(cats)
     assert side.labels == ("[CLS]", "the", "cat", "s", "sat", ".", "[SEP]")
     assert not side.notes
     assert torch.equal(project(weights, side, side), weights)
@@ -26,7 +26,7 @@ def test_pieces_with_specials_leave_the_weights_as_they_are(cats):
 
 def test_words_sum_over_their_keys_and_average_over_their_queries(cats):
     weights = rows_of(2, 7, 7)
-    side = axis(cats, words=True)
+    side = matrix_axis(cats, words=True)
     assert side.labels == ("[CLS]", "the", "cats", "sat", ".", "[SEP]")
     merged = project(weights, side, side)
     assert merged.shape == (2, 6, 6)
@@ -38,7 +38,7 @@ def test_words_sum_over_their_keys_and_average_over_their_queries(cats):
 
 def test_hiding_special_tokens_drops_rows_and_columns_and_restores_sums_only_when_asked(cats):
     weights = rows_of(7, 7)
-    side = axis(cats, specials=False)
+    side = matrix_axis(cats, specials=False)
     plain, restored = (project(weights, side, side, renormalise=asked) for asked in (False, True))
     assert torch.equal(plain, weights[1:6, 1:6])
     assert_close(restored, plain / plain.sum(-1, keepdim=True))
@@ -48,16 +48,16 @@ def test_hiding_special_tokens_drops_rows_and_columns_and_restores_sums_only_whe
 def test_a_row_that_gave_everything_to_hidden_tokens_stays_zero(cats):
     weights = torch.zeros(7, 7)
     weights[:, 0] = 1.0
-    side = axis(cats, specials=False)
+    side = matrix_axis(cats, specials=False)
     assert project(weights, side, side, renormalise=True).count_nonzero() == 0
 
 
 def test_two_sides_may_differ_as_in_cross_attention(cats):
     other = encode(loaded(byte_level()), "the cat")
     weights = rows_of(len(other), 7)
-    assert project(weights, axis(other, words=True), axis(cats, specials=False)).shape == (2, 5)
+    assert project(weights, matrix_axis(other, words=True), matrix_axis(cats, specials=False)).shape == (2, 5)
 
 
 def test_a_character_split_over_tokens_is_written_once_in_its_word():
     tokens = encode(loaded(byte_level()), "the 🙂 mat")
-    assert axis(tokens, words=True).labels == ("the", "🙂", "mat")
+    assert matrix_axis(tokens, words=True).labels == ("the", "🙂", "mat")

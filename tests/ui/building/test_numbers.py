@@ -30,7 +30,7 @@ def test_a_cell_never_shows_a_negative_nought() -> None:
     assert numbers.short(-0.001, 2) == "0.00"
 
 
-def shown(step: str, config: Config | None = None) -> numbers.canvas.Board:
+def shown(step: str, config: Config | None = None) -> numbers.canvas.StripBoard:
     result = run(config or Config())
     return numbers.board(boards(result, step)[0], sizes(result), "")
 

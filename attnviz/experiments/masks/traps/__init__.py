@@ -17,10 +17,10 @@ from attnviz.experiments.masks.traps import (
     top_left,
     unused_projections,
 )
-from attnviz.experiments.masks.traps.trap import IMPORTS, Outcome, Picture, Trap
+from attnviz.experiments.masks.traps.trap import IMPORTS, Outcome, Trap, TrapMatrix
 from attnviz.experiments.word_vectors import Sentence
 
-__all__ = ["IMPORTS", "TRAPS", "Outcome", "Picture", "Trap", "run"]
+__all__ = ["IMPORTS", "TRAPS", "Outcome", "Trap", "TrapMatrix", "run"]
 
 TRAPS: dict[str, Trap] = {
     module.TRAP.id: module.TRAP

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
-class Picture:
+class TrapMatrix:
     """A matrix to look at: values (rows, cols), and which cells the mask hides."""
 
     values: np.ndarray
@@ -43,8 +43,8 @@ class Outcome:
     `facts` say the difference in words; `table` holds rows of a small comparison, first row the headings.
     """
 
-    wrong: Picture
-    right: Picture
+    wrong: TrapMatrix
+    right: TrapMatrix
     largest: float
     facts: tuple[Message, ...]
     table: tuple[tuple[Message | str, ...], ...] = ()
@@ -82,11 +82,11 @@ def picture(
     *,
     kind: Literal["weights", "scores"] = "weights",
     allowed: Tensor | None = None,
-) -> Picture:
+) -> TrapMatrix:
     """`allowed` are the cells that may be attended to: what is forbidden and got nothing is drawn as hidden."""
     array = values.detach().float().numpy()
     hidden = None if allowed is None else (~allowed).numpy() & (array == 0)
-    return Picture(array, rows, rows if cols is None else cols, kind, hidden)
+    return TrapMatrix(array, rows, rows if cols is None else cols, kind, hidden)
 
 
 def largest_gap(wrong: Tensor, right: Tensor) -> float:

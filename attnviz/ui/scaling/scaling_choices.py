@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from attnviz.experiments.scaling.alternatives import ALTERNATIVES, CHOICES
-from attnviz.experiments.scaling.draws import BROKEN, DISTRIBUTIONS
-from attnviz.models.catalogue.example_sentences import EXAMPLES
-from attnviz.ui.shared.choices import PageChoices
+from attnviz.experiments.scaling import alternatives, draws
+from attnviz.models.catalogue import EXAMPLES
+from attnviz.ui.shared import PageChoices
 
 PAGE = PageChoices("scaling")
 SECTION = PAGE.one_of(
@@ -16,18 +15,20 @@ SECTION = PAGE.one_of(
 D_K = PAGE.whole("s_dk", 64, low=1, high=4096)
 KEYS = PAGE.whole("s_keys", 16, low=1, high=4096)
 SEED = PAGE.whole("s_seed", 0, low=0, high=999_999)
-ALTERNATIVE = PAGE.one_of("s_alternative", tuple(CHOICES))
+ALTERNATIVE = PAGE.one_of("s_alternative", tuple(alternatives.CHOICES))
 #: the number of each alternative that has one
 PARAMETERS = {
-    one.id: PAGE.real(f"s_{one.id}", one.default, one.low, one.high) for one in ALTERNATIVES.values() if one.parameter
+    one.id: PAGE.real(f"s_{one.id}", one.default, one.low, one.high)
+    for one in alternatives.ALTERNATIVES.values()
+    if one.parameter
 }
 
 # 1 Dot products grow
-COMPONENTS = PAGE.one_of("s_components", tuple(DISTRIBUTIONS), "normal")
+COMPONENTS = PAGE.one_of("s_components", tuple(draws.DISTRIBUTIONS), "normal")
 #: how far a distribution breaks its assumption: a correlation, or a mean
 STRENGTHS = {
-    "correlated": PAGE.real("s_correlation", 0.5, *BROKEN["correlated"]),
-    "shifted": PAGE.real("s_mean", 0.5, *BROKEN["shifted"]),
+    "correlated": PAGE.real("s_correlation", 0.5, *draws.BROKEN["correlated"]),
+    "shifted": PAGE.real("s_mean", 0.5, *draws.BROKEN["shifted"]),
 }
 PAIRS = PAGE.whole("s_pairs", 100_000, low=1, high=1_000_000)
 

@@ -6,12 +6,10 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.experiments.scaling.alternatives import CHOICES
-from attnviz.experiments.scaling.draws import BROKEN
-from attnviz.ui.scaling import choices
+from attnviz.experiments.scaling import alternatives, draws
+from attnviz.ui.scaling import scaling_choices
 from attnviz.ui.scaling.names import alternative_names, distribution_names
-from attnviz.ui.shared import link_state, widgets
-from attnviz.ui.shared.choices import Choice
+from attnviz.ui.shared import Choice, link_state, widgets
 from attnviz.words import _
 
 N = TypeVar("N", int, float)
@@ -29,50 +27,52 @@ def number(choice: Choice[N], label: str, step: N | None = None, help: str | Non
 
 def width() -> int:
     """d_k: a slider with even steps on a log scale, and a box for any whole number."""
-    now = link_state.value(choices.D_K)
+    now = link_state.value(scaling_choices.D_K)
     st.session_state[SLIDER] = now
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.select_slider(
             _("d_k, the width of a query"),
             sorted({*STOPS, now}),
             key=SLIDER,
-            on_change=lambda: link_state.put(choices.D_K, st.session_state[SLIDER]),
+            on_change=lambda: link_state.put(scaling_choices.D_K, st.session_state[SLIDER]),
         )
-        return number(choices.D_K, "d_k", 1)
+        return number(scaling_choices.D_K, "d_k", 1)
 
 
 def alternative() -> tuple[str, float]:
     """The alternative beside raw and scaled, and its parameter (1 where it has none)."""
-    names = {name: alternative_names()[name] for name in CHOICES}
-    picked = widgets.one_of(choices.ALTERNATIVE, _("Alternative"), names, style="select")
+    names = {name: alternative_names()[name] for name in alternatives.CHOICES}
+    picked = widgets.one_of(scaling_choices.ALTERNATIVE, _("Alternative"), names, style="select")
     return picked, parameter(picked)
 
 
 def chosen_alternative() -> tuple[str, float]:
     """The same without drawing the control."""
-    picked = link_state.value(choices.ALTERNATIVE)
+    picked = link_state.value(scaling_choices.ALTERNATIVE)
     return picked, parameter(picked)
 
 
 def parameter(name: str) -> float:
     """The parameter of an alternative, as it was last set."""
-    return link_state.value(choices.PARAMETERS[name]) if name in choices.PARAMETERS else 1.0
+    return link_state.value(scaling_choices.PARAMETERS[name]) if name in scaling_choices.PARAMETERS else 1.0
 
 
 def distribution() -> tuple[str, float]:
     """Where components come from, and the correlation or mean where an assumption is broken."""
-    picked = widgets.one_of(choices.COMPONENTS, _("Components of q and k"), distribution_names(), style="select")
+    picked = widgets.one_of(
+        scaling_choices.COMPONENTS, _("Components of q and k"), distribution_names(), style="select"
+    )
     labels: dict[str, Any] = {
         "correlated": (_("Correlation"), _("of each q_i with its k_i")),
         "shifted": (_("Mean"), _("of every component of q and of k")),
     }
-    if picked not in BROKEN:
+    if picked not in draws.BROKEN:
         return picked, 0.0
     label, help = labels[picked]
-    return picked, number(choices.STRENGTHS[picked], label, 0.1, help=help)
+    return picked, number(scaling_choices.STRENGTHS[picked], label, 0.1, help=help)
 
 
 def chosen_distribution() -> tuple[str, float]:
     """The same without drawing the control."""
-    picked = link_state.value(choices.COMPONENTS)
-    return picked, link_state.value(choices.STRENGTHS[picked]) if picked in BROKEN else 0.0
+    picked = link_state.value(scaling_choices.COMPONENTS)
+    return picked, link_state.value(scaling_choices.STRENGTHS[picked]) if picked in draws.BROKEN else 0.0

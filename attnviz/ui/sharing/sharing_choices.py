@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import get_args
 
 from attnviz.core.precision import DTYPES
-from attnviz.experiments.sharing import live_layers
-from attnviz.experiments.sharing.head_sharing import Method
-from attnviz.models.architecture.custom_shape import Shape
-from attnviz.models.architecture.layer_spec import CONVENTIONS
-from attnviz.models.architecture.presets import gpus, presets
-from attnviz.models.catalogue.example_sentences import EXAMPLES
-from attnviz.ui.shared.choices import PageChoices
+from attnviz.experiments.sharing import Method, live_layers
+from attnviz.models.architecture import CONVENTIONS, CustomShape, all_presets, gpus
+from attnviz.models.catalogue import EXAMPLES
+from attnviz.ui.shared import PageChoices
 
 TYPED = "typed"  #: the machine whose numbers the visitor types
 LARGEST = 1 << 24  #: of any size in a shape of one's own
@@ -41,11 +38,11 @@ SCOPE = PAGE.one_of("h_scope", ("layer", "all"))
 
 # Count it, size it, prove it
 WAY = PAGE.one_of("h_from", ("preset", "own", "config"))
-PRESET = PAGE.one_of("h_model", tuple(presets()), "llama-3.1-8b")
+PRESET = PAGE.one_of("h_model", tuple(all_presets()), "llama-3.1-8b")
 SCHEME = PAGE.one_of("h_scheme", ("heads", "latent"))
 #: the sizes of a shape of one's own, by their field in Shape
 SHAPE = {
-    name: PAGE.whole(f"h_{name}", getattr(Shape, name), low=1, high=LARGEST)
+    name: PAGE.whole(f"h_{name}", getattr(CustomShape, name), low=1, high=LARGEST)
     for name in ("n_layers", "d_model", "n_heads", "n_kv_heads", "d_head", "d_ff", "vocab", "kv_rank", "d_rope")
 }
 CONFIG = PAGE.text("h_config", EXAMPLE_CONFIG, longest=5000)
@@ -69,5 +66,5 @@ LIVE = {
 }
 
 # MLA
-_WITH_LATENTS = tuple(name for name, preset in presets().items() if preset.attention == "MLA")
+_WITH_LATENTS = tuple(name for name, preset in all_presets().items() if preset.attention == "MLA")
 LATENT_MODEL = PAGE.one_of("h_mla", _WITH_LATENTS, "deepseek-v3")

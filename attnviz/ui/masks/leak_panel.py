@@ -9,9 +9,8 @@ import numpy as np
 import streamlit as st
 
 from attnviz.experiments.masks import leak_training
-from attnviz.experiments.masks.leak_training import Config, Examples, Result
-from attnviz.figures import masks as figures
-from attnviz.ui.masks import choices
+from attnviz.figures import mask_figures as figures
+from attnviz.ui.masks import mask_choices
 from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
@@ -20,7 +19,7 @@ REDRAW_SECONDS = 0.25
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def examples(words: tuple[str, ...], seed: int) -> Examples:
+def examples(words: tuple[str, ...], seed: int) -> leak_training.Examples:
     return leak_training.examples(words, seed)
 
 
@@ -31,7 +30,7 @@ def panel(words: tuple[str, ...], seed: int) -> None:
     _leak(words, seed)
 
 
-def _examples(found: Examples, seed: int) -> None:
+def _examples(found: leak_training.Examples, seed: int) -> None:
     st.markdown(
         "##### "
         + _("One sentence of {t} words is {n} training examples").format(t=len(found.read) + 1, n=len(found.read))
@@ -74,9 +73,9 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
         )
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        leak = widgets.number(choices.LEAK, _("Places the mask is off by"), step=1, width=220)
+        leak = widgets.number(mask_choices.LEAK, _("Places the mask is off by"), step=1, width=220)
         start = st.button(_("Train both, live"), key="m-train", icon=":material/play_arrow:")
-    config = Config(words, seed, leak=leak)
+    config = leak_training.Config(words, seed, leak=leak)
     place = st.empty()
     if start:
         st.session_state[KEPT] = (config, _live(config, place))
@@ -89,7 +88,7 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
         _done(kept[1])
 
 
-def _live(config: Config, place: Any) -> Result:
+def _live(config: leak_training.Config, place: Any) -> leak_training.Result:
     """Train, and redraw as often as a browser can follow."""
     drawn = 0.0
     for result in leak_training.train(config):
@@ -100,13 +99,13 @@ def _live(config: Config, place: Any) -> Result:
     return result
 
 
-def _curves(result: Result) -> figures.Figure:
+def _curves(result: leak_training.Result) -> figures.Figure:
     return figures.losses(
         result.steps, result.honest, result.leaking, result.without_leak, result.guess, result.total_steps
     )
 
 
-def _done(result: Result) -> None:
+def _done(result: leak_training.Result) -> None:
     show.figure(
         _curves(result),
         name="leak-training",

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.figures.export import wide
-from attnviz.figures.heatmap import Kind, label, masked_cells, matrix
+from attnviz.figures.heatmap import ColourScaleKind, label, masked_cells, matrix
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, WEIGHTS, Figure, layout
 from attnviz.words import _
 
@@ -22,7 +22,7 @@ def head(
     cols: Sequence[str],
     hidden: np.ndarray | None = None,
     *,
-    kind: Kind = "weights",
+    kind: ColourScaleKind = "weights",
     full_range: bool = True,
     root: bool = False,
     pinned_rows: Sequence[int] = (),

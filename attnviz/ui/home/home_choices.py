@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.ui.shared.choices import PageChoices
+from attnviz.ui.shared import PageChoices
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
 

@@ -10,13 +10,9 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer.head_matrix import Look
-from attnviz.experiments.explorer.model_run import Stack
+from attnviz.experiments.explorer import Look, Stack
 from attnviz.ui import canvas
-from attnviz.ui.shared import links
-from attnviz.ui.shared.controls import came_back, choice, linked, set_linked
-from attnviz.ui.shared.guard import show_problem
-from attnviz.ui.shared.text import plain
+from attnviz.ui.shared import came_back, choice, linked, links, plain, set_linked, show_problem
 from attnviz.words import _
 
 START = (13, 8)  # of SmolLM2: here "it" looks at what it stands for

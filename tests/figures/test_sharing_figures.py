@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
 
-from attnviz.figures import sharing, sharing_costs
+from attnviz.figures import sharing_costs, sharing_figures
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN
 
 
 @pytest.mark.parametrize("heads, kv_heads", [(1, 1), (9, 3), (12, 1), (64, 8)])
 def test_every_query_head_is_wired_to_the_middle_of_its_group(heads, kv_heads):
     kv_of = [h * kv_heads // heads for h in range(heads)]
-    wires, q, k, v = sharing.wiring(kv_of, kv_heads).data
+    wires, q, k, v = sharing_figures.wiring(kv_of, kv_heads).data
     assert (q.marker.color, k.marker.color, v.marker.color) == (Q_BLUE, K_VERMILION, V_GREEN)
     assert (len(q.x), len(k.x), len(v.x)) == (heads, kv_heads, kv_heads)
     ends = wires.x[1::3]
@@ -20,7 +20,7 @@ def test_every_query_head_is_wired_to_the_middle_of_its_group(heads, kv_heads):
 def test_heads_of_a_group_share_one_scale_and_what_the_mask_hides_is_not_zero():
     weights = np.full((3, 4, 4), 0.25)
     hidden = ~np.tri(4, dtype=bool)
-    fig = sharing.groups(weights, weights, [0, 1, 2], list("abca"), hidden)
+    fig = sharing_figures.groups(weights, weights, [0, 1, 2], list("abca"), hidden)
     assert len(fig.data) == 6
     assert all(trace.coloraxis == "coloraxis" for trace in fig.data)
     assert (fig.layout.coloraxis.cmin, fig.layout.coloraxis.cmax) == (0, 1)
@@ -29,21 +29,21 @@ def test_heads_of_a_group_share_one_scale_and_what_the_mask_hides_is_not_zero():
 
 def test_twelve_heads_stand_in_two_bands():
     weights = np.full((12, 2, 2), 0.5)
-    fig = sharing.groups(weights, weights, list(range(12)), list("ab"), np.zeros((2, 2), bool))
+    fig = sharing_figures.groups(weights, weights, list(range(12)), list("ab"), np.zeros((2, 2), bool))
     assert len(fig.data) == 24
     assert "head 11" in [note.text for note in fig.layout.annotations]
 
 
 def test_tokens_that_look_like_markup_stay_text():
     weights = np.full((1, 1, 1), 1.0)
-    fig = sharing.groups(weights, weights, [0], ["<b>x</b>"], np.zeros((1, 1), bool))
+    fig = sharing_figures.groups(weights, weights, [0], ["<b>x</b>"], np.zeros((1, 1), bool))
     assert fig.data[0].text[0][0] == "&lt;b&gt;x&lt;/b&gt;"
-    shown = sharing.guesses(["<s>"], [0.5], [0.1])
+    shown = sharing_figures.guesses(["<s>"], [0.5], [0.1])
     assert shown.layout.yaxis.ticktext == ("&lt;s&gt;",)
 
 
 def test_the_same_token_twice_stays_two_bars():
-    fig = sharing.guesses(["a", "a"], [0.5, 0.1], [0.2, 0.3])
+    fig = sharing_figures.guesses(["a", "a"], [0.5, 0.1], [0.2, 0.3])
     assert list(fig.data[0].y) == [0, 1]
 
 

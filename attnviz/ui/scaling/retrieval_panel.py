@@ -12,11 +12,9 @@ from streamlit.delta_generator import DeltaGenerator
 from attnviz.experiments.scaling import retrieval_training as experiment
 from attnviz.figures import scaling_training as figures
 from attnviz.figures.theme import Figure
-from attnviz.ui.scaling import choices, config_form, results
+from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q, alternative_names, colour
-from attnviz.ui.shared import show
-from attnviz.ui.shared.text import spoken
-from attnviz.ui.shared.widgets import one_of
+from attnviz.ui.shared import one_of, show, spoken
 from attnviz.words import _
 
 BETWEEN_PICTURES = 0.4  # seconds
@@ -39,14 +37,16 @@ def panel() -> None:
 
 
 def _controls() -> experiment.Config:
-    d_k = config_form.width()
+    d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = config_form.alternative()
-        optimizer = one_of(choices.OPTIMIZER, _("Optimizer"), {"sgd": "SGD", "adam": "Adam"})  # untranslated: names
-        rate = config_form.number(choices.RATE, _("Learning rate"), 0.1)
-        steps = config_form.number(choices.STEPS, _("Steps"), 100)
-        seeds = config_form.number(choices.SEEDS, _("Seeds"), 1)
-        seed = config_form.number(choices.SEED, _("First seed"), 1)
+        alternative, parameter = scaling_form.alternative()
+        optimizer = one_of(
+            scaling_choices.OPTIMIZER, _("Optimizer"), {"sgd": "SGD", "adam": "Adam"}
+        )  # untranslated: names
+        rate = scaling_form.number(scaling_choices.RATE, _("Learning rate"), 0.1)
+        steps = scaling_form.number(scaling_choices.STEPS, _("Steps"), 100)
+        seeds = scaling_form.number(scaling_choices.SEEDS, _("Seeds"), 1)
+        seed = scaling_form.number(scaling_choices.SEED, _("First seed"), 1)
     return experiment.Config(
         d_k=d_k,
         alternative=alternative,

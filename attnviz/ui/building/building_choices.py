@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from attnviz.experiments.building.inputs import MATRICES, Config, Edit, MaskName, Position
-from attnviz.experiments.building.size_mismatches import Sizes
-from attnviz.ui.shared.choices import Choice, PageChoices
+from attnviz.experiments.building import inputs, size_mismatches
+from attnviz.ui.shared import Choice, PageChoices
 
 EXAMPLE, OTHER_EXAMPLE = "the cat sat down", "le chat noir"
 LONGEST = 400  # characters
@@ -27,9 +26,9 @@ def _place(value: Any) -> int:
     return value
 
 
-def _edits(value: Any) -> tuple[Edit, ...]:
+def _edits(value: Any) -> tuple[inputs.CellEdit, ...]:
     edits = tuple((str(m), _place(r), _place(c), float(v)) for m, r, c, v in value[:MOST_EDITS])
-    if any(m not in MATRICES or not abs(v) <= LARGEST_EDIT for m, _r, _c, v in edits):
+    if any(m not in inputs.MATRICES or not abs(v) <= LARGEST_EDIT for m, _r, _c, v in edits):
         raise ValueError(value)
     return edits
 
@@ -39,8 +38,8 @@ SENTENCE = PAGE.sentence("b_text", EXAMPLE, longest=LONGEST)
 OTHER = PAGE.text("b_other", OTHER_EXAMPLE, longest=LONGEST)
 KIND = PAGE.one_of("b_kind", ("self", "cross"))
 HEADS = PAGE.one_of("b_h", _numbers(1, MOST_HEADS), "2")
-MASK = PAGE.one_of("b_mask", get_args(MaskName), "none")
-POSITION = PAGE.one_of("b_pos", get_args(Position), "none")
+MASK = PAGE.one_of("b_mask", get_args(inputs.MaskName), "none")
+POSITION = PAGE.one_of("b_pos", get_args(inputs.PositionChoice), "none")
 KV_HEADS = PAGE.one_of("b_g")
 D_MODEL = PAGE.whole("b_m", 4, low=2, high=8)
 D_HEAD = PAGE.whole("b_d", 2, low=1, high=6)
@@ -54,7 +53,7 @@ SCALED = PAGE.flag("b_scale", True)
 DROPOUT = PAGE.real("b_dropout", 0.0, low=0.0, high=0.9)
 TRAINING = PAGE.flag("b_train")
 VECTORS = PAGE.one_of("b_vectors")
-SEED = PAGE.whole("b_seed", Config.seed, low=0, high=20)
+SEED = PAGE.whole("b_seed", inputs.Config.seed, low=0, high=20)
 
 # Where the visitor stands, and the cells typed in.
 STEP = PAGE.one_of("b_step")
@@ -62,16 +61,16 @@ AT: dict[str, Choice[int]] = {
     name: PAGE.on_canvas(f"b_{name}", first, _place, int, first + 1, inside="b_at", short=name[0])
     for name, first in (("part", 0), ("row", 1), ("col", 0), ("head", 0), ("sentence", 0))
 }
-EDITS: Choice[tuple[Edit, ...]] = PAGE.on_canvas(
+EDITS: Choice[tuple[inputs.CellEdit, ...]] = PAGE.on_canvas(
     "b_edits", (), _edits, lambda edits: [list(edit) for edit in edits], (("W_Q", 0, 1, 2.5),), inside="b_at", short="e"
 )
 
 # Ask further
 QUESTION = PAGE.one_of("b_ask", ("weights", "sizes", "qkv", "softmax", "heads"))
-MATRIX = PAGE.one_of("b_matrix", tuple(MATRICES))
+MATRIX = PAGE.one_of("b_matrix", tuple(inputs.MATRICES))
 MISTAKE = PAGE.one_of("b_wrong", ("width", "keys", "groups", "mask", "none", "own"))
 SIZES = {
-    name: PAGE.whole(f"b_{name}", getattr(Sizes, name), low=1, high=12)
+    name: PAGE.whole(f"b_{name}", getattr(size_mismatches.Sizes, name), low=1, high=12)
     for name in (
         "n_heads", "n_kv_heads", "queries", "keys", "values", "q_width", "k_width", "v_width", "mask_queries",
         "mask_keys",

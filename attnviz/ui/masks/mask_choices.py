@@ -7,28 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.experiments.masks.mask_lab import MOST_LAYERS, Painted
-from attnviz.experiments.masks.mask_programs import WAYS
-from attnviz.experiments.masks.mask_rules import KINDS, Parameter
-from attnviz.experiments.masks.traps import TRAPS
+from attnviz.experiments.masks import mask_lab, mask_programs, mask_rules, traps
 from attnviz.experiments.word_vectors import LONGEST
-from attnviz.ui.canvas.packing import pack_bits, unpack_bits
-from attnviz.ui.shared.choices import Choice, PageChoices
+from attnviz.ui.canvas import packing
+from attnviz.ui.shared import Choice, PageChoices
 
 EXAMPLE = "The cat sat on the mat because it was tired"  # in every language: a link must show the same
 MOST_RULES = 3
 OFF = "off"
 
 
-def _paint_read(value: Any) -> Painted:
+def _paint_read(value: Any) -> mask_lab.Painted:
     size = int(value["n"])
     if not 0 < size <= LONGEST:
         raise ValueError(size)
     on, off = (tuple(map(int, np.flatnonzero(_cells(value[name], size)))) for name in ("on", "off"))
-    return Painted(size, on, off)
+    return mask_lab.Painted(size, on, off)
 
 
-def _paint_write(value: Painted) -> dict[str, Any]:
+def _paint_write(value: mask_lab.Painted) -> dict[str, Any]:
     """The paint as bits: {"n": words, "on": base64, "off": base64}."""
     return {"n": value.size, "on": _bits(value.on, value.size), "off": _bits(value.off, value.size)}
 
@@ -36,27 +33,31 @@ def _paint_write(value: Painted) -> dict[str, Any]:
 def _bits(flats: tuple[int, ...], size: int) -> str:
     grid = np.zeros(size * size, bool)
     grid[list(flats)] = True
-    return base64.b64encode(pack_bits(grid)).decode() if flats else ""
+    return base64.b64encode(packing.pack_bits(grid)).decode() if flats else ""
 
 
 def _cells(text: str, size: int) -> np.ndarray:
     if not text:
         return np.zeros((size, size), bool)
-    return unpack_bits(base64.b64decode(text, validate=True), (size, size))
+    return packing.unpack_bits(base64.b64decode(text, validate=True), (size, size))
 
 
 PAGE = PageChoices("masks")
 SENTENCE = PAGE.sentence("m_text", EXAMPLE, longest=3000)
 SEED = PAGE.whole("m_seed", 0, low=0, high=9999)
 RULES = tuple(
-    PAGE.one_of(f"m_rule{place}", tuple(KINDS) if place == 1 else (OFF, *KINDS), "causal" if place == 1 else OFF)
+    PAGE.one_of(
+        f"m_rule{place}",
+        tuple(mask_rules.KINDS) if place == 1 else (OFF, *mask_rules.KINDS),
+        "causal" if place == 1 else OFF,
+    )
     for place in range(1, MOST_RULES + 1)
 )
 #: how the second and the third rule join those before them
 JOINS = {place: PAGE.one_of(f"m_join{place}", ("and", "or")) for place in range(2, MOST_RULES + 1)}
 
 
-def _of_rule(place: int, kind: str, parameter: Parameter) -> Choice[Any]:
+def _of_rule(place: int, kind: str, parameter: mask_rules.RuleParameter) -> Choice[Any]:
     name = f"m{place}_{kind}_{parameter.name}"
     if isinstance(parameter.default, bool):
         return PAGE.flag(name, parameter.default)
@@ -71,12 +72,14 @@ def _of_rule(place: int, kind: str, parameter: Parameter) -> Choice[Any]:
 OF_RULE = {
     (place, kind.id, parameter.name): _of_rule(place, kind.id, parameter)
     for place in range(1, MOST_RULES + 1)
-    for kind in KINDS.values()
+    for kind in mask_rules.KINDS.values()
     for parameter in kind.parameters
 }
-PAINT = PAGE.on_canvas("m_paint", Painted(), _paint_read, _paint_write, Painted(4, (1,), (8,)), inside="m_paint")
+PAINT = PAGE.on_canvas(
+    "m_paint", mask_lab.Painted(), _paint_read, _paint_write, mask_lab.Painted(4, (1,), (8,)), inside="m_paint"
+)
 VIEW = PAGE.one_of("m_view", ("layers", "far", "traps", "training"))
-LAYERS = PAGE.whole("m_layers", 2, low=1, high=MOST_LAYERS)
-TRAP = PAGE.one_of("m_trap", tuple(TRAPS))
+LAYERS = PAGE.whole("m_layers", 2, low=1, high=mask_lab.MOST_LAYERS)
+TRAP = PAGE.one_of("m_trap", tuple(traps.TRAPS))
 LEAK = PAGE.whole("m_leak", 1, low=1, high=4)
-PROGRAM = PAGE.one_of("m_code", tuple(str(way) for way in WAYS), "attn_mask")
+PROGRAM = PAGE.one_of("m_code", tuple(str(way) for way in mask_programs.WAYS), "attn_mask")

@@ -1,0 +1,3 @@
+"""The panels of the explorer; each is a module."""
+
+__all__ = ["head_panel", "panels", "request_form"]
