@@ -26,7 +26,7 @@ from typing import Any
 import torch
 from playwright.sync_api import sync_playwright
 
-from attnviz.experiments.explorer import Reading, Request, head_measures, read
+from attnviz.experiments.explorer import ModelRun, Request, head_measures, run_model
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
@@ -129,13 +129,13 @@ def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     for tile in chosen:
         taken.append(tab.pick(tile))
         carried.append(tab.nbytes)
-    tiles, measures = computing(read(Request(MODEL, second), loaded))
+    tiles, measures = computing(run_model(Request(MODEL, second), loaded))
     return Ours(tokens, sent, own, new, median(known), tiles, measures, int(median(carried)), tuple(taken))
 
 
-def computing(reading: Reading) -> tuple[float, float]:
+def computing(run: ModelRun) -> tuple[float, float]:
     """Processor milliseconds of the pictures of all heads, and of all measures."""
-    stack = reading.stacks[0]
+    stack = run.stacks[0]
     start = time.process_time()
     for layer in stack.layers:
         for few in head_measures.few_by_few(layer):
@@ -145,15 +145,13 @@ def computing(reading: Reading) -> tuple[float, float]:
     return (between - start) * 1e3, (time.process_time() - between) * 1e3
 
 
-def theirs(
-    browser_of: Any, reading: Reading, tokens: int, picks: int, folder: Path, url: str
-) -> dict[str, rival.Shown]:
+def theirs(browser_of: Any, run: ModelRun, tokens: int, picks: int, folder: Path, url: str) -> dict[str, rival.Shown]:
     """bertviz's two pages at one length: all layers where that has a chance, and one layer where not."""
-    labels = [f"{label} " for label in reading.source.labels]
-    all_layers = [layer.weights() for layer in reading.stacks[0].layers] if tokens < 1000 else []
+    labels = [f"{label} " for label in run.source.labels]
+    all_layers = [layer.weights() for layer in run.stacks[0].layers] if tokens < 1000 else []
     found = {}
     for view in ("model_view", "head_view"):
-        for layers in (all_layers, [reading.stacks[0].layers[LAYER].weights()] if tokens > 20 else []):
+        for layers in (all_layers, [run.stacks[0].layers[LAYER].weights()] if tokens > 20 else []):
             if not layers or (view == "head_view" and len(layers) > 1 and tokens > 20):
                 continue
             name = view if len(layers) > 1 else f"{view}, one layer"
@@ -266,8 +264,8 @@ def beside(playwright: Any, loaded: LoadedModel, mine: dict[int, Ours], picks: i
     others = {}
     with rival.serving(folder) as url:
         for tokens in mine:
-            reading = read(Request(MODEL, sentences(loaded, tokens, 2 * tokens + 1)), loaded)
-            others[tokens] = theirs(playwright, reading, tokens, min(picks, 15), folder, url)
+            run = run_model(Request(MODEL, sentences(loaded, tokens, 2 * tokens + 1)), loaded)
+            others[tokens] = theirs(playwright, run, tokens, min(picks, 15), folder, url)
     print("\n" + report_ratios(mine, others))
 
 

@@ -13,17 +13,13 @@ st.title(_("Explore attention"), anchor=False)
 
 @st.fragment
 def picture(request: request_form.Request) -> None:
-    """The heads and every panel about them: choosing a head runs this, and never the model."""
-    if st.session_state.pop("whole_page", False):
-        st.rerun(scope="app")
+    """The heads and every panel about them: choosing a head runs this, and the model only for what is new."""
     with guard():
-        reading = model_cache.reading(request)
-        head_panel.explore(reading, panels.below)
+        run = model_cache.model_run(request)
+        for notice in run.notices:
+            st.info(spoken(notice))
+        head_panel.explore(run, panels.below)
 
 
 with guard():
-    request = request_form.ask()
-    reading = model_cache.reading(request)
-    for notice in reading.notices:
-        st.info(spoken(notice))
-    picture(request)
+    picture(request_form.ask())

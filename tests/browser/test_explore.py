@@ -105,6 +105,25 @@ def test_what_if_in_a_link_is_computed_again(explore: Open) -> None:
     assert page.get_by_text("Difference").first.is_visible()
 
 
+def test_a_likely_token_is_appended_shown_and_pinned(explore: Open) -> None:
+    page = explore("?open_next=true")
+    area, chips = page.get_by_label("Sentence", exact=True), page.locator(".av-chips").first.get_by_role("option")
+    before, count = area.input_value(), chips.count()
+    button = page.locator("[class*=st-key-append-] button").filter(has_text=re.compile(r"^\s*[A-Za-z]+\s*$")).first
+    button.wait_for()
+    token = button.text_content().strip()
+    button.click()
+    chips.nth(count).wait_for()
+    assert chips.count() == count + 1
+    assert area.input_value().startswith(before)
+    assert area.input_value()[len(before) :].strip() == token == chips.nth(count).text_content().strip()
+    page.wait_for_function("location.search.includes('text=')")
+    assert [chips.nth(i).get_attribute("aria-selected") for i in range(count + 1)] == ["false"] * count + ["true"]
+    again = explore(page.url.split("/explore")[1])
+    assert again.get_by_label("Sentence", exact=True).input_value() == area.input_value()
+    assert again.locator(".av-chips").first.get_by_role("option").nth(count).get_attribute("aria-selected") == "true"
+
+
 def test_hover_reads_four_digits_and_escape_lets_go_of_pins(explore: Open) -> None:
     page = explore()
     page.mouse.move(*cell(page, 8, 1, 13))

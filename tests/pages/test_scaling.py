@@ -111,7 +111,7 @@ def test_numbers_stay_when_the_section_changes(visit):
     "link, words",
     [
         ({"s_dk": "0"}, "it must lie between 1 and 4096"),
-        ({"s_dk": "<b>"}, "The link asks for s_dk"),
+        ({"s_dk": "<b>"}, "The link asks for s"),
         ({"s_section": "nowhere"}, "Shown is"),
         ({"s_section": "saturation", "s_T": "nan"}, None),
         ({"s_components": "cauchy"}, "Shown is"),

@@ -5,7 +5,15 @@
 
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out
 from attnviz.experiments.explorer.head_stages import StagesResult, stages
-from attnviz.experiments.explorer.model_run import Reading, Request, Stack, read, read_earlier
+from attnviz.experiments.explorer.model_run import (
+    ModelRun,
+    Request,
+    Stack,
+    StackId,
+    has_kept_run,
+    kept_run,
+    run_model,
+)
 from attnviz.experiments.explorer.predictions import (
     ProbabilityChange,
     Slot,
@@ -23,12 +31,13 @@ __all__ = [
     "Frame",
     "Look",
     "Matrix",
+    "ModelRun",
     "ProbabilityChange",
-    "Reading",
     "RecordedLayer",
     "Request",
     "Slot",
     "Stack",
+    "StackId",
     "StagesResult",
     "TokenChoice",
     "Trace",
@@ -36,13 +45,14 @@ __all__ = [
     "average",
     "changes",
     "choices",
+    "has_kept_run",
     "head_matrix",
     "head_measures",
     "instantly",
+    "kept_run",
     "likeliest",
-    "read",
-    "read_earlier",
     "rolled_out",
+    "run_model",
     "slots",
     "stages",
     "what_if",

@@ -1,31 +1,28 @@
-"""A sentence as a model reads it: its tokens and the recorded attention, ready to be asked about any head."""
+"""One pass of a model over a sentence: the tokens and the recorded attention, from which any head is computed."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeVar
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from attnviz.core.message import Message, Problem
 from attnviz.models.capture import Logits, RecordedLayer, Trace, capture
-from attnviz.models.catalogue import EXAMPLES, LoadedModel, Source, find
-from attnviz.models.loading import prepared_example
+from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, find
+from attnviz.models.loading import is_prepared, prepared_example
+from attnviz.models.settings import current
 from attnviz.models.tokens import Frame, Tokens, encode, encode_target, frames
 
-T = TypeVar("T")
-LATELY = 4  # passes with changes that a reading remembers
 StackId = Literal["encoder", "decoder", "cross"]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What a visitor asks to be read. Equal requests give the same reading."""
+    """What a model is to be run on. Equal requests give the same run."""
 
     model: str
     text: str
@@ -58,24 +55,31 @@ class Stack:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
-    """One sentence read by one model."""
+class ModelRun:
+    """One pass of one model over one sentence. It holds no model: what runs the model again is given it."""
 
     request: Request
     name: str  #: the model's, for people
     trace: Trace
     source: Tokens
-    target: Tokens | None  #: what the decoder of an encoder-decoder has written
-    origin: Source | None  #: where the weights came from; None: a trace kept from earlier
-    load: Callable[[], LoadedModel]  #: the model itself, for what the trace cannot answer
-    _kept: dict[Hashable, Any] = field(default_factory=dict)
-    _lately: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
-    _lock: threading.RLock = field(default_factory=threading.RLock)
+    target: Tokens | None = None  #: what the decoder of an encoder-decoder has written
+    origin: Source | None = None  #: where the weights came from; None: the trace was read from the disk
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
         """In the order in which a model runs them."""
-        return stacks_of(self.trace, self.source, self.target)
+        return self.stacks_in(self.trace)
+
+    def stacks_in(self, trace: Trace) -> tuple[Stack, ...]:
+        """The stacks of another pass over the same tokens."""
+        return stacks_of(trace, self.source, self.target)
+
+    def stack(self, name: StackId) -> Stack:
+        """The stack of that name; LookupError where this model has none."""
+        for stack in self.stacks:
+            if stack.id == name:
+                return stack
+        raise LookupError(name)
 
     @property
     def notices(self) -> tuple[Message, ...]:
@@ -84,42 +88,12 @@ class Reading:
 
     @property
     def nbytes(self) -> int:
-        """What this reading keeps in memory now: its own pass and the last few with changes."""
-        return self.trace.nbytes * (1 + len(self._lately))
+        """Bytes that this run holds in memory."""
+        return self.trace.nbytes
 
-    @cached_property
-    def loaded(self) -> LoadedModel:
-        """The model; loading it may take a while when the trace was kept from earlier."""
-        return self.load()
-
-    @property
-    def inputs(self) -> dict[str, Tensor]:
-        """For the model's forward, on its device."""
-        given = inputs_of(self.source, self.target)
-        return {name: tensor.to(self.loaded.model.device) for name, tensor in given.items()}
-
-    def again(self, trace: Trace) -> tuple[Stack, ...]:
-        """The stacks of another pass over the same tokens."""
-        return stacks_of(trace, self.source, self.target)
-
-    def kept_lately(self, key: Hashable, make: Callable[[], T]) -> T:
-        """As `kept`, but only the last few: traces of other passes are as large as this one."""
-        with self._lock:
-            if key not in self._lately:
-                self._lately[key] = make()
-            self._lately.move_to_end(key)
-            while len(self._lately) > LATELY:
-                self._lately.popitem(last=False)
-            value: T = self._lately[key]
-            return value
-
-    def kept(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Something computed from this reading, made once for all visitors."""
-        with self._lock:
-            if key not in self._kept:
-                self._kept[key] = make()
-            value: T = self._kept[key]
-            return value
+    def inputs_on(self, device: torch.device) -> dict[str, Tensor]:
+        """What the model's forward takes, to run it again."""
+        return {name: tensor.to(device) for name, tensor in inputs_of(self.source, self.target).items()}
 
 
 def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stack, ...]:
@@ -139,8 +113,8 @@ def logits_wanted(loaded: LoadedModel) -> Logits:
     return "all" if loaded.entry.kind == "encoder" else "last"
 
 
-def read(request: Request, loaded: LoadedModel) -> Reading:
-    """One pass of the model over the sentence. Anything that cannot be read is a Problem."""
+def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
+    """One pass of the model over the sentence. A sentence that cannot be read is a Problem."""
     if not request.text.strip():
         raise Problem("The sentence is empty: type at least one word")
     is_pair = loaded.model.config.is_encoder_decoder
@@ -151,22 +125,27 @@ def read(request: Request, loaded: LoadedModel) -> Reading:
     source = encode(loaded, request.text, None if is_pair else second, frame)
     target = encode_target(loaded, request.second) if is_pair else None
     trace = capture(loaded.model, logits=logits_wanted(loaded), **inputs_of(source, target))
-    return Reading(request, loaded.entry.name, trace, source, target, loaded.source, lambda: loaded)
+    return ModelRun(request, loaded.entry.name, trace, source, target, loaded.source)
 
 
-def read_earlier(request: Request, load: Callable[[], LoadedModel]) -> Reading | None:
-    """The same from a trace that was kept when the model was prepared; None where there is none.
+def has_kept_run(request: Request) -> bool:
+    """Whether `kept_run` will find this run on the disk. Looks at files only."""
+    return _example(request) is not None and is_prepared(find(request.model), current())
 
-    Needs no model in memory: `load` is only called for what the trace cannot answer.
-    """
+
+def kept_run(request: Request) -> ModelRun | None:
+    """The run of an example, from the trace that was kept when its model was prepared; needs no model in memory."""
+    example = _example(request)
+    kept = prepared_example(request.model, example.id) if example else None
+    return ModelRun(request, find(request.model).name, kept.trace, kept.tokens) if kept else None
+
+
+def _example(request: Request) -> Example | None:
+    """The example that asks for exactly this."""
     if request.frame != "usual":
         return None
     asked = (request.model, request.text, request.second)
-    example = next((e for e in EXAMPLES if (e.model, e.text, e.second) == asked), None)
-    kept = prepared_example(request.model, example.id) if example else None
-    if kept is None:
-        return None
-    return Reading(request, find(request.model).name, kept.trace, kept.tokens, None, None, load)
+    return next((e for e in EXAMPLES if (e.model, e.text, e.second) == asked), None)
 
 
 def inputs_of(source: Tokens, target: Tokens | None) -> dict[str, Tensor]:

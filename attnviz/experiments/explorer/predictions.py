@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from attnviz.experiments.explorer.model_run import Reading
+from attnviz.experiments.explorer.model_run import ModelRun
 from attnviz.models.capture import Trace, guesses, moved, probability_moved
+from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_label
 
 SHOWN = 6
@@ -41,47 +42,46 @@ class Slot:
     logits: Tensor  #: (V,)
 
 
-def slots(reading: Reading, trace: Trace | None = None) -> list[Slot]:
-    """Where this model guesses in this sentence; empty for models that do not guess."""
-    logits = (trace or reading.trace).logits
+def slots(run: ModelRun, loaded: LoadedModel, trace: Trace | None = None) -> list[Slot]:
+    """Where this model guesses in this sentence, by this run or another `trace` of it; empty if it does not guess."""
+    logits = (trace or run.trace).logits
     if logits is None:
         return []
     if logits.dim() == 2:
         return [Slot(None, "", logits[0])]
-    tokenizer = reading.loaded.tokenizer
-    mask_id = getattr(tokenizer, "mask_token_id", None)
+    mask_id = getattr(loaded.tokenizer, "mask_token_id", None)
     return [
-        Slot(span.position, span.label, logits[0, span.position]) for span in reading.source.spans if span.id == mask_id
+        Slot(span.position, span.label, logits[0, span.position]) for span in run.source.spans if span.id == mask_id
     ]
 
 
 def choices(
-    reading: Reading, slot: Slot, n: int = 10, temperature: float = 1.0, top_k: int | None = None
+    loaded: LoadedModel, slot: Slot, n: int = 10, temperature: float = 1.0, top_k: int | None = None
 ) -> list[TokenChoice]:
     """The likeliest tokens of a slot."""
     return [
-        TokenChoice(guess.token, *_spelled(reading, guess.token), guess.probability)
+        TokenChoice(guess.token, *_spelled(loaded, guess.token), guess.probability)
         for guess in guesses(slot.logits, n, temperature, top_k)
     ]
 
 
-def changes(reading: Reading, before: Slot, after: Slot) -> tuple[list[ProbabilityChange], float]:
+def changes(loaded: LoadedModel, before: Slot, after: Slot) -> tuple[list[ProbabilityChange], float]:
     """The tokens that either pass finds likely, and the share of probability that changed place."""
-    found = likeliest(reading, before.logits, after.logits, SHOWN)
+    found = likeliest(loaded, before.logits, after.logits, SHOWN)
     return found, probability_moved(before.logits, after.logits)
 
 
 def likeliest(
-    reading: Reading, before: Tensor, after: Tensor, n: int, n_after: int | None = None
+    loaded: LoadedModel, before: Tensor, after: Tensor, n: int, n_after: int | None = None
 ) -> list[ProbabilityChange]:
     """The `n` likeliest tokens of logits (V,) before, and the `n_after` (else `n`) after, in the first's order."""
     return [
-        ProbabilityChange(_spelled(reading, each.token)[0], each.before, each.after)
+        ProbabilityChange(_spelled(loaded, each.token)[0], each.before, each.after)
         for each in moved(before, after, n, n_after)
     ]
 
 
-def _spelled(reading: Reading, token: int) -> tuple[str, str]:
-    assert reading.loaded.tokenizer is not None
-    text = str(reading.loaded.tokenizer.decode([token], clean_up_tokenization_spaces=False))
+def _spelled(loaded: LoadedModel, token: int) -> tuple[str, str]:
+    assert loaded.tokenizer is not None
+    text = str(loaded.tokenizer.decode([token], clean_up_tokenization_spaces=False))
     return token_label(text), text

@@ -12,8 +12,9 @@ from torch import Tensor
 from attnviz.core import masks
 from attnviz.core.measures import total_variation
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, head_matrix
-from attnviz.experiments.explorer.model_run import Reading, Stack, logits_wanted
+from attnviz.experiments.explorer.model_run import ModelRun, Stack, logits_wanted
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
+from attnviz.models.catalogue import LoadedModel
 
 Where = Literal["head", "layer", "all"]
 
@@ -100,10 +101,10 @@ def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:
     return found
 
 
-def run_again(reading: Reading, stack: Stack, layer: int, head: int, what_if: WhatIf) -> Trace:
+def run_again(run: ModelRun, loaded: LoadedModel, stack: Stack, layer: int, head: int, what_if: WhatIf) -> Trace:
     """One pass with the change made on the way: later layers and the logits follow from it."""
     chosen = edits(stack, layer, head, what_if)
-    return intervene(reading.loaded.model, chosen, logits=logits_wanted(reading.loaded), **reading.inputs)
+    return intervene(loaded.model, chosen, logits=logits_wanted(loaded), **run.inputs_on(loaded.model.device))
 
 
 def moved(before: Stack, after: Stack) -> np.ndarray:

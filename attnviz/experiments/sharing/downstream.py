@@ -7,9 +7,10 @@ from typing import Literal
 
 from torch import Tensor
 
-from attnviz.experiments.explorer import ProbabilityChange, Reading, likeliest
+from attnviz.experiments.explorer import ModelRun, ProbabilityChange, likeliest
 from attnviz.experiments.sharing import head_sharing
 from attnviz.models.capture import Edit, Logits, RecordedLayer, Trace, intervene
+from attnviz.models.catalogue import LoadedModel
 
 Scope = Literal["layer", "all"]
 SHOWN = 6
@@ -25,16 +26,16 @@ class Result:
     last_moved: float  #: change of the last layer's attention output, relative
 
 
-def run(reading: Reading, config: head_sharing.Config, scope: Scope = "layer") -> Result:
+def run(before: ModelRun, loaded: LoadedModel, config: head_sharing.Config, scope: Scope = "layer") -> Result:
     """Run the model again with `config`'s sharing in one layer or in all."""
     edit = Edit(layers=config.layer if scope == "layer" else "all", change=head_sharing.change(config))
-    logits: Logits = "last" if reading.trace.logits is not None else None
-    after = intervene(reading.loaded.model, edit, logits=logits, **reading.inputs)
-    moved = _last_moved(*(_last_layer(trace, reading) for trace in (reading.trace, after)))
-    if reading.trace.logits is None or after.logits is None or reading.loaded.entry.kind == "encoder":
+    logits: Logits = "last" if before.trace.logits is not None else None
+    after = intervene(loaded.model, edit, logits=logits, **before.inputs_on(loaded.model.device))
+    moved = _last_moved(*(_last_layer(trace, loaded) for trace in (before.trace, after)))
+    if before.trace.logits is None or after.logits is None or loaded.entry.kind == "encoder":
         return Result(scope, (), None, moved)
-    old, new = (_distribution(trace.logits) for trace in (reading.trace, after))
-    guesses = tuple(likeliest(reading, reading.trace.logits[0], after.logits[0], SHOWN, n_after=2))
+    old, new = (_distribution(trace.logits) for trace in (before.trace, after))
+    guesses = tuple(likeliest(loaded, before.trace.logits[0], after.logits[0], SHOWN, n_after=2))
     divergence = float((old * (old.clamp_min(1e-30).log() - new.clamp_min(1e-30).log())).sum())
     return Result(scope, guesses, divergence, moved)
 
@@ -44,9 +45,9 @@ def _distribution(logits: Tensor | None) -> Tensor:
     return logits[0].double().softmax(-1)
 
 
-def _last_layer(trace: Trace, reading: Reading) -> RecordedLayer:
+def _last_layer(trace: Trace, loaded: LoadedModel) -> RecordedLayer:
     layer = [found for found in trace.layers if found.kind == "self"][-1]
-    return head_sharing.complete(layer, reading.loaded.model)
+    return head_sharing.complete(layer, loaded.model)
 
 
 def _last_moved(before: RecordedLayer, after: RecordedLayer) -> float:

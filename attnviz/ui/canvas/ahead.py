@@ -1,7 +1,8 @@
-"""Heads that the browser fetches by itself: the picture is there before the rerun that a click starts.
+"""Heads that the browser fetches by itself, so that a picture is drawn before the rerun that a click starts.
 
-A page offers a function from (layer, head) to a Head; the browser gets an address that nobody can
-guess. What is offered must be light: it looks its tensors up when asked, and may find them gone.
+A page offers a function from (layer, head) to a Head, and the browser gets an address that nobody can
+guess. Offers are remembered long after their visitors have gone, so the function must hold no tensors:
+it looks them up when it is called, and raises LookupError if they are no longer in memory.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from attnviz.ui.canvas.blobs import head_blob
 from attnviz.ui.canvas.kinds import Head, Options
 from attnviz.words import language, speaking
 
-MOST = 2000  # offers remembered for all visitors together, the latest ones
+MOST = 2000  # the latest offers that are remembered, of all visitors together
 PREFIX = "attnviz/head"
 
-#: computes the head asked for; LookupError when it cannot any more
+#: computes the head at (layer, head); raises LookupError when its tensors are no longer in memory
 Compute = Callable[[int, int], Head]
 
 
@@ -44,7 +45,7 @@ _lock = threading.Lock()
 def offer(
     key: str, head: Compute, group: str, tokens_q: Sequence[str], tokens_k: Sequence[str] | None, options: Options
 ) -> str:
-    """Offer what the view `key` of this session shows; answer the address, the same on every run."""
+    """Let the browser fetch any head of the view `key`; the address, which stays the same for the session."""
     token = st.session_state.setdefault(f"{key}_offer", secrets.token_urlsafe(16))
     with _lock:
         _offers[token] = Offer(head, group, tokens_q, tokens_k, options, language())
@@ -55,7 +56,7 @@ def offer(
 
 
 def answer(token: str, layer: int, head: int) -> bytes | None:
-    """The blob of a head, as `head_view` would send it; None when there is no such offer or head any more."""
+    """The blob of a head, as `head_view` would send it; None where the offer or the head is gone."""
     with _lock:
         offered = _offers.get(token)
     if offered is None:

@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.experiments.explorer import average, rolled_out
 from attnviz.ui import canvas
 from attnviz.ui.explorer.head_panel import Shown, link, long_table, picture_of
-from attnviz.ui.shared import choice, linked, set_linked, show, spoken
+from attnviz.ui.shared import choice, linked, model_cache, set_linked, show, spoken
 from attnviz.words import _
 
 
@@ -29,7 +29,7 @@ def panel(shown: Shown) -> None:
     if kind == "rollout":
         through = _through(len(shown.stack.layers))
         key = ("rollout", shown.stack.id, shown.look, through)
-        matrix = shown.reading.kept(key, lambda: rolled_out(shown.stack, shown.look, layers=through))
+        matrix = model_cache.cached(shown.run, key, lambda: rolled_out(shown.stack, shown.look, layers=through))
         title = _("Rollout through {layers} layers (not a head)").format(layers=through)
         st.caption(
             _(
@@ -39,9 +39,8 @@ def panel(shown: Shown) -> None:
             )
         )
     else:
-        matrix = shown.reading.kept(
-            ("mean", shown.stack.id, places, shown.look), lambda: average(shown.stack, places, shown.look)
-        )
+        heads = ("mean", shown.stack.id, places, shown.look)
+        matrix = model_cache.cached(shown.run, heads, lambda: average(shown.stack, places, shown.look))
         title = _("Mean of {count} heads (not a head)").format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
     options = canvas.Options(full_range=shown.options.full_range, root=shown.options.root)
@@ -51,10 +50,10 @@ def panel(shown: Shown) -> None:
     canvas.head_view("average", head, matrix.rows, cols, options=options, group="average")
     show.under(
         lambda: picture_of(shown, matrix, title),
-        name=f"{kind}-{shown.reading.request.model}",
+        name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
-        caption=" ".join(part for part in (f"{shown.reading.name}: {title}.", link()) if part),
+        caption=" ".join(part for part in (f"{shown.run.name}: {title}.", link()) if part),
         table=lambda: long_table(matrix),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer import Matrix, Reading, Stack, head_matrix
+from attnviz.experiments.explorer import Matrix, ModelRun, Stack, head_matrix
 from attnviz.models.loading import availabilities
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_state
@@ -20,8 +20,8 @@ def panel(shown: Shown) -> None:
     """The head on show, and beside it what the visitor names."""
     kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
     kind = choice(_("Beside it"), kinds, "beside")
-    reading = _reading(shown, kind)
-    stack = next((s for s in reading.stacks if s.id == shown.stack.id), reading.stacks[0])
+    run = _run(shown, kind)
+    stack = next((s for s in run.stacks if s.id == shown.stack.id), run.stacks[0])
     layer, head = _place(shown, stack, kind)
     other = head_matrix.head_matrix(stack, layer, head, shown.look)
     left, right = st.columns(2)
@@ -30,27 +30,27 @@ def panel(shown: Shown) -> None:
         top = max(canvas.Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
         shown = replace(shown, options=replace(shown.options, top=top))
     with left:
-        _draw("beside-a", _name(shown.reading, shown.layer, shown.head), shown.matrix, shown, "heads", shown.stack)
+        _draw("beside-a", _name(shown.run, shown.layer, shown.head), shown.matrix, shown, "heads", shown.stack)
     with right:
-        _draw("beside-b", _name(reading, layer, head), other, shown, "heads" if same else "beside", stack)
+        _draw("beside-b", _name(run, layer, head), other, shown, "heads" if same else "beside", stack)
 
 
-def _reading(shown: Shown, kind: str) -> Reading:
-    request = shown.reading.request
+def _run(shown: Shown, kind: str) -> ModelRun:
+    request = shown.run.request
     if kind == "sentence":
         text = st.text_area(
             _("The other sentence"), value=request.text, key="other_text", bind="query-params", height=76
         )
-        return model_cache.reading(replace(request, text=text or ""))
+        return model_cache.model_run(replace(request, text=text or ""))
     if kind == "model":
         names = {s.entry.id: s.entry.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
         names.pop(request.model, None)
         if not names:
             raise Problem("There is no second model on this machine")
-        return model_cache.reading(
+        return model_cache.model_run(
             replace(request, model=choice(_("The other model"), names, "other_model", style="select"))
         )
-    return shown.reading
+    return shown.run
 
 
 def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
@@ -81,8 +81,8 @@ def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
     return layer, head
 
 
-def _name(reading: Reading, layer: int, head: int) -> str:
-    return _("{model}, layer {layer}, head {head}").format(model=reading.name, layer=layer, head=head)
+def _name(run: ModelRun, layer: int, head: int) -> str:
+    return _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
 
 
 def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: Stack) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlencode
 
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.explorer import Look, Matrix, Reading, Request, Stack
+from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack, StackId
 from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
@@ -24,7 +24,7 @@ from attnviz.words import _, say
 class Shown:
     """What is on show: everything a panel below needs."""
 
-    reading: Reading
+    run: ModelRun
     stack: Stack
     layer: int
     head: int
@@ -42,37 +42,37 @@ class Shown:
         return pinned[-1] if pinned else telling_row(self.matrix)
 
 
-def explore(reading: Reading, below: Callable[[Shown], None]) -> None:
+def explore(run: ModelRun, below: Callable[[Shown], None]) -> None:
     """The overview on the left, the chosen head on the right, what is `below` them; last, who stands out.
 
     Pictures go to the browser first: measuring all heads takes longer than drawing them.
     """
-    stack = _stack(reading)
+    stack = _stack(run)
     left, right = st.columns([1, 1.9], gap="medium")
     with left:
-        layer, head = overview_panel.draw(reading, stack)
+        layer, head = overview_panel.draw(run, stack)
         standouts = st.container()
-        overview_panel.export(reading, stack)
+        overview_panel.export(run, stack)
     with right:
-        shown = _large(reading, stack, layer, head)
+        shown = _large(run, stack, layer, head)
     below(shown)
     with standouts:
-        overview_panel.standouts(reading, stack)
+        overview_panel.standouts(run, stack)
 
 
-def _stack(reading: Reading) -> Stack:
+def _stack(run: ModelRun) -> Stack:
     names = {"encoder": _("Encoder"), "decoder": _("Decoder"), "cross": _("Decoder looks at encoder")}
-    if len(reading.stacks) == 1:
-        return reading.stacks[0]
-    chosen = choice(_("Attention"), {s.id: names[s.id] for s in reading.stacks}, "stack", label_visibility="collapsed")
-    return next(s for s in reading.stacks if s.id == chosen)
+    if len(run.stacks) == 1:
+        return run.stacks[0]
+    chosen = choice(_("Attention"), {s.id: names[s.id] for s in run.stacks}, "stack", label_visibility="collapsed")
+    return run.stack(cast(StackId, chosen))
 
 
-def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
+def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
-            _("Trained weights of {model}. Rows look, columns are looked at.").format(model=plain(reading.name)),
-            help=_origin(reading),
+            _("Trained weights of {model}. Rows look, columns are looked at.").format(model=plain(run.name)),
+            help=_origin(run),
             width="content",
         )
         with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
@@ -91,9 +91,9 @@ def _large(reading: Reading, stack: Stack, layer: int, head: int) -> Shown:
         pins=explorer_state.pins(*matrix.values.shape),
         group="heads",
         on_pins=explorer_state.keep_pins,
-        others=_others(reading.request, stack.id, look),
+        others=_others(run.request, stack.id, look),
     )
-    shown = Shown(reading, stack, layer, head, look, options, matrix, pins)
+    shown = Shown(run, stack, layer, head, look, options, matrix, pins)
     _under(shown)
     return shown
 
@@ -103,11 +103,11 @@ def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> c
     return canvas.Head(matrix.values, _head_title(stack, layer, head), matrix.hidden, look.values, layer, head)
 
 
-def _others(request: Request, stack_id: str, look: Look) -> Callable[[int, int], canvas.Head]:
-    """Any head of this reading while it is in memory: holds its name, not its tensors."""
+def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, int], canvas.Head]:
+    """Computes any head of a run while the run is in memory. Holds the request that names it, not its tensors."""
 
     def compute(layer: int, head: int) -> canvas.Head:
-        stack = next(each for each in model_cache.remembered(request).stacks if each.id == stack_id)
+        stack = model_cache.remembered(request).stack(stack_id)
         if not stack.has(layer, head):
             raise LookupError((layer, head))
         return _drawn(stack, layer, head, experiment.head_matrix(stack, layer, head, look), look)
@@ -115,7 +115,7 @@ def _others(request: Request, stack_id: str, look: Look) -> Callable[[int, int],
     return compute
 
 
-def _origin(reading: Reading) -> str:
+def _origin(run: ModelRun) -> str:
     """What the tensors are, and where they came from."""
     places = {
         "cache": _("the app's cache"),
@@ -124,7 +124,7 @@ def _origin(reading: Reading) -> str:
         "hub cache": _("an earlier download"),
         "hub": _("the hub"),
     }
-    place = places[reading.origin] if reading.origin else _("a reading kept from earlier")
+    place = places[run.origin] if run.origin else _("a run kept on this machine")
     said = _(
         "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
         "looked at. A row's weights sum to 1."
@@ -141,7 +141,7 @@ def _under(shown: Shown) -> None:
     matrix, pins = shown.matrix, shown.pins
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
-    name = f"attention-{shown.reading.request.model}-layer{shown.layer}-head{shown.head}"
+    name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
     title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of(shown)
 
@@ -208,7 +208,7 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
     factor = f"{shown.stack.layers[shown.layer].scale:.4g}"
     parts = [
         said.format(
-            model=shown.reading.name,
+            model=shown.run.name,
             layer=shown.layer,
             head=shown.head,
             what=unit_of(shown.look),

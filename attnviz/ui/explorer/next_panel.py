@@ -6,18 +6,19 @@ import streamlit as st
 
 from attnviz.experiments.explorer import Slot, TokenChoice, choices, slots
 from attnviz.figures import attention_figures as figures
+from attnviz.models.catalogue import LoadedModel
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared import plain, show
+from attnviz.ui.shared import model_cache, plain, show
 from attnviz.words import _
 
 
 def panel(shown: Shown) -> None:
     """Probabilities of the next token, or of a masked one, under a temperature and top-k."""
-    reading = shown.reading
-    places = slots(reading)
+    loaded = model_cache.model(shown.run.request.model)
+    places = slots(shown.run, loaded)
     if not places:
-        _say_why_not(shown)
+        _say_why_not(shown, loaded)
         return
     left, right = st.columns([1, 2])
     temperature = left.slider(
@@ -34,7 +35,7 @@ def panel(shown: Shown) -> None:
         help=_("How many of the likeliest tokens stay possible."),
     )
     for number, slot in enumerate(places):
-        found = choices(reading, slot, 10, temperature, top_k)
+        found = choices(loaded, slot, 10, temperature, top_k)
         with right:
             _chart(shown, slot, number, found)
         with left:
@@ -51,10 +52,10 @@ def _chart(shown: Shown, slot: Slot, number: int, found: list[TokenChoice]) -> N
         )
     show.figure(
         figures.bars([choice.label for choice in found], [choice.probability for choice in found]),
-        name=f"next-token-{shown.reading.request.model}",
+        name=f"next-token-{shown.run.request.model}",
         key=f"next-{number}",
         words=words,
-        caption=_("{model} on “{text}”").format(model=shown.reading.name, text=shown.reading.request.text),
+        caption=_("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text),
         table={"token": [c.label for c in found], "probability": [c.probability for c in found]},
     )
 
@@ -65,28 +66,29 @@ def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
     st.caption(_("Append one to the sentence and see where it looks:"))
     with st.container(horizontal=True, gap="small"):
         for choice in found:
-            st.button(
+            clicked = st.button(
                 plain(choice.label), key=f"append-{choice.token}", on_click=_append, args=(shown, choice),
                 help=f"{choice.probability:.2%}",
             )  # fmt: skip
+            if clicked:
+                st.rerun(scope="app")  # the click runs this panel alone, and the sentence stands above it
 
 
 def _append(shown: Shown, choice: TokenChoice) -> None:
     """The token becomes part of the sentence; the row of its position is pinned."""
-    field = "second" if shown.reading.target is not None else "text"
+    field = "second" if shown.run.target is not None else "text"
     st.session_state[field] = (st.session_state.get(field) or "") + choice.text
     explorer_state.keep_all({"pins": {"t": [["q", explorer_state.LAST]]}, "stage": None})
-    st.session_state["whole_page"] = True
 
 
-def _say_why_not(shown: Shown) -> None:
-    kind = shown.reading.loaded.entry.kind
-    mask = getattr(shown.reading.loaded.tokenizer, "mask_token", None)
-    if kind == "encoder" and mask and shown.reading.trace.logits is not None:
+def _say_why_not(shown: Shown, loaded: LoadedModel) -> None:
+    kind = loaded.entry.kind
+    mask = getattr(loaded.tokenizer, "mask_token", None)
+    if kind == "encoder" and mask and shown.run.trace.logits is not None:
         st.info(_("Write {mask} in the sentence, and the model guesses what stands there.").format(mask=plain(mask)))
     else:
         st.info(
             _("{model} turns sentences into vectors; it was not trained to guess tokens.").format(
-                model=plain(shown.reading.name)
+                model=plain(shown.run.name)
             )
         )

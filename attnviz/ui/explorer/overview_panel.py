@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.explorer import Reading, Stack
+from attnviz.experiments.explorer import ModelRun, Stack
 from attnviz.experiments.explorer import head_measures as survey
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
 from attnviz.ui.canvas import packing
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.shared import choice, show, spoken
+from attnviz.ui.shared import choice, model_cache, show, spoken
 from attnviz.words import _, say
 
 PATIENCE = 0.4  # seconds of measuring without a word
 
 
-def draw(reading: Reading, stack: Stack) -> tuple[int, int]:
+def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     """The grid and its export; answers the head that is chosen. Measures are only made when asked for."""
     names = {"place": _("layer and head")}
     names |= {name: say(survey.MEASURES[name][0]) for name in survey.answered(stack)}
@@ -31,10 +32,10 @@ def draw(reading: Reading, stack: Stack) -> tuple[int, int]:
         style="select",
         help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
     )
-    tiles = reading.kept(("tiles", stack.id), lambda: _tiles(stack))
+    tiles = model_cache.cached(run, ("tiles", stack.id), lambda: _tiles(stack))
     if by != "place":
         st.caption(say(survey.MEASURES[by][1]))
-        tiles = tiles.by(_measured(reading, stack).values[by], names[by], order=True, dim=True)
+        tiles = tiles.by(_measured(run, stack).values[by], names[by], order=True, dim=True)
     return canvas.overview_grid(
         "heads",
         tiles,
@@ -45,25 +46,25 @@ def draw(reading: Reading, stack: Stack) -> tuple[int, int]:
     )
 
 
-def export(reading: Reading, stack: Stack) -> None:
+def export(run: ModelRun, stack: Stack) -> None:
     """The grid as a picture, and every measure of every head as numbers."""
-    tiles = reading.kept(("tiles", stack.id), lambda: _tiles(stack))
-    title = _("All heads of {model} on “{text}”").format(model=reading.name, text=reading.request.text[:80])
+    tiles = model_cache.cached(run, ("tiles", stack.id), lambda: _tiles(stack))
+    title = _("All heads of {model} on “{text}”").format(model=run.name, text=run.request.text[:80])
     show.under(
         lambda: figures.mosaic(_pictures(tiles), tiles.heads, title),
-        name=f"attention-all-heads-{reading.request.model}",
+        name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         caption=title,
-        table=lambda: _measure_table(_measured(reading, stack)),
+        table=lambda: _measure_table(_measured(run, stack)),
     )
 
 
-def standouts(reading: Reading, stack: Stack) -> None:
+def standouts(run: ModelRun, stack: Stack) -> None:
     """The heads that show one pattern most, each a button that goes there."""
     if len(stack.keys) == 1:
         st.caption(_("A single token can only look at itself: type more to see what heads do."))
         return
-    found = _measured(reading, stack).standouts()
+    found = _measured(run, stack).standouts()
     if not found:
         st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
         return
@@ -79,23 +80,20 @@ def standouts(reading: Reading, stack: Stack) -> None:
             )
 
 
-def _measured(reading: Reading, stack: Stack) -> survey.StackMeasures:
-    """Every measure, a layer at a time: a click in between is heard, and no layer is measured twice."""
+def _measured(run: ModelRun, stack: Stack) -> survey.StackMeasures:
+    """Every measure, a layer at a time: a click in between stops it, and no layer is measured twice."""
     note: Any = None
     began, count = time.monotonic(), len(stack.layers)
     parts = []
     for index in range(count):
-        parts.append(_measured_layer(reading, stack, index))
+        key = ("measured", stack.id, index)
+        parts.append(model_cache.cached(run, key, functools.partial(survey.measured_layer, stack, index)))
         if time.monotonic() - began > PATIENCE:
             note = note or st.empty()
             note.caption(_("Measuring the heads: {done} of {layers} layers").format(done=index + 1, layers=count))
     if note is not None:
         note.empty()
-    return reading.kept(("measured", stack.id), lambda: survey.measured(stack, parts))
-
-
-def _measured_layer(reading: Reading, stack: Stack, index: int) -> dict[str, np.ndarray]:
-    return reading.kept(("measured", stack.id, index), lambda: survey.measured_layer(stack, index))
+    return model_cache.cached(run, ("measured", stack.id), lambda: survey.measured(stack, parts))
 
 
 def _tiles(stack: Stack) -> canvas.Overview:

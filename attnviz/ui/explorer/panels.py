@@ -51,9 +51,9 @@ def code(shown: Shown) -> None:
 
 def code_of(shown: Shown) -> str:
     """A program that prints the row the page speaks of."""
-    request, query = shown.reading.request, shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
+    request, query = shown.run.request, shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
     second = f", {request.second!r}" if request.second else ""
-    frame = f", frame={request.frame!r}" if shown.reading.source.frame != "usual" else ""
+    frame = f", frame={request.frame!r}" if shown.run.source.frame != "usual" else ""
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
     return f"""import torch
 from attnviz.models.capture import capture

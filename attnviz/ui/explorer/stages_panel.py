@@ -79,7 +79,7 @@ def _extra(result: StagesResult) -> str:
 
 
 def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, keys: tuple[str, ...]) -> None:
-    name = f"{shown.reading.request.model}-layer{shown.layer}-head{shown.head}-query{result.query}"
+    name = f"{shown.run.request.model}-layer{shown.layer}-head{shown.head}-query{result.query}"
     caption = caption_of(shown)
     left, right = st.columns(2)
     with left:

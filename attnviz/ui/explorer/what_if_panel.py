@@ -14,6 +14,7 @@ from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Matrix, Stack, Trace, WhatIf, changes, head_matrix, slots
 from attnviz.experiments.explorer import what_if as experiment
 from attnviz.figures import attention_figures as figures
+from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown, caption_of, long_table, picture_of
@@ -160,15 +161,21 @@ def _rerun(shown: Shown, change: WhatIf) -> Trace:
     place = None if change.where == "all" else (shown.layer, shown.head)
     key = ("what-if", shown.stack.id, place, change)
 
-    def compute() -> Trace:
-        with model_cache.shared().turns, st.spinner(_("Running the model again…")):
-            return experiment.run_again(shown.reading, shown.stack, shown.layer, shown.head, change)
+    loaded = _loaded(shown)
+    with st.spinner(_("Running the model again…")):
+        return model_cache.cached_rerun(
+            shown.run,
+            key,
+            lambda: experiment.run_again(shown.run, loaded, shown.stack, shown.layer, shown.head, change),
+        )
 
-    return shown.reading.kept_lately(key, compute)
+
+def _loaded(shown: Shown) -> LoadedModel:
+    return model_cache.model(shown.run.request.model)
 
 
 def _same_stack(shown: Shown, trace: Trace) -> Stack:
-    return next(stack for stack in shown.reading.again(trace) if stack.id == shown.stack.id)
+    return next(stack for stack in shown.run.stacks_in(trace) if stack.id == shown.stack.id)
 
 
 def _three(shown: Shown, change: WhatIf, before: Matrix, after: Matrix) -> None:
@@ -190,7 +197,7 @@ def _three(shown: Shown, change: WhatIf, before: Matrix, after: Matrix) -> None:
     row = min(shown.query, len(before.rows) - 1)
     st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
     st.markdown(_("After: {after}").format(after=spoken(after.said_of(row))))
-    name = f"what-if-{shown.reading.request.model}-layer{shown.layer}-head{shown.head}"
+    name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     with st.container(horizontal=True):
         for key, label, matrix, _kind in views:
             _export(shown, change, f"{name}-{key}", key, label, matrix)
@@ -234,16 +241,16 @@ def said_of(shown: Shown, change: WhatIf) -> tuple[str | None, str | None, str]:
 
 
 def _downstream(shown: Shown, change: WhatIf, trace: Trace) -> None:
-    reading = shown.reading
-    for number, (old, new) in enumerate(zip(slots(reading), slots(reading, trace), strict=True)):
-        found, share = changes(reading, old, new)
+    run, loaded = shown.run, _loaded(shown)
+    for number, (old, new) in enumerate(zip(slots(run, loaded), slots(run, loaded, trace), strict=True)):
+        found, share = changes(loaded, old, new)
         words = _("{share:.1%} of the probability changed place.").format(share=share)
         show.figure(
             figures.bars(
                 [c.label for c in found], [c.before for c in found], [c.after for c in found],
                 labels=(_("before"), _("after")),
             ),
-            name=f"what-if-next-{reading.request.model}",
+            name=f"what-if-next-{run.request.model}",
             key=f"what-if-next-{number}",
             words=words,
             caption=caption_of(shown, *said_of(shown, change)),

@@ -12,18 +12,18 @@ from attnviz.figures import heatmap
 from attnviz.figures import scaling_head as figures
 from attnviz.ui.scaling import scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.shared import plain, sentence_input, show
+from attnviz.ui.shared import model_cache, plain, sentence_input, show
 from attnviz.words import _
 
 
 def panel() -> None:
-    reading = sentence_input.sentence_read(scaling_choices.MODEL, scaling_choices.SENTENCE, model_first=True)
-    if reading is None:
+    run = sentence_input.sentence_run(scaling_choices.MODEL, scaling_choices.SENTENCE, model_first=True)
+    if run is None:
         return
-    stack = reading.stacks[0]
+    stack = run.stacks[0]
     config = _head(stack)
-    result = reading.kept(("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
-    _numbers(result, reading.name)
+    result = model_cache.cached(run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
+    _numbers(result, run.name)
     if not math.isnan(result.model.share):
         _pictures(result, stack)
         _heatmaps(result, stack)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.scaling import growing_width, jacobian, length, retrieval_training, saturation, variance
-from attnviz.ui.shared import Memory
+from attnviz.ui.shared import BoundedCache
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -56,12 +56,12 @@ def jacobians(config: growing_width.Config) -> tuple[jacobian.Result, jacobian.R
 
 
 @st.cache_resource(show_spinner=False)
-def all_pairs() -> Memory[variance.Result]:
+def all_pairs() -> BoundedCache[variance.Result]:
     """Complete results of section 1 that took more than one block."""
-    return Memory(64, lambda _: 1)
+    return BoundedCache(64, lambda _: 1)
 
 
 @st.cache_resource(show_spinner=False)
-def trained() -> Memory[retrieval_training.Result]:
+def trained() -> BoundedCache[retrieval_training.Result]:
     """Training runs that came to their end."""
-    return Memory(64, lambda _: 1)
+    return BoundedCache(64, lambda _: 1)

@@ -4,8 +4,8 @@ The modules named last in `__all__` are imported when asked for: `model_cache` b
 page that shows no model should not wait for them.
 """
 
-from attnviz.ui.shared.bounded_cache import Memory
-from attnviz.ui.shared.choices import Choice, PageChoices
+from attnviz.ui.shared.bounded_cache import BoundedCache
+from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
 from attnviz.ui.shared.code_snippet import snippet
 from attnviz.ui.shared.controls import came_back, choice, entering, linked, set_linked
 from attnviz.ui.shared.guarding import guard, show_problem
@@ -15,9 +15,12 @@ from attnviz.ui.shared.text import plain, quoted, spoken
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
 
 __all__ = [
+    "LONGEST_ID",
+    "NONSENSE",
+    "BoundedCache",
     "Choice",
-    "Memory",
     "PageChoices",
+    "Partly",
     "came_back",
     "choice",
     "entering",

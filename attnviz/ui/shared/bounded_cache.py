@@ -1,60 +1,130 @@
-"""What the process keeps for all visitors: models and readings, bounded in bytes, each made once."""
+"""Values that all visitors share: each made once, and only so many bytes of them kept."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 
-class Memory(Generic[T]):
-    """Values by key, the least recently used let go when they weigh more than `limit` bytes together.
+@dataclass(frozen=True)
+class _Making(Generic[T]):
+    """A value on its way, and the thread that makes it."""
 
-    Several threads that ask for the same key wait for one of them to make it; other keys do not
-    wait. The newest value always stays, however heavy. A failure is raised to all and not kept.
+    result: Future[T] = field(default_factory=Future)
+    thread: int = 0
+
+
+class BoundedCache(Generic[T]):
+    """Values by key; the least recently used leave when all together weigh more than `limit` bytes.
+
+    Threads that ask for a key while its value is being made wait for that one attempt: they all get
+    its value or its exception. An exception is not kept, so that the next request tries again. If the
+    thread that makes a value is called away (Streamlit ends a run with a BaseException), one of those
+    who wait makes it instead. No lock is held while a value is made or weighed; other keys never wait.
+
+    A value is weighed once, when it is stored: it must not grow afterwards. The newest value stays
+    however heavy it is, and whoever still holds an evicted value can go on using it.
     """
 
-    def __init__(self, limit: int, weigh: Callable[[T], int]) -> None:
+    def __init__(self, limit: int, weigh: Callable[[T], int], on_evict: Callable[[], None] = lambda: None) -> None:
+        """`on_evict` is called after values were evicted and let go of, by the thread that stored a new one."""
         self._limit = limit
         self._weigh = weigh
-        self._kept: OrderedDict[Hashable, T] = OrderedDict()
-        self._making: dict[Hashable, threading.Lock] = {}
+        self._on_evict = on_evict
+        self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
+        self._weight = 0
+        self._making: dict[Hashable, _Making[T]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value under `key`, made now if it is not there."""
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-            turn = self._making.setdefault(key, threading.Lock())
-        with turn:
-            with self._lock:
-                if key in self._kept:
-                    return self._kept[key]
-            value = make()
-            with self._lock:
-                self._kept[key] = value
-                self._making.pop(key, None)
-                self._let_go()
-            return value
+        """The value under `key`, made now, in this thread, if it is not here."""
+        while True:
+            result, is_ours = self._claim(key, threading.get_ident())
+            if is_ours:
+                return self._make(key, make, result)
+            try:
+                return result.result()
+            except CancelledError:
+                continue
 
-    def peek(self, key: Hashable) -> T | None:
-        """The value under `key` if it is here; nothing is made."""
+    def begin(self, key: Hashable, make: Callable[[], T]) -> Future[T]:
+        """The same without waiting: what is not here is made in a thread of its own."""
+        result, is_ours = self._claim(key, 0)
+        if is_ours:
+            threading.Thread(target=self._make_aside, args=(key, make, result), daemon=True).start()
+        return result
+
+    def find(self, key: Hashable) -> T | None:
+        """The value under `key` if it is here, which counts as a use of it; nothing is made."""
         with self._lock:
-            return self._kept.get(key)
+            if key not in self._values:
+                return None
+            self._values.move_to_end(key)
+            return self._values[key][0]
 
     def __contains__(self, key: Hashable) -> bool:
         with self._lock:
-            return key in self._kept
+            return key in self._values
 
     def __len__(self) -> int:
         with self._lock:
-            return len(self._kept)
+            return len(self._values)
 
-    def _let_go(self) -> None:
-        while len(self._kept) > 1 and sum(self._weigh(value) for value in self._kept.values()) > self._limit:
-            self._kept.popitem(last=False)
+    def _claim(self, key: Hashable, thread: int) -> tuple[Future[T], bool]:
+        """The future of a value, and whether the caller has to make it."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                here: Future[T] = Future()
+                here.set_result(self._values[key][0])
+                return here, False
+            making = self._making.get(key)
+            if making is None:
+                making = self._making[key] = _Making(thread=thread)
+                return making.result, True
+        if thread and making.thread == thread:
+            raise RuntimeError(f"making {key!r} asks for {key!r}: it would wait for itself")
+        return making.result, False
+
+    def _make(self, key: Hashable, make: Callable[[], T], result: Future[T]) -> T:
+        try:
+            value = make()
+            weight = self._weigh(value)
+        except BaseException as error:
+            with self._lock:
+                del self._making[key]
+            if isinstance(error, Exception):
+                result.set_exception(error)
+            else:
+                result.cancel()
+            raise
+        with self._lock:
+            del self._making[key]
+            self._values[key] = value, weight
+            self._weight += weight
+            evicted = self._evict()
+        result.set_result(value)
+        if evicted:
+            evicted.clear()  # only now that the lock is released: freeing a model takes a while
+            self._on_evict()
+        return value
+
+    def _make_aside(self, key: Hashable, make: Callable[[], T], result: Future[T]) -> None:
+        try:
+            self._make(key, make, result)
+        except Exception:
+            return  # the future holds it, for those who wait
+
+    def _evict(self) -> list[T]:
+        evicted = []
+        while len(self._values) > 1 and self._weight > self._limit:
+            _key, (value, weight) = self._values.popitem(last=False)
+            self._weight -= weight
+            evicted.append(value)
+        return evicted

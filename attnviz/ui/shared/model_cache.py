@@ -1,101 +1,158 @@
-"""Models and readings that all visitors share: each made once, bounded in bytes, never computed twice at a time."""
+"""Models, their runs over sentences, and what is computed from a run: shared by all visitors, bounded in bytes.
+
+Each is made once, however many visitors ask at the same time. They wait for each other in one order
+only, so that they cannot wait in a circle: a run may wait for its model, and whatever runs a model takes
+a slot last, inside the cached computation. Who holds a slot asks the caches for nothing, and who waits
+for somebody else's computation holds nothing.
+"""
 
 from __future__ import annotations
 
-import functools
 import gc
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.core.message import Message, Problem
-from attnviz.experiments.explorer import Reading, Request, read, read_earlier
+from attnviz.core.message import Message
+from attnviz.experiments.explorer import ModelRun, Request, has_kept_run, kept_run, run_model
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load
-from attnviz.ui.shared.bounded_cache import Memory
-from attnviz.words import _, say
+from attnviz.ui.shared.bounded_cache import BoundedCache
+from attnviz.ui.shared.held_bytes import held_bytes
+from attnviz.words import say
 
+T = TypeVar("T")
 MODELS_LIMIT = 6 * 10**9  # bytes
-READINGS_LIMIT = 512 * 10**6
+RUNS_LIMIT = 320 * 10**6
+RERUNS_LIMIT = 192 * 10**6
+RESULTS_LIMIT = 64 * 10**6
 AT_ONCE = 2  # passes through models at the same time: more only make everyone wait
+BETWEEN_LOOKS = 0.1  # seconds between two looks at how far a model has been loaded
+NOT_BEGUN = 0.0, Message("Loading the model…")
 
 
 @dataclass
 class Shared:
     """What lives as long as the process."""
 
-    models: Memory[LoadedModel] = field(default_factory=lambda: Memory(MODELS_LIMIT, _model_bytes))
-    readings: Memory[Reading] = field(default_factory=lambda: Memory(READINGS_LIMIT, lambda r: r.nbytes))
-    turns: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(AT_ONCE))
+    models: BoundedCache[LoadedModel] = field(
+        default_factory=lambda: BoundedCache(MODELS_LIMIT, _model_bytes, on_evict=_collect_evicted)
+    )
+    runs: BoundedCache[ModelRun] = field(default_factory=lambda: BoundedCache(RUNS_LIMIT, held_bytes))
+    reruns: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RERUNS_LIMIT, held_bytes))
+    results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RESULTS_LIMIT, held_bytes))
+    slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(AT_ONCE))
+    steps: dict[str, tuple[float, Message]] = field(default_factory=dict)  #: how far each model has been loaded
 
 
-@functools.cache
 def shared() -> Shared:
     """The one instance for this process."""
-    return Shared()
+    return _SHARED
 
 
 def model(name: str) -> LoadedModel:
-    """A model, loaded with a progress bar the first time anyone asks for it."""
-    memory = shared().models
-    if name in memory:
-        return memory.get(name, lambda: load(name))
-    bar = st.progress(0.0, _("Loading the model…"))
+    """A model; whoever asks while it is being loaded sees a progress bar."""
+    loading = load_in_background(name)
+    if not loading.done():
+        _watch(name, loading)
+    return loading.result()
 
-    def show(share: float, message: Message | None = None) -> None:
-        bar.progress(min(1.0, max(0.0, share)), say(message) if message is not None else _("Loading the model…"))
 
-    try:
-        return memory.get(name, lambda: _loaded(name, show))
-    finally:
-        bar.empty()
+def load_in_background(name: str) -> Future[LoadedModel]:
+    """Load in the background, unless the model is here; errors surface at the next request."""
+    return shared().models.begin(name, lambda: _loaded(name))
 
 
 def preload(name: str) -> None:
-    """Load a model before anyone asks: no progress bar, nobody is watching."""
-    shared().models.get(name, lambda: _loaded(name))
+    """Load a model before anyone asks, and wait for it."""
+    load_in_background(name).result()
 
 
-def reading(request: Request) -> Reading:
-    """The sentence as the model reads it: from memory, from a prepared trace, or by one pass now."""
-    return shared().readings.get(request, lambda: _read(request))
+def model_run(request: Request) -> ModelRun:
+    """The run of a sentence through its model: from memory, from the disk, or made now."""
+    here = shared()
+    if request not in here.runs and request.model not in here.models and not has_kept_run(request):
+        model(request.model)  # before anything waits for the run, so that this visitor can watch it load
+    return here.runs.get(request, lambda: _run(request))
 
 
-def remembered(request: Request) -> Reading:
-    """A reading that is still in memory; LookupError when it is not. May be asked from any thread."""
-    found = shared().readings.peek(request)
+def remembered(request: Request) -> ModelRun:
+    """A run that is still in memory; LookupError when it is not. May be asked from any thread."""
+    found = shared().runs.find(request)
     if found is None:
         raise LookupError(request)
     return found
 
 
-def _read(request: Request) -> Reading:
-    if request.model not in shared().models:
-        earlier = read_earlier(request, lambda: model(request.model))
-        if earlier is not None:
-            threading.Thread(target=_preload_quietly, args=(request.model,), daemon=True).start()
-            return earlier
-    loaded = model(request.model)
-    with shared().turns:
-        return read(request, loaded)
+def cached(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
+    """A result computed from a run, once for all visitors. `make` must not ask these caches for anything."""
+    found: T = shared().results.get((run.request, key), make)
+    return found
 
 
-def _preload_quietly(name: str) -> None:
-    """Beside the first look at an example: the next sentence will want the model. A failure is said then."""
-    with suppress(Problem):
-        preload(name)
+def cached_rerun(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
+    """The same for what runs the model again: it waits for a slot, and only the last few are kept."""
+
+    def in_a_slot() -> T:
+        with shared().slots:
+            return make()
+
+    found: T = shared().reruns.get((run.request, key), in_a_slot)
+    return found
 
 
-def _loaded(name: str, progress: Callable[..., None] | None = None) -> LoadedModel:
-    gc.unfreeze()
-    loaded = load(name, progress)
+def _run(request: Request) -> ModelRun:
+    here = shared()
+    if request.model not in here.models:
+        kept = kept_run(request)
+        if kept is not None:
+            load_in_background(request.model)  # the visitor's next sentence will want it
+            return kept
+    loaded = load_in_background(request.model).result()
+    with here.slots:
+        return run_model(request, loaded)
+
+
+def _watch(name: str, loading: Future[LoadedModel]) -> None:
+    """Draw how far a model has been loaded until it is. The visitor may leave meanwhile; the loading goes on."""
+    bar = st.empty()
+    try:
+        while not loading.done():
+            share, message = shared().steps.get(name, NOT_BEGUN)
+            bar.progress(min(1.0, max(0.0, share)), say(message))  # ends here for a visitor who has left
+            wait([loading], timeout=BETWEEN_LOOKS)
+    finally:
+        bar.empty()
+
+
+def _loaded(name: str) -> LoadedModel:
+    steps = shared().steps
+
+    def progress(share: float, message: Message) -> None:
+        steps[name] = share, message
+
+    try:
+        loaded = load(name, progress)
+    finally:
+        steps.pop(name, None)
     gc.collect()
-    gc.freeze()  # a model is millions of objects that no collection needs to look at again
+    gc.freeze()  # a model is many objects, which Streamlit's collection after every run need not look at again
     return loaded
+
+
+def _collect_evicted() -> None:
+    """Free what an evicted model leaves behind: frozen objects that refer to each other are never collected."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _model_bytes(loaded: LoadedModel) -> int:
     return sum(p.nbytes for p in loaded.model.parameters())
+
+
+_SHARED = Shared()  # made as this module is imported: once, even if two visitors are the first at the same time

@@ -1,4 +1,4 @@
-"""A sentence and a model that is on this machine: asked for alike on every page that reads one."""
+"""A sentence and a model for it: the two controls that several pages draw alike."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import streamlit as st
 
-from attnviz.experiments.explorer import Reading, Request
+from attnviz.experiments.explorer import ModelRun, Request
 from attnviz.models.loading import availabilities
 from attnviz.ui.shared import model_cache, widgets
 from attnviz.ui.shared.choices import Choice
@@ -14,14 +14,17 @@ from attnviz.ui.shared.text import plain, spoken
 from attnviz.words import _
 
 
-def sentence_read(
+def sentence_run(
     model: Choice[str],
     sentence: Choice[str],
     *,
     model_first: bool = False,
     kinds: Collection[str | None] = ("decoder", "encoder", "encoder-decoder", None),
-) -> Reading | None:
-    """Draw both controls and what there is to say of the text; None, said too, where no model is at hand."""
+) -> ModelRun | None:
+    """Draw both controls and run the model on the sentence, saying where it was cut.
+
+    None where no model is on this machine; the visitor is then told where to get one.
+    """
     states = [s for s in availabilities() if s.on_this_machine and s.entry.kind in kinds]
     if not states:
         st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
@@ -33,7 +36,7 @@ def sentence_read(
         name = widgets.one_of(model, _("Model"), names, style="select")
     with words:
         text = widgets.text(sentence, _("Sentence"))
-    reading = model_cache.reading(Request(name, text))
-    for notice in reading.notices:
+    run = model_cache.model_run(Request(name, text))
+    for notice in run.notices:
         st.info(spoken(notice))
-    return reading
+    return run

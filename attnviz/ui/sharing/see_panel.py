@@ -6,7 +6,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.experiments.explorer import Reading, RecordedLayer
+from attnviz.experiments.explorer import ModelRun, RecordedLayer
 from attnviz.experiments.sharing import Method, downstream, head_sharing
 from attnviz.experiments.sharing import SharingConfig as Config
 from attnviz.experiments.sharing import SharingResult as Result
@@ -21,40 +21,48 @@ HEADS_SHOWN = 12
 
 
 def panel() -> None:
-    reading = sentence_input.sentence_read(
-        sharing_choices.MODEL, sharing_choices.SENTENCE, kinds=("decoder", "encoder")
-    )
-    if reading is None:
+    run = sentence_input.sentence_run(sharing_choices.MODEL, sharing_choices.SENTENCE, kinds=("decoder", "encoder"))
+    if run is None:
         return
-    _fragment(reading)
+    _fragment(run)
 
 
 @st.fragment
-def _fragment(reading: Reading) -> None:
+def _fragment(run: ModelRun) -> None:
     with guard():
-        _shared(reading)
+        _shared(run)
 
 
-def _shared(reading: Reading) -> None:
-    layers = reading.stacks[0].layers
+def _shared(run: ModelRun) -> None:
+    layers = run.stacks[0].layers
     config = _ask(layers)
-    result = reading.kept(("sharing", config), lambda: _run(reading, config))
-    _wiring(reading, result)
-    _group(reading, result)
+    result = _result(run, config)
+    _wiring(run, result)
+    _group(run, result)
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(_("What it saves, what it breaks"), anchor=False)
         _sweep(result)
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
-        _downstream(reading, config)
+        _downstream(run, config)
     with st.expander(_("Head by head")):
         _heads(result)
-    sharing_snippets.sharing(reading, result)
+    sharing_snippets.sharing(run, result)
 
 
-def _run(reading: Reading, config: Config) -> Result:
-    return head_sharing.run(head_sharing.complete(reading.stacks[0].layers[config.layer], reading.loaded.model), config)
+def _result(run: ModelRun, config: Config) -> Result:
+    loaded = model_cache.model(run.request.model)
+    layer = run.stacks[0].layers[config.layer]
+    return model_cache.cached(
+        run, ("sharing", config), lambda: head_sharing.run(head_sharing.complete(layer, loaded.model), config)
+    )
+
+
+def _rerun(run: ModelRun, config: Config, scope: downstream.Scope) -> downstream.Result:
+    loaded = model_cache.model(run.request.model)
+    key = ("sharing", config, scope)
+    return model_cache.cached_rerun(run, key, lambda: downstream.run(run, loaded, config, scope))
 
 
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
@@ -83,7 +91,7 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
     return Config(int(layer), int(kept), cast(Method, method))
 
 
-def _wiring(reading: Reading, result: Result) -> None:
+def _wiring(run: ModelRun, result: Result) -> None:
     kind = "MHA" if result.config.n_kv_heads == result.n_heads else "MQA" if result.config.n_kv_heads == 1 else "GQA"
     drawn, numbers = st.columns([2, 1], gap="medium", vertical_alignment="center")
     with drawn:
@@ -96,7 +104,7 @@ def _wiring(reading: Reading, result: Result) -> None:
                 "**{kind}**: {h} query heads on {g} K/V heads; trained with {t}.",
                 result.config.n_kv_heads,
             ).format(kind=kind, h=result.n_heads, g=result.config.n_kv_heads, t=result.trained_kv_heads),
-            caption=_("{model}, layer {layer}").format(model=reading.name, layer=result.config.layer),
+            caption=_("{model}, layer {layer}").format(model=run.name, layer=result.config.layer),
             table={"query head": range(result.n_heads), "K/V head": result.kv_of, "trained": result.trained_kv_of},
         )
     trained, point = result.sweep[0], result.point
@@ -122,7 +130,7 @@ def _shape(kv_heads: int, shape: tuple[int, ...]) -> str:
     return " × ".join(str(n) for n in (kv_heads, *shape[1:]))
 
 
-def _group(reading: Reading, result: Result) -> None:
+def _group(run: ModelRun, result: Result) -> None:
     """The heads that share one K/V head, side by side."""
     per = result.n_heads // result.config.n_kv_heads
     names = {
@@ -134,7 +142,7 @@ def _group(reading: Reading, result: Result) -> None:
         with st.columns([1, 3])[0]:
             group = int(widgets.one_of(sharing_choices.GROUP, _("Heads that share"), names, style="select"))
     heads = list(range(group * per, (group + 1) * per))[:HEADS_SHOWN]
-    tokens = reading.stacks[0].queries.labels[:TOKENS_SHOWN]
+    tokens = run.stacks[0].queries.labels[:TOKENS_SHOWN]
     n = len(tokens)
     before, after, hidden = result.before[heads][:, :n, :n], result.after[heads][:, :n, :n], result.hidden[:n, :n]
     st.caption(_("Weights of each head, as trained above and sharing below; dark is 0, bright is 1."))
@@ -150,9 +158,9 @@ def _group(reading: Reading, result: Result) -> None:
         words=_("Of head {head}’s attention {share:.0%} goes elsewhere once its keys are shared.").format(
             head=heads[0], share=float(result.weights_moved[heads[0]])
         )
-        + _left_out(per, len(reading.stacks[0].queries.labels)),
+        + _left_out(per, len(run.stacks[0].queries.labels)),
         caption=_("{model}, layer {layer}: {text}").format(
-            model=reading.name, layer=result.config.layer, text=reading.request.text
+            model=run.name, layer=result.config.layer, text=run.request.text
         ),
         table=lambda: _cells(result, heads, tokens),
     )
@@ -208,19 +216,18 @@ def _sweep(result: Result) -> None:
     )
 
 
-def _downstream(reading: Reading, config: Config) -> None:
+def _downstream(run: ModelRun, config: Config) -> None:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
     scope = cast(
         downstream.Scope, widgets.one_of(sharing_choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
     )
-    with model_cache.shared().turns:
-        found = reading.kept_lately(("sharing", config, scope), lambda: downstream.run(reading, config, scope))
+    found = _rerun(run, config, scope)
     if not found.guesses:
         st.markdown(
             _(
                 "{model} predicts no next token. The attention output of its last layer changes by **{moved:.0%}** "
                 "of its length."
-            ).format(model=plain(reading.name), moved=found.last_moved)
+            ).format(model=plain(run.name), moved=found.last_moved)
         )
         return
     best, now = found.guesses[0], max(found.guesses, key=lambda guess: guess.after)

@@ -6,15 +6,15 @@ from collections import Counter
 from fractions import Fraction
 
 from attnviz.core.precision import bits
-from attnviz.experiments.explorer import Reading
+from attnviz.experiments.explorer import ModelRun
 from attnviz.experiments.sharing import SharingResult as Result
 from attnviz.models.architecture import Architecture, Deployment, Paged
 from attnviz.ui.shared import snippet
 
 
-def sharing(reading: Reading, result: Result) -> None:
+def sharing(run: ModelRun, result: Result) -> None:
     """Pool the recorded keys and values, and attend again."""
-    snippet(sharing_code(reading, result), "h-see")
+    snippet(sharing_code(run, result), "h-see")
 
 
 def counting(arch: Architecture, how: Deployment) -> None:
@@ -22,7 +22,7 @@ def counting(arch: Architecture, how: Deployment) -> None:
     snippet(counting_code(arch, how), "h-count")
 
 
-def sharing_code(reading: Reading, result: Result) -> str:
+def sharing_code(run: ModelRun, result: Result) -> str:
     config = result.config
     pool = {
         "mean": "t.unflatten(1, (G, -1)).mean(2)",
@@ -35,8 +35,8 @@ from attnviz.models.capture import capture
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
 
-loaded = load({reading.request.model!r})
-tokens = encode(loaded, {reading.request.text!r})
+loaded = load({run.request.model!r})
+tokens = encode(loaded, {run.request.text!r})
 layer = capture(loaded.model, logits=None, **tokens.inputs).layers[{config.layer}]
 G = {config.n_kv_heads}  # K/V heads; the layer was trained with {result.trained_kv_heads}
 

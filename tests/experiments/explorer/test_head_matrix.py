@@ -9,9 +9,9 @@ from attnviz.experiments.explorer.head_measures import measured
 
 
 @pytest.fixture(scope="module")
-def eager(decoded):
+def eager(decoded, smollm2):
     """What transformers itself reports, by its own eager path."""
-    model = decoded.loaded.model
+    model = smollm2.model
     before = model.config._attn_implementation
     model.set_attn_implementation("eager")
     with torch.no_grad():
@@ -58,12 +58,12 @@ def test_the_second_sentence_begins_where_a_line_is_drawn(paired):
     assert matrix.rows[matrix.row_breaks[0]].lower() == "he"
 
 
-def test_value_weighting_is_weight_times_what_the_value_adds(decoded):
+def test_value_weighting_is_weight_times_what_the_value_adds(decoded, smollm2):
     stack = decoded.stacks[0]
     plain = head_matrix(stack, 5, 2)
     valued = head_matrix(stack, 5, 2, Look(values="values"))
     layer = stack.layers[5]
-    w_o = dict(decoded.loaded.model.named_modules())["model.layers.5.self_attn.o_proj"].weight
+    w_o = dict(smollm2.model.named_modules())["model.layers.5.self_attn.o_proj"].weight
     added = layer.v[0, 0].float() @ w_o[:, 2 * 64 : 3 * 64].T.float()
     lengths = torch.linalg.vector_norm(added, dim=-1).detach().numpy()
     np.testing.assert_allclose(valued.values[-1], plain.values[-1] * lengths, rtol=1e-3, atol=1e-5)

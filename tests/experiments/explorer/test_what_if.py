@@ -22,12 +22,12 @@ def test_bits_of_another_size_hide_nothing():
     assert what_if.unpacked(b"\x00" * 9, 3, 3).all()
 
 
-def test_a_what_if_that_changes_nothing_changes_nothing(decoded):
+def test_a_what_if_that_changes_nothing_changes_nothing(decoded, smollm2):
     stack = decoded.stacks[0]
     assert not WhatIf().changes
     same = what_if.instantly(stack, 13, 8, WhatIf())
     np.testing.assert_array_equal(same.values, head_matrix(stack, 13, 8).values)
-    trace = what_if.run_again(decoded, stack, 13, 8, WhatIf(pattern="causal"))
+    trace = what_if.run_again(decoded, smollm2, stack, 13, 8, WhatIf(pattern="causal"))
     torch.testing.assert_close(trace.logits, decoded.trace.logits, atol=1e-4, rtol=1e-4)
 
 
@@ -55,11 +55,11 @@ def test_scales_do_what_they_say(decoded):
     np.testing.assert_allclose(flat.values[5, :6], 1 / 6, atol=1e-6)
 
 
-def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded):
+def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded, smollm2):
     stack = decoded.stacks[0]
     change = WhatIf(pattern="window", window=3)
-    trace = what_if.run_again(decoded, stack, 5, 2, change)
-    after = next(s for s in decoded.again(trace) if s.id == "decoder")
+    trace = what_if.run_again(decoded, smollm2, stack, 5, 2, change)
+    after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
     instant = what_if.instantly(stack, 5, 2, change)
     np.testing.assert_allclose(head_matrix(after, 5, 2).values, instant.values, atol=1e-5)
     moved = what_if.moved(stack, after).reshape(30, 9)
@@ -68,12 +68,12 @@ def test_the_re_run_shows_the_instant_result_in_the_head_itself(decoded):
     assert moved[6:].max() > 1e-4, "later layers follow"
 
 
-def test_silencing_heads_moves_the_next_token(decoded):
+def test_silencing_heads_moves_the_next_token(decoded, smollm2):
     stack = decoded.stacks[0]
     silenced = tuple((layer, head) for layer in (0, 1) for head in range(9))
-    trace = what_if.run_again(decoded, stack, 0, 0, WhatIf(silenced=silenced))
-    (before,), (after,) = slots(decoded), slots(decoded, trace)
-    found, share = changes(decoded, before, after)
+    trace = what_if.run_again(decoded, smollm2, stack, 0, 0, WhatIf(silenced=silenced))
+    (before,), (after,) = slots(decoded, smollm2), slots(decoded, smollm2, trace)
+    found, share = changes(smollm2, before, after)
     assert 0.05 < share <= 1
     assert found[0].before >= found[-1].before
 
@@ -84,9 +84,9 @@ def test_a_causal_mask_on_an_encoder_never_looks_ahead(paired):
     assert np.triu(np.where(after.hidden, 0, after.values), 1).max() == 0
 
 
-def test_the_likeliest_tokens_come_first_and_sum_to_at_most_one(decoded):
-    (slot,) = slots(decoded)
-    found = choices(decoded, slot, 10)
+def test_the_likeliest_tokens_come_first_and_sum_to_at_most_one(decoded, smollm2):
+    (slot,) = slots(decoded, smollm2)
+    found = choices(smollm2, slot, 10)
     shares = [choice.probability for choice in found]
     assert shares == sorted(shares, reverse=True)
     assert sum(shares) <= 1
@@ -94,5 +94,5 @@ def test_the_likeliest_tokens_come_first_and_sum_to_at_most_one(decoded):
     assert shares[0] == pytest.approx(float(best), rel=1e-5)
 
 
-def test_an_encoder_without_a_language_head_guesses_nothing(paired):
-    assert slots(paired) == []
+def test_an_encoder_without_a_language_head_guesses_nothing(paired, minilm):
+    assert slots(paired, minilm) == []

@@ -2,54 +2,167 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from attnviz.ui.shared.bounded_cache import Memory
+from attnviz.ui.shared.bounded_cache import BoundedCache
 
 
 def test_what_is_asked_for_twice_is_made_once():
     made = []
-    memory: Memory[str] = Memory(100, len)
+    cache: BoundedCache[str] = BoundedCache(100, len)
     for _ in range(2):
-        assert memory.get("a", lambda: made.append(1) or "x") == "x"
+        assert cache.get("a", lambda: made.append(1) or "x") == "x"
+    assert cache.begin("a", lambda: made.append(1) or "y").result() == "x"
     assert made == [1]
 
 
-def test_the_least_recently_used_goes_first_when_the_limit_is_reached():
-    memory: Memory[str] = Memory(10, len)
-    memory.get("a", lambda: "xxxx")
-    memory.get("b", lambda: "xxxx")
-    memory.get("a", lambda: "never made")
-    memory.get("c", lambda: "xxxx")
-    assert ("a" in memory, "b" in memory, "c" in memory) == (True, False, True)
+@pytest.mark.parametrize("use", ["get", "begin", "find"])
+def test_the_least_recently_used_leaves_first_when_the_limit_is_reached(use):
+    cache: BoundedCache[str] = BoundedCache(10, len)
+    cache.get("a", lambda: "xxxx")
+    cache.get("b", lambda: "xxxx")
+    assert {
+        "get": lambda: cache.get("a", lambda: "never made"),
+        "begin": lambda: cache.begin("a", lambda: "never made").result(),
+        "find": lambda: cache.find("a"),
+    }[use]() == "xxxx"
+    cache.get("c", lambda: "xxxx")
+    assert ("a" in cache, "b" in cache, "c" in cache) == (True, False, True)
+
+
+def test_looking_whether_a_value_is_here_is_no_use_of_it():
+    cache: BoundedCache[str] = BoundedCache(10, len)
+    cache.get("a", lambda: "xxxx")
+    cache.get("b", lambda: "xxxx")
+    assert "a" in cache
+    cache.get("c", lambda: "xxxx")
+    assert ("a" in cache, "b" in cache) == (False, True)
 
 
 def test_the_newest_value_stays_however_heavy():
-    memory: Memory[str] = Memory(1, len)
-    memory.get("a", lambda: "xxxx")
-    assert "a" in memory
+    cache: BoundedCache[str] = BoundedCache(1, len)
+    cache.get("a", lambda: "xxxx")
+    assert "a" in cache
+    cache.get("b", lambda: "yyyy")
+    assert ("a" in cache, "b" in cache, len(cache)) == (False, True, 1)
 
 
-def test_a_failure_is_raised_and_not_kept():
-    memory: Memory[str] = Memory(10, len)
+def test_a_value_is_weighed_once_and_other_keys_are_served_meanwhile():
+    weighed = []
+    cache: BoundedCache[str] = BoundedCache(100, len)
+
+    def slowly(value: str) -> int:
+        weighed.append(value)
+        assert "other" not in cache, "the cache answers while a value is weighed"
+        return len(value)
+
+    cache._weigh = slowly
+    for key in "abc":
+        cache.get(key, lambda key=key: key)
+    assert weighed == ["a", "b", "c"]
+
+
+def test_an_exception_is_raised_and_not_kept():
+    cache: BoundedCache[str] = BoundedCache(10, len)
     with pytest.raises(ZeroDivisionError):
-        memory.get("a", lambda: str(1 / 0))
-    assert memory.get("a", lambda: "fine") == "fine"
+        cache.get("a", lambda: str(1 / 0))
+    assert not cache._making, "nothing is left of the attempt"
+    assert cache.get("a", lambda: "fine") == "fine"
+
+
+def test_a_value_that_cannot_be_weighed_fails_like_one_that_cannot_be_made():
+    cache: BoundedCache[str] = BoundedCache(10, lambda value: 1 // len(value))
+    with pytest.raises(ZeroDivisionError):
+        cache.get("a", lambda: "")
+    assert cache.get("a", lambda: "fine") == "fine"
+
+
+class Making:
+    """A `make` that a test holds back until everyone waits for it."""
+
+    def __init__(self, ending):
+        self.began, self.may_end, self.calls, self.ending = threading.Event(), threading.Event(), [], ending
+
+    def __call__(self):
+        self.calls.append(1)
+        self.began.set()
+        assert self.may_end.wait(10)
+        return self.ending()
+
+
+def all_at_once(cache, make, visitors=8):
+    """The futures of visitors who all ask for "a" while the first one makes it."""
+    with ThreadPoolExecutor(visitors) as pool:
+        first = pool.submit(cache.get, "a", make)
+        assert make.began.wait(10)
+        others = [pool.submit(cache.get, "a", make) for _ in range(visitors - 1)]
+        time.sleep(0.05)
+        make.may_end.set()
+        return [first, *others]
 
 
 def test_eight_threads_that_ask_at_once_wait_for_one_of_them():
-    made = []
-    memory: Memory[str] = Memory(100, len)
+    make = Making(lambda: "x")
+    assert [future.result() for future in all_at_once(BoundedCache(100, len), make)] == ["x"] * 8
+    assert make.calls == [1]
 
-    def make() -> str:
-        made.append(1)
-        time.sleep(0.05)
+
+def test_one_failure_is_raised_to_all_who_waited_for_it():
+    make = Making(lambda: str(1 / 0))
+    errors = {type(future.exception()) for future in all_at_once(BoundedCache(100, len), make)}
+    assert errors == {ZeroDivisionError}
+    assert make.calls == [1], "eight visitors do not wait for eight failures in turn"
+
+
+def test_when_the_one_who_makes_it_is_called_away_another_does():
+    class CalledAway(BaseException):
+        pass
+
+    endings = [CalledAway()]
+
+    def ending():
+        if endings:
+            raise endings.pop()
         return "x"
 
-    threads = [threading.Thread(target=memory.get, args=("a", make)) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert made == [1]
+    make = Making(ending)
+    first, *others = all_at_once(BoundedCache(100, len), make)
+    assert isinstance(first.exception(), CalledAway)
+    assert [future.result() for future in others] == ["x"] * 7
+    assert make.calls == [1, 1]
+
+
+def test_a_value_begun_aside_is_made_in_another_thread_and_shared():
+    make = Making(threading.get_ident)
+    cache: BoundedCache[int] = BoundedCache(100, lambda _: 1)
+    begun = cache.begin("a", make)
+    assert make.began.wait(10)
+    assert not begun.done()
+    make.may_end.set()
+    assert cache.get("a", make) == begun.result() != threading.get_ident()
+
+
+def test_other_keys_do_not_wait():
+    make = Making(lambda: "x")
+    cache: BoundedCache[str] = BoundedCache(100, len)
+    begun = cache.begin("a", make)
+    assert cache.get("b", lambda: "y") == "y"
+    make.may_end.set()
+    assert begun.result() == "x"
+
+
+def test_a_value_that_asks_for_itself_is_an_error_rather_than_a_wait_for_ever():
+    cache: BoundedCache[str] = BoundedCache(100, len)
+    with pytest.raises(RuntimeError, match="it would wait for itself"):
+        cache.get("a", lambda: cache.get("a", lambda: "x"))
+
+
+def test_eviction_is_told_after_the_values_were_let_go_and_outside_the_lock():
+    told = []
+    cache: BoundedCache[str] = BoundedCache(4, len, on_evict=lambda: told.append("a" in cache))
+    cache.get("a", lambda: "xxxx")
+    assert told == []
+    cache.get("b", lambda: "xxxx")
+    assert told == [False]

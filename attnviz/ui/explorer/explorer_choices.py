@@ -7,21 +7,21 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from attnviz.experiments.explorer.head_measures import MEASURES
-from attnviz.models.catalogue.example_sentences import EXAMPLES
-from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
+from attnviz.experiments.explorer import head_measures
+from attnviz.models.catalogue import EXAMPLES
+from attnviz.ui.shared import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
 
 T = TypeVar("T")
-Head = tuple[int, int]  # layer, head
+HeadPlace = tuple[int, int]  # layer, head
 
-START: Head = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
+START: HeadPlace = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
 LAST = -1  # a pin on the last token, however many there are: what was appended may be cut into other pieces
 OTHER_MODEL = "other"
 PANELS = ("stages", "what_if", "next", "average", "beside")
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
 
 
-def head_of(text: str) -> Head:
+def head_of(text: str) -> HeadPlace:
     """ "13.8" is layer 13, head 8."""
     match = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", text)
     if not match:
@@ -29,7 +29,7 @@ def head_of(text: str) -> Head:
     return int(match[1]), int(match[2])
 
 
-def name_of(head: Head) -> str:
+def name_of(head: HeadPlace) -> str:
     """The same the other way round."""
     return f"{head[0]}.{head[1]}"
 
@@ -92,8 +92,8 @@ MODEL = PAGE.one_of("model")
 HUB_ID = PAGE.text("hub_id", longest=1000)
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
 STACK = PAGE.one_of("stack", ("", "encoder", "decoder", "cross"))
-AT: Choice[Head] = PAGE.other("at", START, head_of, name_of, (3, 1))
-ORDER = PAGE.one_of("by", ("place", *MEASURES))
+AT: Choice[HeadPlace] = PAGE.other("at", START, head_of, name_of, (3, 1))
+ORDER = PAGE.one_of("by", ("place", *head_measures.MEASURES))
 
 # How a matrix is shown
 VALUES = PAGE.one_of("show", ("weights", "values"))

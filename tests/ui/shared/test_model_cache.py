@@ -1,0 +1,249 @@
+"""Many visitors, few slots, small caches: everyone is served, and with the same numbers as alone."""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import streamlit as st
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from attnviz.core.message import Message, Problem
+from attnviz.experiments.explorer import Look, Request, WhatIf, head_matrix, head_measures, run_model, what_if
+from attnviz.experiments.sharing import SharingConfig, downstream, head_sharing
+from attnviz.models.loading import load
+from attnviz.ui.explorer import head_panel, overview_panel, what_if_panel
+from attnviz.ui.shared import BoundedCache, model_cache
+from attnviz.ui.sharing import see_panel
+from tests.models.tiny_tokenizers import byte_level
+
+TEXTS = ("the cat sat", "don't you think the cat's hat is nice?")
+CHANGES = (WhatIf(pattern="none"), WhatIf(silenced=((0, 1),)))
+SHARED = (SharingConfig(0, 1), SharingConfig(1, 2))
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Two tiny models, as folders of the visitor's."""
+    found = []
+    for seed in (0, 1):
+        torch.manual_seed(seed)
+        folder = tmp_path_factory.mktemp(f"model{seed}")
+        ids = {"bos_token_id": 0, "eos_token_id": 0}
+        config = GPT2Config(vocab_size=320, n_positions=64, n_embd=32, n_layer=2, n_head=4, **ids)
+        GPT2LMHeadModel(config).save_pretrained(folder)
+        byte_level().save_pretrained(folder)
+        found.append(str(folder))
+    return found
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """The caches of a process that has just started."""
+    fresh = model_cache.Shared()
+    monkeypatch.setattr(model_cache, "shared", lambda: fresh)
+    return fresh
+
+
+def finish(threads, seconds):
+    """Start all threads; the names of those that have not ended in time."""
+    for thread in threads:
+        thread.start()
+    end = time.monotonic() + seconds
+    for thread in threads:
+        thread.join(max(0.0, end - time.monotonic()))
+    return [thread.name for thread in threads if thread.is_alive()]
+
+
+def shown(run, layer=0, head=0):
+    return SimpleNamespace(run=run, stack=run.stacks[0], layer=layer, head=head)
+
+
+class Slots(threading.Semaphore):
+    """Two slots, which the explorer's visitor only asks for once both visitors of Share heads have theirs."""
+
+    def __init__(self):
+        super().__init__(2)
+        self.explorer_asks, self.taken = threading.Event(), threading.Semaphore(0)
+
+    def __enter__(self):
+        if threading.current_thread().name == "explore":
+            self.explorer_asks.set()
+            for _ in range(2):
+                assert self.taken.acquire(timeout=10)
+            return self.acquire()
+        assert self.explorer_asks.wait(10)
+        self.acquire()
+        self.taken.release()
+        return True
+
+
+def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_other(folders, shared):
+    run = model_cache.model_run(Request(folders[0], TEXTS[0]))
+    shared.slots = Slots()
+    jobs = {
+        "explore": lambda: what_if_panel._rerun(shown(run), CHANGES[0]),
+        "share 1": lambda: see_panel._rerun(run, SHARED[0], "layer"),
+        "share 2": lambda: see_panel._rerun(run, SHARED[1], "layer"),
+    }
+    threads = [threading.Thread(target=job, name=name, daemon=True) for name, job in jobs.items()]
+    assert finish(threads, 20) == []
+    assert len(shared.reruns) == 3
+
+
+def test_a_slot_is_held_by_those_who_compute_and_by_nobody_who_waits(folders, shared):
+    run = model_cache.model_run(Request(folders[0], TEXTS[0]))
+    began, may_end = threading.Event(), threading.Event()
+
+    def make():
+        began.set()
+        assert may_end.wait(10)
+        return 7
+
+    threads = [
+        threading.Thread(target=model_cache.cached_rerun, args=(run, "same", make), daemon=True) for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    assert began.wait(10)
+    time.sleep(0.1)
+    assert shared.slots._value == model_cache.AT_ONCE - 1, "six visitors want the same, one of them has a slot"
+    assert model_cache.cached_rerun(run, "other", lambda: 8) == 8
+    may_end.set()
+    for thread in threads:
+        thread.join(10)
+    assert shared.slots._value == model_cache.AT_ONCE
+
+
+def work(name, text):
+    """What both pages compute of one sentence: (what it is, how the page gets it, the same alone)."""
+    request, loaded = Request(name, text), load(name)
+    alone = run_model(request, loaded)
+    stack = alone.stacks[0]
+
+    def run():
+        return model_cache.model_run(request)
+
+    yield lambda: run().trace.logits, alone.trace.logits
+    for change in CHANGES:
+        trace = what_if.run_again(alone, loaded, stack, 0, 0, change)
+        yield lambda change=change: what_if_panel._rerun(shown(run()), change).logits, trace.logits
+    for config in SHARED:
+        result = head_sharing.run(head_sharing.complete(stack.layers[config.layer], loaded.model), config)
+        yield lambda config=config: see_panel._result(run(), config).after, result.after
+        guesses = downstream.run(alone, loaded, config).guesses
+        yield (lambda config=config: after_sharing(run(), config)), [guess.after for guess in guesses]
+    measured = head_measures.measured(stack).values["entropy"]
+    yield lambda: overview_panel._measured(run(), run().stacks[0]).values["entropy"], measured
+    yield lambda: looked_up(request), head_matrix.head_matrix(stack, 1, 2).values
+
+
+def after_sharing(run, config):
+    return [guess.after for guess in see_panel._rerun(run, config, "layer").guesses]
+
+
+def looked_up(request):
+    """A head as the browser fetches it: from a run that is still in memory, else the page's own way."""
+    try:
+        return head_panel._others(request, "decoder", Look())(1, 2).values
+    except LookupError:
+        return head_matrix.head_matrix(model_cache.model_run(request).stacks[0], 1, 2).values
+
+
+def test_many_visitors_of_both_pages_finish_and_see_what_one_alone_sees(folders, shared, monkeypatch):
+    jobs = [job for name in folders for text in TEXTS for job in work(name, text)]
+    one_run = model_cache.model_run(Request(folders[0], TEXTS[1])).nbytes
+    shared.models = BoundedCache(1, lambda _: 1)  # so that the two models drive each other out
+    shared.runs = BoundedCache(2 * one_run, lambda run: run.nbytes)
+    shared.reruns = BoundedCache(3, lambda _: 1)
+    shared.results = BoundedCache(6, lambda _: 1)
+    loads, wrong, done = [], [], []
+    real_load = model_cache.load
+    monkeypatch.setattr(model_cache, "load", lambda name, progress: loads.append(name) or real_load(name, progress))
+
+    def visit(seed):
+        chosen = random.Random(seed).choices(range(len(jobs)), k=40)
+        for number in chosen:
+            job, expected = jobs[number]
+            try:
+                np.testing.assert_allclose(np.asarray(job()), np.asarray(expected), atol=1e-5)
+            except BaseException as error:
+                wrong.append((number, error))
+            done.append(number)
+
+    threads = [threading.Thread(target=visit, args=(seed,), name=f"visitor {seed}", daemon=True) for seed in range(16)]
+    assert finish(threads, 100) == []
+    assert wrong == []
+    assert len(done) == 16 * 40
+    assert len(loads) > 2, "models were evicted while they were in use"
+    assert shared.slots._value == model_cache.AT_ONCE
+    assert not any(cache._making for cache in (shared.models, shared.runs, shared.reruns, shared.results))
+
+
+def test_a_run_holds_no_model_so_that_an_evicted_one_leaves_memory(folders, shared):
+    import weakref
+
+    run = model_cache.model_run(Request(folders[0], TEXTS[0]))
+    gone = weakref.ref(model_cache.model(folders[0]).model)
+    shared.models._limit = 1
+    model_cache.model(folders[1])
+    gc.collect()
+    assert gone() is None
+    assert run.stacks[0].layers[1].weights(0).shape[1] == 1
+
+
+class Left(BaseException):
+    """As Streamlit ends the run of a visitor who has clicked elsewhere."""
+
+
+def test_a_visitor_who_leaves_does_not_stop_the_loading(folders, shared, monkeypatch):
+    said, may_load = [], threading.Event()
+
+    def slow(name, progress):
+        progress(0.5, Message("Halfway"))
+        assert may_load.wait(10)
+        return load(name)
+
+    def leave(share, words):
+        said.append((share, words))
+        if share:
+            raise Left
+
+    monkeypatch.setattr(model_cache, "load", slow)
+    monkeypatch.setattr(st, "empty", lambda: SimpleNamespace(progress=leave, empty=lambda: said.append("empty")))
+    with pytest.raises(Left):
+        model_cache.model(folders[0])
+    assert set(said[:-2]) <= {(0.0, "Loading the model…")}
+    assert said[-2:] == [(0.5, "Halfway"), "empty"]
+    may_load.set()
+    loading = model_cache.load_in_background(folders[0])
+    assert loading.result(10) is model_cache.model(folders[0])
+    assert not shared.steps
+
+
+def test_an_error_of_loading_in_the_background_surfaces_at_the_next_request(folders, shared, monkeypatch):
+    broken = [True]
+
+    def breaking(name, progress):
+        if broken.pop() if broken else False:
+            raise Problem("The disk is full")
+        return load(name)
+
+    monkeypatch.setattr(model_cache, "load", breaking)
+    assert isinstance(model_cache.load_in_background(folders[0]).exception(10), Problem)
+    assert model_cache.model(folders[0]).entry.layers == 2, "the next request tries again"
+    broken.append(True)
+    with pytest.raises(Problem, match="The disk is full"):
+        model_cache.model(folders[1])
+
+
+def test_a_loaded_model_is_frozen_for_the_garbage_collector(folders, shared):
+    gc.unfreeze()
+    model_cache.preload(folders[0])
+    assert gc.get_freeze_count() > 1000
