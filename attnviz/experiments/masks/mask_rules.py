@@ -21,7 +21,7 @@ from attnviz.core.runs import Pattern
 RuleValue = int | bool | str
 Values = Mapping[str, Any]
 Join = Literal["and", "or"]
-Mask = TypeVar("Mask", Tensor, Pattern)
+Joinable = TypeVar("Joinable", Tensor, Pattern)
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,10 @@ def combined(rules: Sequence[Rule], length: int) -> Tensor:
     return joined(rules, [rule.matrix(length) for rule in rules], masks.everything(length))
 
 
-def joined(rules: Sequence[Rule], parts: Sequence[Mask], everything: Mask) -> Mask:
+def joined(rules: Sequence[Rule], parts: Sequence[Joinable], everything: Joinable) -> Joinable:
     """`parts`, the mask or pattern of each rule, joined from the first to the last; `everything` without rules."""
 
-    def join(so_far: Mask, following: tuple[Rule, Mask]) -> Mask:
+    def join(so_far: Joinable, following: tuple[Rule, Joinable]) -> Joinable:
         rule, part = following
         return so_far & part if rule.join == "and" else so_far | part
 

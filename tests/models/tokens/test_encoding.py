@@ -33,7 +33,7 @@ def models():
 
 def covered(tokens, segment=0):
     text = tokens.texts[segment]
-    return "".join(text[p.start : p.end] for p in tokens.pieces if p.segment == segment and not p.special)
+    return "".join(text[p.start : p.end] for p in tokens.spans if p.segment == segment and not p.special)
 
 
 def whole(tokens, segment=0):
