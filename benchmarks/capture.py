@@ -20,7 +20,8 @@ from typing import Any
 import torch
 from transformers import LlamaConfig, LlamaModel
 
-from attnviz.models.capture import capture, survey
+from attnviz.models.capture import RecordedLayer, capture, few_heads, measures
+from attnviz.ui.canvas import packing
 from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds, seconds
 
 SHAPES: dict[str, dict[str, Any]] = {
@@ -161,10 +162,16 @@ def on_demand(length: int, given: argparse.Namespace) -> str:
     ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0)).to(given.device)
     trace = capture(model, input_ids=ids, logits=None)
     layer = trace.layers[len(trace.layers) // 2]
+
+    def small(layer: RecordedLayer) -> list[object]:
+        return [packing.thumbnails(layer.weights(heads)[0].float().cpu().numpy()) for heads in few_heads(layer)]
+
     calls: dict[str, Callable[[], object]] = {
         "one head": lambda: layer.weights(0),
         "one head without its mask and scale": lambda: layer.weights(0, mask=None, scale=None),
-        "thumbnails and measures of all heads": lambda: [entry.thumbnails for entry in survey(trace, tokens=ids)],
+        "thumbnails and measures of all heads": lambda: [
+            (small(layer), measures(layer, ids)) for layer in trace.layers
+        ],
     }
     taken = rounds(calls, 3, given.device)
     said = ", ".join(f"{name} {median(times) * 1000:,.1f} ms" for name, times in taken.items())

@@ -142,13 +142,18 @@ def random(
     device: Device = None,
 ) -> Tensor:
     """True for `keys_per_query` keys drawn for each query, without repeats, among those it may see."""
-    visible = patterns.everything(q_len, k_len) if both_sides else patterns.causal(q_len, k_len)
-    allowed = visible.tensor()
     if keys_per_query < 0:
         raise Problem("keys_per_query={keys_per_query} must be at least 0", keys_per_query=keys_per_query)
-    draw = torch.rand(allowed.shape, generator=torch.Generator().manual_seed(seed)) + allowed
+    visible = patterns.everything(q_len, k_len) if both_sides else patterns.causal(q_len, k_len)
+    return drawn(visible.tensor(), keys_per_query, torch.Generator().manual_seed(seed)).to(device)
+
+
+def drawn(allowed: Tensor, keys_per_query: int, luck: torch.Generator) -> Tensor:
+    """Of what `allowed` (Q, K) lets each query see, `keys_per_query` keys or all. Drawn row by row: a few rows
+    after the other are the same as all at once."""
+    draw = torch.rand(allowed.shape, generator=luck) + allowed
     chosen = draw.topk(min(keys_per_query, allowed.shape[1]), dim=-1).indices
-    return (torch.zeros_like(allowed).scatter(-1, chosen, True) & allowed).to(device)
+    return torch.zeros_like(allowed).scatter(-1, chosen, True) & allowed
 
 
 def pairs(mask: Tensor) -> int:

@@ -66,6 +66,11 @@ def largest_weight(weights: Tensor) -> Tensor:
     return _blank_empty(weights.amax(-1), weights)
 
 
+def total_variation(p: Tensor, q: Tensor) -> Tensor:
+    """How much of each row's weight changed place, (...) for rows (..., K): half the sum of |p - q|, 0 to 1."""
+    return (p - q).abs().sum(-1) / 2
+
+
 def mean_distance(weights: Tensor) -> Tensor:
     """How many positions away a row looks on average, (..., Q): sum p |query - key|, from 0 to K-1."""
     wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
@@ -127,23 +132,6 @@ def induction_score(weights: Tensor, tokens: Tensor) -> Tensor:
     Shapes as in `duplicate_token_score`. Where the token repeats at once, its follower is the query itself.
     """
     return mass_on(weights, _followers(_seen_before(weights, tokens)))
-
-
-def value_weighted(weights: Tensor, v: Tensor, w_o: Tensor | None = None) -> Tensor:
-    """Length of what each key really adds to each query: |w * v|, or |w * v W_O| with the output projection.
-
-    weights (..., H, Q, K), v (..., G, K, Dv) with G dividing H, w_o (..., M, H*Dv) as in nn.Linear.
-    Returns (..., H, Q, K), at least 0, in the units of v: a key with a large weight and a small value adds little.
-    """
-    heads = weights.shape[-3]
-    v = v.repeat_interleave(heads // v.shape[-3], -3)  # (..., H, K, Dv)
-    if w_o is not None:
-        per_head = w_o.reshape(*w_o.shape[:-1], heads, v.shape[-1]).movedim(-2, -3)  # (..., H, M, Dv)
-        # |W v| = |R v| for W = QR: Dv numbers per key to square instead of M
-        r = torch.linalg.qr(per_head.to(torch.promote_types(v.dtype, torch.float32)), mode="r").R
-        v = v.to(r.dtype) @ r.mT
-    lengths: Tensor = torch.linalg.vector_norm(v, dim=-1)  # (..., H, K)
-    return weights * lengths.to(weights.dtype).unsqueeze(-2)
 
 
 @dataclass(frozen=True)

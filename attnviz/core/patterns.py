@@ -106,12 +106,6 @@ def global_tokens(q_len: int, k_len: int | None, count: int, *, both_sides: bool
     return _one_run(position, keys, start, seen.where((position < 0) | (position >= count), keys))
 
 
-def random_pairs(q_len: int, k_len: int | None, keys_per_query: int, *, both_sides: bool = False) -> int:
-    """How many pairs `masks.random` keeps, whatever the seed: each query draws what it can."""
-    visible = everything(q_len, k_len) if both_sides else causal(q_len, k_len)
-    return int(visible.pairs_per_query().clamp(max=keys_per_query).sum())
-
-
 def _positions(q_len: int, k_len: int | None) -> tuple[Tensor, int]:
     keys = q_len if k_len is None else k_len
     _at_least("q_len", q_len, 0)

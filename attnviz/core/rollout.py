@@ -1,4 +1,4 @@
-"""Attention through all layers at once: rollout and flow (Abnar & Zuidema 2020, arXiv 2005.00928)."""
+"""Attention through all layers at once: rollout (Abnar & Zuidema 2020, arXiv 2005.00928)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from attnviz.core.maxflow import MaxFlow
 from attnviz.core.message import Problem
 
 Heads = Literal["mean", "max", "min"]
@@ -45,24 +44,3 @@ def rollout(weights: Tensor, residual: float = 0.5, heads: Heads = "mean") -> Te
     for mix in mixes[1:]:
         so_far.append(mix @ so_far[-1])
     return torch.stack(so_far)
-
-
-def flow(weights: Tensor, position: int, residual: float = 0.5, heads: Heads = "mean") -> Tensor:
-    """How much can flow from each input token to `position` after the last layer, (T,), each 0 to 1.
-
-    weights (L, H, T, T). Every layer's mix is a network of pipes as wide as its entries; each input token
-    is asked alone for the greatest flow that reaches `position`, so the answers need not sum to 1. At most 1,
-    and at least the token's rollout. Exact, in float64; about L*T*T pipes, so meant for a sentence (T up to about 60).
-    """
-    mixes = layer_mix(weights.detach().double().cpu(), residual, heads)
-    layers, length = mixes.shape[0], mixes.shape[-1]
-    if not -length <= position < length:
-        raise Problem(
-            "position={position} must be between 0 and {last}, the last token", position=position, last=length - 1
-        )
-    network = MaxFlow((layers + 1) * length)
-    for layer, query, key in mixes.nonzero().tolist():
-        pipe = float(mixes[layer, query, key])
-        network.add((layer + 1) * length + query, layer * length + key, pipe)
-    source = layers * length + position % length
-    return torch.tensor([network.greatest(source, token) for token in range(length)], dtype=torch.float64)

@@ -32,6 +32,8 @@ class Run:
 
     def lengths(self, position: Tensor) -> Tensor:
         """How many keys of the run each query at `position` sees, (..., Q)."""
+        if self.step == 1:
+            return (self.stop - self.start).clamp(min=0)
         first = self.start + (position - self.start) % self.step
         return ((self.stop - first + self.step - 1) // self.step).clamp(min=0)
 
@@ -67,19 +69,37 @@ class Pattern:
         """How many keys each query sees, (..., Q)."""
         if not self.runs:
             return torch.zeros(self.q_len, dtype=torch.long)
-        if len({run.step for run in self.runs}) == 1:
-            return _union_of_equal_steps(self.runs, self.position)
-        return _inclusion_exclusion(self.runs, self.position)
+        if len({run.step for run in self.runs}) > 1:
+            return _inclusion_exclusion(self.runs, self.position)
+        return torch.stack([run.lengths(self.position) for run in _apart(self.runs, self.position)]).sum(0)
 
-    def tensor(self, device: torch.device | str | None = None) -> Tensor:
-        """The boolean matrix (..., Q, K), True where a query may attend to a key."""
+    def pairs_per_tile(self, tile: int) -> Tensor:
+        """How many pairs each square of `tile` x `tile` keeps, (..., Q/tile, K/tile); tile divides Q and K."""
+        if tile < 1 or self.q_len % tile or self.k_len % tile:
+            raise Problem(
+                "tile={tile} must divide (queries, keys) = {shape}", tile=tile, shape=(self.q_len, self.k_len)
+            )
+        start = torch.arange(0, self.k_len, tile).unsqueeze(-1)  # (K/tile, 1)
+        columns = Run(start, start + tile)
+        runs = tuple(Run(run.start.unsqueeze(-2), run.stop.unsqueeze(-2), run.step) for run in self.runs)
+        if len({run.step for run in runs}) > 1:
+            counts = _inclusion_exclusion(tuple(run & columns for run in runs), self.position)
+        else:
+            apart = _apart(runs, self.position)
+            counts = torch.stack([(run & columns).lengths(self.position) for run in apart]).sum(0)  # (..., K/tile, Q)
+        squares: Tensor = counts.view(*counts.shape[:-1], -1, tile).sum(-1)
+        return squares.mT
+
+    def tensor(self, device: torch.device | str | None = None, rows: slice = slice(None)) -> Tensor:
+        """The boolean matrix (..., Q, K), True where a query may attend to a key; `rows` picks some of the queries."""
         key = torch.arange(self.k_len, device=device)
-        allowed = torch.zeros(self.q_len, self.k_len, dtype=torch.bool, device=device)
+        position = self.position[rows].to(key.device).unsqueeze(-1)  # (Q, 1)
+        allowed = torch.zeros(len(position), self.k_len, dtype=torch.bool, device=device)
         for run in self.runs:
-            start, stop = run.start.to(key.device).unsqueeze(-1), run.stop.to(key.device).unsqueeze(-1)
+            start, stop = (end[..., rows].to(key.device).unsqueeze(-1) for end in (run.start, run.stop))
             within = (key >= start) & (key < stop)  # (..., Q, K)
             if run.step > 1:
-                within &= (key - self.position.to(key.device).unsqueeze(-1)) % run.step == 0
+                within &= (key - position) % run.step == 0
             allowed = allowed | within
         return allowed
 
@@ -92,8 +112,10 @@ class Pattern:
             )
 
 
-def _union_of_equal_steps(runs: tuple[Run, ...], position: Tensor) -> Tensor:
-    """Length of the union, row by row: sort by start, count what reaches beyond all runs before."""
+def _apart(runs: tuple[Run, ...], position: Tensor) -> tuple[Run, ...]:
+    """Runs of one step that overlap nowhere and together cover the same keys: each begins where all before it end."""
+    if len(runs) < 2:
+        return runs
     step = runs[0].step
     origin = position % step
     shape = max((run.start.shape for run in runs), key=len)
@@ -103,8 +125,11 @@ def _union_of_equal_steps(runs: tuple[Run, ...], position: Tensor) -> Tensor:
     starts, stops = (-((origin - starts) // step), -((origin - stops) // step))
     starts, order = starts.sort(0)
     stops = stops.gather(0, order)
-    reached = torch.cat([starts[:1], stops.cummax(0).values[:-1]])
-    return (stops - torch.maximum(starts, reached)).clamp(min=0).sum(0)
+    starts = torch.maximum(starts, torch.cat([starts[:1], stops.cummax(0).values[:-1]]))
+    return tuple(
+        Run(origin + step * start, origin + step * (stop - 1) + 1, step)
+        for start, stop in zip(starts, stops, strict=True)
+    )
 
 
 def _inclusion_exclusion(runs: tuple[Run, ...], position: Tensor) -> Tensor:

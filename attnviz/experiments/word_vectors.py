@@ -1,10 +1,13 @@
-"""Random vectors for a sentence: the same word and seed always give the same vector."""
+"""Random vectors for words: on one page the same word and seed always give the same vector."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -13,6 +16,43 @@ from attnviz.core.message import Problem
 
 WIDTH = 16  #: M and D alike: small enough to read, wide enough that random scores behave
 LONGEST = 128  #: words that a grid can be painted on
+
+Page = Literal["start", "building", "masks"]
+
+
+def word_vector(word: str, seed: int, width: int, page: Page) -> Tensor:
+    """A vector (width,) from the standard normal distribution that depends on these four and nothing else.
+
+    Each page keeps the way in which it always turned a word and a seed into the seed of the draw: a link to
+    it shows the numbers that it showed when it was copied.
+    """
+    return drawn(_SEEDS[page](word, seed), width)
+
+
+def drawn(seed: int, *shape: int) -> Tensor:
+    """Standard normal numbers of this shape."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+
+
+def _start_seed(word: str, seed: int) -> int:
+    digest = hashlib.blake2b(f"{seed} {word.lower()}".encode(), digest_size=7).digest()
+    return int.from_bytes(digest, "big")
+
+
+def _building_seed(word: str, seed: int) -> int:
+    return zlib.crc32(word.lower().encode()) ^ (seed * 7919)
+
+
+def _masks_seed(name: str, seed: int) -> int:
+    """Capitals count, and the page's programs say so: what is shown is what runs."""
+    return zlib.crc32(f"{seed}/{name}".encode())
+
+
+_SEEDS: dict[Page, Callable[[str, int], int]] = {
+    "start": _start_seed,
+    "building": _building_seed,
+    "masks": _masks_seed,
+}
 
 
 @dataclass(frozen=True)
@@ -47,31 +87,17 @@ class Sentence:
         return len(self.words)
 
 
-def split(text: str) -> tuple[str, ...]:
-    """Words as a person separates them; Chinese and Japanese, written without spaces, by character."""
-    words: list[str] = []
-    for piece in text.split():
-        word = ""
-        for char in piece:
-            if "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff":
-                words += [word, char] if word else [char]
-                word = ""
-            else:
-                word += char
-        words += [word] if word else []
-    return tuple(words)
-
-
 def sentence(words: tuple[str, ...], seed: int = 0) -> Sentence:
     """Vectors for `words`: a word's vector hangs on the word and the seed alone, not on its neighbours."""
     if not words:
         raise Problem("There is no word in the sentence: type at least one.")
     if len(words) > LONGEST:
         raise Problem("The sentence has {n} words; this page takes at most {limit}.", n=len(words), limit=LONGEST)
-    x = torch.stack([_draw(f"{seed}/{word}", WIDTH) for word in words])  # (T, M)
-    w_q, w_k, w_v = (_draw(f"{seed}/projection {name}", WIDTH, WIDTH) / math.sqrt(WIDTH) for name in "qkv")
+    x = torch.stack([word_vector(word, seed, WIDTH, "masks") for word in words])  # (T, M)
+    w_q, w_k, w_v = (_projection(name, seed) for name in "qkv")
     return Sentence(words, seed, x, w_q, w_k, w_v)
 
 
-def _draw(name: str, *shape: int) -> Tensor:
-    return torch.randn(shape, generator=torch.Generator().manual_seed(zlib.crc32(name.encode())))
+def _projection(name: str, seed: int) -> Tensor:
+    """Random (M, D) that leaves the spread of a vector as it is."""
+    return drawn(_masks_seed(f"projection {name}", seed), WIDTH, WIDTH) / math.sqrt(WIDTH)

@@ -132,9 +132,7 @@ def _token_column(fig: Figure, tokens: Sequence[str], x: float, side: str, colou
     )
 
 
-def mosaic(
-    thumbnails: np.ndarray, heads: Sequence[int], title: str | None = None, layer_ids: Sequence[int] | None = None
-) -> Figure:
+def mosaic(thumbnails: np.ndarray, heads: Sequence[int], title: str | None = None) -> Figure:
     """All heads of all layers as one picture: `thumbnails` (N, q, k) with 0 to 1, NaN where masked."""
     widest, (rows, cols) = max(heads), thumbnails.shape[1:]
     gap = max(1, rows // 12)
@@ -154,12 +152,11 @@ def mosaic(
     bar = {"title": {"text": _("weight"), "side": "right"}, "thickness": 12, "outlinewidth": 0}
     scale = {"colorscale": WEIGHTS, "zmin": 0, "zmax": 1, "colorbar": bar}
     fig.add_trace(go.Heatmap(z=board, hoverinfo="skip", hoverongaps=False, **scale))
-    ids = list(layer_ids or range(len(heads)))
     every = max(1, len(heads) // 16)
     fig.update_yaxes(
         autorange="reversed",
         tickvals=[i * (rows + gap) + rows / 2 for i in range(0, len(heads), every)],
-        ticktext=[str(i) for i in ids[::every]],
+        ticktext=[str(i) for i in range(0, len(heads), every)],
         title=_("layer"),
         showgrid=False,
         zeroline=False,
@@ -186,7 +183,6 @@ def bars(
     other: Sequence[float] | None = None,
     *,
     labels: tuple[str, str] = ("", ""),
-    title: str | None = None,
 ) -> Figure:
     """Shares by token, largest on top; `other` beside each, for before and after."""
     fig = go.Figure()
@@ -212,4 +208,4 @@ def bars(
     top = max([0.05, *values, *(other or ())])
     fig.update_xaxes(range=[0, min(1.15, top * 1.2)], tickformat=".0%", title=_("probability"), rangemode="tozero")
     fig.update_layout(barmode="group", showlegend=other is not None, bargap=0.25)
-    return layout(fig, title, height=60 + (34 if other is not None else 26) * len(names) + (30 if title else 0))
+    return layout(fig, height=60 + (34 if other is not None else 26) * len(names))

@@ -60,7 +60,7 @@ def _ticks(words: Sequence[str]) -> dict[str, object]:
     }
 
 
-def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str], title: str | None = None) -> Figure:
+def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> Figure:
     """One row of bars for each way of making weights (title -> (K,)): the same scores in all."""
     per_row = -(-len(weights) // 2)
     fig = make_subplots(2, per_row, subplot_titles=list(weights), horizontal_spacing=0.06, vertical_spacing=0.32)
@@ -81,8 +81,8 @@ def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str], titl
         room = 0.18 * (high - low)
         fig.update_yaxes(range=[low - (room if low < 0 else 0), high + room], showgrid=False, zeroline=True, **at)
         fig.update_xaxes(**_ticks(keys), showgrid=False, **at)
-    fig = layout(fig, title, height=400)
-    return fig.update_layout(margin={"t": 60 if title else 36}, bargap=0.25)
+    fig = layout(fig, height=400)
+    return fig.update_layout(margin={"t": 36}, bargap=0.25)
 
 
 def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:

@@ -14,7 +14,7 @@ from attnviz.words import _
 ONE = [(0.0, SCALED), (1.0, SCALED)]
 
 
-def mask(allowed: np.ndarray, words: Sequence[str], title: str | None = None) -> Figure:
+def mask(allowed: np.ndarray, words: Sequence[str]) -> Figure:
     """A mask alone (T, T): allowed cells in one colour, hidden ones grey."""
     fig = matrix(
         allowed.astype(float),
@@ -23,7 +23,6 @@ def mask(allowed: np.ndarray, words: Sequence[str], title: str | None = None) ->
         kind="plain",
         masked=~allowed,
         numbers=False,
-        title=title,
         row_title=_("queries"),
         col_title=_("keys"),
     )

@@ -16,12 +16,12 @@ from attnviz.words import _
 GAP = 0.04  #: between two rows of bars, as a share of the width
 
 
-def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]], height: int = 280) -> Figure:
+def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
     """Each of `rows` (name, colour, weights (n,)) beside the others, from 0 to 1; dashed: even weights.
 
     Made as plain data and checked by Plotly once: it is redrawn whenever a slider is let go.
     """
-    look = copy.deepcopy(_shared_look(height)) | {"annotations": [], "shapes": [_even(len(rows[0][2]))]}
+    look = copy.deepcopy(_shared_look()) | {"annotations": [], "shapes": [_even(len(rows[0][2]))]}
     look["yaxis"] |= {"range": [0, 1.02]}
     traces = []
     width = (1 - GAP * (len(rows) - 1)) / len(rows)
@@ -44,8 +44,8 @@ def _even(n: int) -> dict[str, Any]:
 
 
 @cache
-def _shared_look(height: int) -> dict[str, Any]:
-    fig = layout(go.Figure(), height=height)
+def _shared_look() -> dict[str, Any]:
+    fig = layout(go.Figure(), height=280)
     fig.update_layout(showlegend=False, margin={"t": 36})
     look: dict[str, Any] = fig.to_plotly_json()["layout"]
     look.pop("template", None)  # the default one, which costs more to check than all the rest

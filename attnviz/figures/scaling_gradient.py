@@ -14,7 +14,7 @@ from attnviz.words import _
 LARGEST = 0.25
 
 
-def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bool = True, height: int = 380) -> Figure:
+def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bool = True) -> Figure:
     """d weight (rows) / d logit (columns), `keys` numbered from 1; colours from -1/4 to 1/4, or as far as they go."""
     top = LARGEST if full_range else max(float(np.abs(matrix).max()), 1e-12)
     few = len(keys) <= 16
@@ -37,10 +37,10 @@ def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bo
     axis = {"tickvals": at, "ticktext": [str(keys[i]) for i in at], "showgrid": False, "zeroline": False}
     fig.update_xaxes(title_text=_("logit of key"), constrain="domain", **axis)
     fig.update_yaxes(title_text=_("weight of key"), autorange="reversed", scaleanchor="x", constrain="domain", **axis)
-    return layout(fig, title, height)
+    return layout(fig, title, 380)
 
 
-def eigenvalues(spectra: Sequence[tuple[str, str, np.ndarray]], height: int = 300) -> Figure:
+def eigenvalues(spectra: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
     """Eigenvalues by rank for each (name, colour, values largest first), on a log axis; below 1e-12 they count as 0."""
     fig = go.Figure()
     for name, colour, values in spectra:
@@ -56,4 +56,4 @@ def eigenvalues(spectra: Sequence[tuple[str, str, np.ndarray]], height: int = 30
         )
     fig.update_xaxes(title_text=_("rank"), rangemode="tozero")
     fig.update_yaxes(type="log", title_text=_("eigenvalue"), exponentformat="power", range=[-12.3, 0], dtick=2)
-    return layout(fig, height=height)
+    return layout(fig, height=300)

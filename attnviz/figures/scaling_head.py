@@ -9,7 +9,7 @@ from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, THEORY, Figure, layo
 from attnviz.words import _
 
 
-def by_dimension(variances: np.ndarray, height: int = 300) -> Figure:
+def by_dimension(variances: np.ndarray) -> Figure:
     """Variance of q_i k_i for each dimension i, largest first; dashed: 1, as for random vectors."""
     order = np.argsort(variances)[::-1]
     fig = go.Figure(
@@ -34,12 +34,10 @@ def by_dimension(variances: np.ndarray, height: int = 300) -> Figure:
     fig.update_xaxes(title_text=_("dimensions, largest first"))
     fig.update_yaxes(title_text=_("variance of q_i k_i"))
     fig.update_layout(bargap=0.1)
-    return layout(fig, height=height)
+    return layout(fig, height=300)
 
 
-def entropy_over_scale(
-    multiples: np.ndarray, shares: np.ndarray, marks: dict[str, tuple[float, float, str]], height: int = 300
-) -> Figure:
+def entropy_over_scale(multiples: np.ndarray, shares: np.ndarray, marks: dict[str, tuple[float, float, str]]) -> Figure:
     """Entropy share over multiples of the model's own scale; `marks`: name -> (multiple, share, colour)."""
     fig = go.Figure()
     fig.add_scatter(
@@ -63,7 +61,7 @@ def entropy_over_scale(
         type="log", title_text=_("scale, as a multiple of the model's own"), tickvals=[0.125, 0.5, 1, 2, 8, 32]
     )
     fig.update_yaxes(title_text=_("entropy, share of its most"), range=[-0.03, 1.05], tickformat=".0%")
-    return layout(fig, height=height)
+    return layout(fig, height=300)
 
 
 COLOURS = (RAW, SCALED, ALTERNATIVE)

@@ -11,9 +11,7 @@ from attnviz.figures.theme import RAW, SCALED, SERIES, V_GREEN, Figure, layout
 from attnviz.words import _
 
 
-def overflow(
-    shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, np.ndarray, float | None]], height: int = 320
-) -> Figure:
+def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, np.ndarray, float | None]]) -> Figure:
     """The largest weight after adding a number to every score, for each (format, naive, stable, first that broke).
 
     Softmax does not change when all scores move together: every line should be flat.
@@ -54,12 +52,10 @@ def overflow(
         range=[-0.05, 3.05],
     )
     fig.update_yaxes(title_text=_("largest weight, naively"))
-    return layout(fig, height=height)
+    return layout(fig, height=320)
 
 
-def mixes(
-    values: np.ndarray, by_weights: np.ndarray, by_scores: np.ndarray, shifted: np.ndarray, height: int = 360
-) -> Figure:
+def mixes(values: np.ndarray, by_weights: np.ndarray, by_scores: np.ndarray, shifted: np.ndarray) -> Figure:
     """Values (n, 2) as points with their hull; where weights, raw scores, and raw scores + 1 carry the mix."""
     fig = go.Figure()
     fig.add_scatter(
@@ -88,4 +84,4 @@ def mixes(
             name=name,
             hovertemplate="(%{x:.3g}, %{y:.3g})" + f"<extra>{name}</extra>",
         )
-    return layout(fig, height=height)
+    return layout(fig, height=360)

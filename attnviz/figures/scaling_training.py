@@ -12,7 +12,7 @@ from attnviz.words import _
 
 
 def measures(
-    runs: Sequence[tuple[str, str, Mapping[str, np.ndarray]]], steps: int, chance: float, even: float, height: int = 520
+    runs: Sequence[tuple[str, str, Mapping[str, np.ndarray]]], steps: int, chance: float, even: float
 ) -> Figure:
     """`runs`: (name, colour, measure -> (seeds, steps so far)); measures loss, accuracy, entropy, gradient.
 
@@ -40,7 +40,7 @@ def measures(
     dash = {"color": THEORY, "width": 1.2, "dash": "dash"}
     fig.add_hline(y=chance, line=dash, row=1, col=2)
     fig.add_hline(y=even, line=dash, row=2, col=1)
-    fig = layout(fig, height=height)
+    fig = layout(fig, height=520)
     fig.update_layout(legend={"y": 1.08}, margin={"t": 56})
     fig.update_annotations(font_size=13)
     return fig

@@ -12,9 +12,7 @@ from attnviz.figures.theme import RAW, SCALED, THEORY, Figure, layout, with_alph
 from attnviz.words import _
 
 
-def histograms(
-    raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.ndarray], d_k: int, height: int = 330
-) -> Figure:
+def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.ndarray], d_k: int) -> Figure:
     """Raw and scaled q.k side by side, each (density per bin, edges), over N(0, d_k) and N(0, 1)."""
     names = (_("raw q·k"), _("scaled q·k/√d_k"))
     fig = make_subplots(1, 2, horizontal_spacing=0.09)
@@ -46,7 +44,7 @@ def histograms(
     fig.update_yaxes(title_text=_("density"), col=1)
     fig.update_yaxes(rangemode="tozero")
     fig.update_layout(bargap=0)
-    return layout(fig, height=height)
+    return layout(fig, height=330)
 
 
 def normal_density(x: np.ndarray, variance: float) -> np.ndarray:
@@ -61,7 +59,6 @@ def growth(
     scaled: tuple[np.ndarray, np.ndarray],
     exact: np.ndarray,
     here: tuple[int, float, float],
-    height: int = 330,
 ) -> Figure:
     """Variance over d_k, both axes logarithmic, each (measured, standard error), with d_k and 1 as lines.
 
@@ -95,4 +92,4 @@ def growth(
     )
     fig.update_xaxes(type="log", title_text="d_k", tickvals=[1, 4, 16, 64, 256, 1024, 4096], range=[-0.1, 3.72])
     fig.update_yaxes(type="log", title_text=_("variance of q·k"), exponentformat="power", dtick=1)
-    return layout(fig, height=height)
+    return layout(fig, height=330)

@@ -79,7 +79,6 @@ def over(
     *,
     here: int | None = None,
     limits: Mapping[str, float] | None = None,
-    dashed: Sequence[str] = (),
     binary: bool = False,
     height: int = 330,
 ) -> Figure:
@@ -95,11 +94,7 @@ def over(
                 y=list(values),
                 name=name,
                 mode="lines",
-                line={
-                    "color": SERIES[number % len(SERIES)],
-                    "width": 2.5,
-                    "dash": "dash" if name in dashed else "solid",
-                },
+                line={"color": SERIES[number % len(SERIES)], "width": 2.5},
                 hovertemplate="%{x:,}: %{y:,.4g}<extra>" + name + "</extra>",
             )
         )

@@ -25,7 +25,7 @@ from attnviz.figures.theme import (
 from attnviz.words import _
 
 
-def wiring(kv_of: Sequence[int], n_kv_heads: int, title: str | None = None, height: int = 190) -> Figure:
+def wiring(kv_of: Sequence[int], n_kv_heads: int) -> Figure:
     """Blue boxes, one per query head, each wired to the vermilion key head and green value head it reads."""
     heads = len(kv_of)
     at = (np.arange(n_kv_heads) + 0.5) * heads / n_kv_heads - 0.5  # the middle of each group
@@ -44,8 +44,8 @@ def wiring(kv_of: Sequence[int], n_kv_heads: int, title: str | None = None, heig
     fig.add_trace(_boxes(at + half, 0, V_GREEN, "V", size, read))
     fig.update_xaxes(visible=False, range=[-0.7, heads - 0.3])
     fig.update_yaxes(visible=False, range=[-0.3, 1.3])
-    layout(fig, title, height)
-    fig.update_layout(showlegend=False, margin={"t": 34 if title else 4, "b": 0})
+    layout(fig, height=190)
+    fig.update_layout(showlegend=False, margin={"t": 4, "b": 0})
     return fig
 
 

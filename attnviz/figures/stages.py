@@ -12,6 +12,8 @@ from attnviz.figures.heatmap import label
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, SCORES, V_GREEN, Figure, layout
 from attnviz.words import _
 
+MOST_KEYS = 24  #: contributions that are drawn
+
 
 def products(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure:
     """q, k and their elementwise product over the head's width, each row on a scale of its own size."""
@@ -60,9 +62,9 @@ def row_steps(
     return layout(fig, height=460)
 
 
-def weighted_values(tokens: Sequence[str], weighted: np.ndarray, output: np.ndarray, most: int = 24) -> Figure:
+def weighted_values(tokens: Sequence[str], weighted: np.ndarray, output: np.ndarray) -> Figure:
     """The largest contributions weight x value (K, Dv), and below them their sum, the head's output."""
-    order = np.argsort(-np.linalg.norm(weighted, axis=1), kind="stable")[:most]
+    order = np.argsort(-np.linalg.norm(weighted, axis=1), kind="stable")[:MOST_KEYS]
     order = np.sort(order)
     top = float(max(np.abs(weighted).max(initial=0), np.abs(output).max(initial=0))) or 1.0
     fig = make_subplots(rows=2, cols=1, row_heights=[max(1, len(order)), 2], vertical_spacing=0.06, shared_xaxes=True)

@@ -1,12 +1,10 @@
 import math
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.core import measures
-from attnviz.core.similarity import similarity
 
 EVEN = [1 / 3, 1 / 3, 1 / 3]
 BY_HAND = torch.tensor([[1, 0, 0], [0.25, 0.75, 0], EVEN], dtype=torch.float64)
@@ -32,6 +30,12 @@ def test_entropy_of_a_3x3_case_worked_by_hand():
     close(measures.effective_keys(BY_HAND), [math.exp(e) for e in by_hand])
     close(measures.entropy_share(BY_HAND, CAUSAL), [math.nan, by_hand[1] / math.log(2), 1])
     close(measures.entropy_share(BY_HAND), [0, by_hand[1] / math.log(3), 1])
+
+
+def test_total_variation_of_rows_worked_by_hand():
+    even = torch.tensor(EVEN, dtype=torch.float64)
+    close(measures.total_variation(BY_HAND, even.expand(3, 3)), [2 / 3, 0.75 - 1 / 3, 0])
+    close(measures.total_variation(BY_HAND[0], BY_HAND[0].flip(0)), 1)
 
 
 def test_masses_and_distance_of_a_3x3_case_worked_by_hand():
@@ -140,44 +144,6 @@ def test_measures_stay_within_the_ranges_they_state(size):
         assert ((value >= 0) & (value <= 1 + 1e-9)).all()
 
 
-def test_heads_are_alike_as_jensen_and_shannon_say():
-    heads = torch.tensor([[[1.0, 0, 0]], [[0, 1, 0]], [[0.5, 0.5, 0]]], dtype=torch.float64)
-    found = similarity(heads)
-    close(found.diagonal(), [1, 1, 1])
-    close(found[0, 1], 0)
-    # JS(p, m) with p = (1, 0), m = (1/2, 1/2): H(3/4, 1/4) - H(1/2, 1/2)/2
-    between = -(0.75 * math.log(0.75) + 0.25 * math.log(0.25)) - math.log(2) / 2
-    close(found[0, 2], 1 - between / math.log(2))
-
-
-@given(sizes)
-@settings(max_examples=25, deadline=None)
-def test_similarity_is_symmetric_between_0_and_1_and_equals_a_loop(size):
-    weights = random_weights(*size).flatten(0, 1)
-    found = similarity(weights)
-    close(found, found.mT)
-    assert ((found >= 0) & (found <= 1)).all()
-    close(similarity(weights, at_once=1), found)
-    for i, p in enumerate(weights):
-        for j, q in enumerate(weights):
-            halves = [torch.special.xlogy(x, x / ((p + q) / 2)).nan_to_num(0).sum(-1) / 2 for x in (p, q)]
-            close(found[i, j], (1 - sum(halves) / math.log(2)).mean())
-
-
-@pytest.mark.parametrize("projected", [False, True])
-@pytest.mark.parametrize("kv_heads", [1, 2, 4])
-def test_value_weighting_equals_the_length_of_each_keys_contribution(projected, kv_heads):
-    weights = random_weights(1, 4, 5, 3)[0]
-    v = torch.randn(kv_heads, 5, 6, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    w_o = torch.randn(7, 24, dtype=torch.float64, generator=torch.Generator().manual_seed(1)) if projected else None
-    found = measures.value_weighted(weights, v, w_o)
-    for h in range(4):
-        values = v[h * kv_heads // 4]
-        moved = values if w_o is None else values @ w_o[:, h * 6 : h * 6 + 6].T
-        close(found[h], (weights[h, :, :, None] * moved).norm(dim=-1))
-
-
 def test_half_precision_weights_are_measured_in_float32():
     weights = random_weights(1, 2, 8, 0).to(torch.bfloat16)
     assert measures.entropy(weights).dtype == torch.float32
-    assert measures.value_weighted(weights, weights[..., :4], torch.ones(3, 8, dtype=torch.bfloat16)).isfinite().all()

@@ -5,8 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.core.maxflow import MaxFlow
-from attnviz.core.rollout import flow, layer_mix, rollout
+from attnviz.core.rollout import layer_mix, rollout
 
 
 def random_weights(layers, heads, length, seed):
@@ -52,66 +51,6 @@ def test_rollout_takes_a_batch():
 def test_mixes_have_rows_that_sum_to_one(heads, residual):
     mixes = layer_mix(random_weights(2, 3, 4, 0), residual, heads)
     torch.testing.assert_close(mixes.sum(-1), torch.ones(2, 4, dtype=torch.float64))
-
-
-@given(sizes)
-@settings(max_examples=25, deadline=None)
-def test_flow_equals_the_narrowest_cut(size):
-    weights = random_weights(*size)
-    layers, _, length, _ = size
-    layers = min(layers, 2)  # the brute force below tries every set of nodes
-    weights = weights[:layers, :, :3, :3]
-    length = weights.shape[-1]
-    mixes = layer_mix(weights)
-    found = flow(weights, -1)
-    nodes = [(layer, i) for layer in range(layers + 1) for i in range(length)]
-    for sink in range(length):
-        source_node, sink_node = (layers, length - 1), (0, sink)
-        others = [n for n in nodes if n not in (source_node, sink_node)]
-        cuts = []
-        for inside in itertools.product([False, True], repeat=len(others)):
-            side = {source_node, *(n for n, i in zip(others, inside, strict=True) if i)}
-            cuts.append(
-                sum(
-                    mixes[layer, i, j].item()
-                    for layer, i, j in itertools.product(range(layers), range(length), range(length))
-                    if (layer + 1, i) in side and (layer, j) not in side
-                )
-            )
-        assert found[sink].item() == pytest.approx(min(cuts), abs=1e-10)
-
-
-@given(sizes)
-@settings(max_examples=25, deadline=None)
-def test_flow_is_at_least_the_rollout_and_at_most_one(size):
-    weights = random_weights(*size)
-    found = flow(weights, 0)
-    assert (found >= rollout(weights)[-1, 0] - 1e-10).all()
-    assert (found <= 1 + 1e-10).all()
-
-
-def test_maximum_flow_of_a_textbook_network():
-    # Cormen et al., Introduction to Algorithms, figure 26.1: greatest flow 23
-    network = MaxFlow(6)
-    for pipe in (
-        (0, 1, 16),
-        (0, 2, 13),
-        (2, 1, 4),
-        (1, 3, 12),
-        (3, 2, 9),
-        (2, 4, 14),
-        (4, 3, 7),
-        (3, 5, 20),
-        (4, 5, 4),
-    ):
-        network.add(*pipe)
-    assert network.greatest(0, 5) == 23
-    assert network.greatest(0, 5) == 23  # the network is left as it was
-
-
-def test_a_position_that_does_not_exist_is_refused_in_words():
-    with pytest.raises(ValueError, match="position=9 must be between 0 and 3"):
-        flow(random_weights(1, 1, 4, 0), 9)
 
 
 def test_cross_attention_is_refused_in_words():

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from attnviz.models.capture.all_heads import survey
+from attnviz.models.capture.all_heads import measures
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.next_token import guesses
 from attnviz.models.capture.run import capture
@@ -57,7 +57,7 @@ def test_smollm2_shares_each_key_value_head_among_three_and_knows_where_paris_is
 def test_a_repeated_random_sequence_shows_smollm2_s_induction_heads(smollm2):
     ids = torch.randint(1000, 40000, (1, 25), generator=torch.Generator().manual_seed(0)).repeat(1, 2)
     trace = capture(smollm2.model, input_ids=ids)
-    scores = torch.cat([entry.measures.induction for entry in survey(trace, tokens=ids)])
+    scores = torch.cat([measures(layer, ids).induction for layer in trace.layers])
     assert scores.max() > 0.8
     assert scores.median() < 0.1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +11,7 @@ from torch import Tensor
 
 from attnviz.core.heads import HeadLayout
 from attnviz.core.message import Problem
+from attnviz.experiments.word_vectors import drawn, word_vector
 
 PositionChoice = Literal["none", "sinusoidal", "rope", "alibi"]
 MaskName = Literal["none", "causal", "window", "padding"]
@@ -90,7 +90,8 @@ def vectors(config: Config) -> tuple[Tensor, Tensor]:
     """
     split = len(config.words)
     rows = [torch.tensor(row) for row in config.rows] or [
-        _word_vector(word, config.seed, config.d_model) for word in (*config.words, *config.other)
+        _one_decimal(word_vector(word, config.seed, config.d_model, "building"))
+        for word in (*config.words, *config.other)
     ]
     x = torch.stack(rows[:split])
     y = torch.stack(rows[split:]) if config.cross else x
@@ -99,11 +100,6 @@ def vectors(config: Config) -> tuple[Tensor, Tensor]:
 
 def _batch(x: Tensor, batch: int) -> Tensor:
     return torch.stack([x.roll(-b, 0) for b in range(batch)])
-
-
-def _word_vector(word: str, seed: int, width: int) -> Tensor:
-    generator = torch.Generator().manual_seed(zlib.crc32(word.lower().encode()) ^ (seed * 7919))
-    return torch.randn(width, generator=generator).round(decimals=1) + 0.0  # no -0.0
 
 
 def weights(config: Config) -> dict[str, Tensor]:
@@ -133,6 +129,9 @@ def weights(config: Config) -> dict[str, Tensor]:
 
 
 def _matrix(shape: tuple[int, ...], seed: int) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
     spread = 1.6 / np.sqrt(shape[0]) if len(shape) == 2 else 0.6
-    return (torch.randn(shape, generator=generator) * spread).round(decimals=1) + 0.0
+    return _one_decimal(drawn(seed, *shape) * spread)
+
+
+def _one_decimal(x: Tensor) -> Tensor:
+    return x.round(decimals=1) + 0.0  # no -0.0

@@ -14,7 +14,15 @@ from attnviz.experiments.explorer.model_run import (
     kept_run,
     run_model,
 )
-from attnviz.experiments.explorer.predictions import Slot, TokenChoice, changes, slots, token_choices
+from attnviz.experiments.explorer.predictions import (
+    ProbabilityChange,
+    Slot,
+    TokenChoice,
+    changes,
+    likeliest,
+    slots,
+    token_choices,
+)
 from attnviz.experiments.explorer.what_if import WhatIf, instantly
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.models.tokens import Frame
@@ -24,6 +32,7 @@ __all__ = [
     "Look",
     "Matrix",
     "ModelRun",
+    "ProbabilityChange",
     "RecordedLayer",
     "Request",
     "Slot",
@@ -40,6 +49,7 @@ __all__ = [
     "head_measures",
     "instantly",
     "kept_run",
+    "likeliest",
     "rolled_out",
     "run_model",
     "slots",

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-import torch
 
 from attnviz.core.measures import HeadMeasures
 from attnviz.core.message import Message
@@ -84,12 +83,6 @@ class StackMeasures:
                 params = {"layer": layer, "head": head, "value": float(values[best])}
                 found.append((Message(message.template, params), (layer, head)))
         return found
-
-
-def weights_by_layer(stack: Stack) -> Iterator[np.ndarray]:
-    """(H, Q, K) of each layer in turn, NaN where the mask hides; never all of them at once."""
-    for layer in stack.layers:
-        yield np.concatenate([_seen(layer, heads, torch.nan) for heads in few_heads(layer)])
 
 
 def few_by_few(layer: RecordedLayer) -> Iterator[np.ndarray]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnviz.experiments.explorer.model_run import ModelRun
-from attnviz.models.capture import Trace, guesses, moved, total_variation
+from attnviz.models.capture import Trace, guesses, moved, probability_moved
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_label
+
+SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -63,13 +65,20 @@ def token_choices(
     ]
 
 
-def changes(loaded: LoadedModel, before: Slot, after: Slot, n: int = 6) -> tuple[list[ProbabilityChange], float]:
+def changes(loaded: LoadedModel, before: Slot, after: Slot) -> tuple[list[ProbabilityChange], float]:
     """The tokens that either pass finds likely, and the share of probability that changed place."""
-    found = [
+    found = likeliest(loaded, before.logits, after.logits, SHOWN)
+    return found, probability_moved(before.logits, after.logits)
+
+
+def likeliest(
+    loaded: LoadedModel, before: Tensor, after: Tensor, n: int, n_after: int | None = None
+) -> list[ProbabilityChange]:
+    """The `n` likeliest tokens of logits (V,) before, and the `n_after` (else `n`) after, in the first's order."""
+    return [
         ProbabilityChange(_spelled(loaded, each.token)[0], each.before, each.after)
-        for each in moved(before.logits, after.logits, n)
+        for each in moved(before, after, n, n_after)
     ]
-    return found, total_variation(before.logits, after.logits)
 
 
 def _spelled(loaded: LoadedModel, token: int) -> tuple[str, str]:

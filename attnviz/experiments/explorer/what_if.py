@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core import masks
+from attnviz.core.measures import total_variation
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, head_matrix
 from attnviz.experiments.explorer.model_run import ModelRun, Stack, logits_wanted
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
@@ -108,10 +108,10 @@ def run_again(run: ModelRun, loaded: LoadedModel, stack: Stack, layer: int, head
 
 
 def moved(before: Stack, after: Stack) -> np.ndarray:
-    """For each head how far its rows moved, (N,): half the summed difference of weights, mean over rows, 0 to 1."""
+    """For each head the share of its weight that changed place, (N,), mean over rows, 0 to 1."""
     parts = []
     for old, new in zip(before.layers, after.layers, strict=True):
-        difference = (old.weights()[0].float() - new.weights()[0].float()).abs().sum(-1) / 2  # (H, Q)
+        difference = total_variation(old.weights()[0].float(), new.weights()[0].float())  # (H, Q)
         parts.append(difference.mean(-1))
     return torch.cat(parts).cpu().numpy()
 
@@ -128,8 +128,3 @@ def unpacked(bits: bytes, q_len: int, k_len: int) -> np.ndarray:
     if not size <= len(flat) < size + 8:
         return np.ones((q_len, k_len), bool)
     return flat[:size].reshape(q_len, k_len).astype(bool)
-
-
-def as_places(heads: Sequence[tuple[int, int]], stack: Stack) -> tuple[tuple[int, int], ...]:
-    """Only heads that the stack has."""
-    return tuple((la, he) for la, he in heads if 0 <= la < len(stack.layers) and 0 <= he < stack.layers[la].n_heads)

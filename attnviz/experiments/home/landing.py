@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,7 @@ from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Matrix, Stack, WhatIf, instantly
+from attnviz.experiments.word_vectors import word_vector
 
 MODEL = "smollm2-135m"
 HEAD = (13, 8)  # where "it" looks at what it stands for
@@ -40,7 +40,7 @@ def run(config: Config) -> Matrix:
     words = config.text.split()[:MOST_WORDS]
     if not words:
         raise Problem("The sentence is empty: type at least one word")
-    x = torch.stack([_vector(word, config.seed) for word in words])  # (Q, M)
+    x = torch.stack([word_vector(word, config.seed, WIDTH, "start") for word in words])  # (Q, M)
     source = torch.Generator().manual_seed(config.seed)
     w_q, w_k = (torch.randn(WIDTH, WIDTH, generator=source) / WIDTH**0.5 for _ in range(2))
     mask = masks.causal(len(words), len(words)) if config.causal else None
@@ -49,8 +49,3 @@ def run(config: Config) -> Matrix:
     hidden = np.zeros((len(words), len(words)), bool) if mask is None else ~mask.numpy()
     places = tuple(range(len(words)))
     return Matrix(stages.weights[0].numpy(), hidden, tuple(words), tuple(words), places, places)
-
-
-def _vector(word: str, seed: int) -> torch.Tensor:
-    digest = hashlib.blake2b(f"{seed} {word.lower()}".encode(), digest_size=7).digest()
-    return torch.randn(WIDTH, generator=torch.Generator().manual_seed(int.from_bytes(digest, "big")))

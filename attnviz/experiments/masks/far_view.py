@@ -1,17 +1,17 @@
-"""The same rules over 4,096 words: counted and looked at strip by strip, the matrix never built."""
+"""The same rules over 4,096 words: counted from where each word's runs of keys begin and end, not pair by pair."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.experiments.masks.mask_programs import tagged
-from attnviz.experiments.masks.mask_rules import Rule
+from attnviz.core import masks, patterns
+from attnviz.core.runs import Pattern
+from attnviz.experiments.masks.mask_rules import Rule, Values, joined
 
 LENGTH = 4096
 TILE = 64  #: words that one dot of the picture stands for, each way
@@ -22,15 +22,15 @@ FLEX_BLOCK = 128  #: what FlexAttention skips or computes as a whole
 class Far:
     """`density` (tiles, tiles): share of each tile's pairs that is kept, 0 to 1; `pairs` exact.
 
-    `blocks` counts FlexAttention's blocks: (empty, partial, full). `largest_strip` is the number of
-    cells that were in memory at once, `matrix_bytes` what the boolean matrix would have taken.
+    `blocks` counts FlexAttention's blocks: (empty, partial, full). `by_lot`: keys are drawn, which no runs
+    describe, and every pair was looked at, a strip of `TILE` rows at a time.
     """
 
     length: int
     density: np.ndarray
     pairs: int
     blocks: tuple[int, int, int]
-    largest_strip: int
+    by_lot: bool
 
     @property
     def square(self) -> int:
@@ -38,60 +38,50 @@ class Far:
 
     @property
     def matrix_bytes(self) -> int:
-        return self.length**2
+        """What the matrix would take as booleans."""
+        return self.square
 
 
 def run(rules: Sequence[Rule], length: int = LENGTH, tile: int = TILE) -> Far:
-    """Every pair of `length` words looked at once, `tile` rows at a time."""
-    tiles = length // tile
-    counts = torch.zeros(tiles, tiles, dtype=torch.long)
-    ready = [_Strips(rule, tag, length) for rule, tag in tagged(rules)]
-    for row in range(tiles):
-        strip = _joined(ready, row * tile, tile, length)  # (tile, length)
-        counts[row] = strip.view(tile, tiles, tile).sum((0, 2))
+    """The pairs that `rules` keep of `length` words, counted tile by tile."""
+    parts = [rule.pattern(length) for rule in rules]
+    known = [part for part in parts if part is not None]
+    whole = joined(rules, known, patterns.everything(length)) if len(known) == len(parts) else None
+    counts = _strip_by_strip(rules, length, tile) if whole is None else whole.pairs_per_tile(tile)
     wide = FLEX_BLOCK // tile
-    blocks = counts.view(tiles // wide, wide, tiles // wide, wide).sum((1, 3))
+    blocks = counts.unflatten(1, (-1, wide)).unflatten(0, (-1, wide)).sum((1, 3))
     full, empty = int((blocks == FLEX_BLOCK**2).sum()), int((blocks == 0).sum())
     return Far(
         length,
         (counts / tile**2).numpy(),
         int(counts.sum()),
         (empty, blocks.numel() - full - empty, full),
-        tile * length,
+        whole is None,
     )
 
 
-def _joined(ready: Sequence[_Strips], start: int, rows: int, length: int) -> Tensor:
-    allowed = torch.ones(rows, length, dtype=torch.bool)
-    for number, strips in enumerate(ready):
-        strip = strips.next(start, rows)
-        allowed = strip if not number else (allowed & strip if strips.rule.join == "and" else allowed | strip)
-    return allowed
+def _strip_by_strip(rules: Sequence[Rule], length: int, tile: int) -> Tensor:
+    """Pairs in each tile, (tiles, tiles), with `tile` rows of the matrix in memory at once."""
+    everything = torch.ones(tile, length, dtype=torch.bool)
+    counts = [
+        joined(rules, strips, everything).unflatten(1, (-1, tile)).sum((0, 2))
+        for strips in zip(*(_strips(rule, length, tile) for rule in rules), strict=True)
+    ]
+    return torch.stack(counts)
 
 
-class _Strips:
-    """One rule, a strip of rows after the other. Its condition is the very text that the page shows."""
+def _strips(rule: Rule, length: int, rows: int) -> Iterator[Tensor]:
+    """The rule's matrix, (rows, length) at a time. Random keys are drawn row by row: a strip continues the last."""
+    values: Values = dict(rule.values)
+    pattern = rule.pattern(length)
+    luck = torch.Generator().manual_seed(values.get("seed", 0))
+    for start in range(0, length, rows):
+        some = slice(start, start + rows)
+        if pattern is not None:
+            yield pattern.tensor(rows=some)
+        else:
+            yield masks.drawn(_visible(values, length).tensor(rows=some), values["keys"], luck)
 
-    def __init__(self, rule: Rule, tag: str, length: int) -> None:
-        self.rule, self.length = rule, length
-        self.names: dict[str, Any] = {"torch": torch, "T": length, "k": torch.arange(length, dtype=torch.int32)}
-        self.luck = torch.Generator().manual_seed(int(dict(rule.values).get("seed", 0)))
-        if rule.kind != "random":
-            exec(rule.setup(tag), self.names)
-        self.condition = compile(rule.condition(tag), "<condition>", "eval")
 
-    def next(self, start: int, rows: int) -> Tensor:
-        q = torch.arange(start, start + rows, dtype=torch.int32)[:, None]
-        if self.rule.kind == "random":
-            return self._drawn(q)
-        return torch.as_tensor(eval(self.condition, {**self.names, "q": q}))
-
-    def _drawn(self, q: Tensor) -> Tensor:
-        """The next rows of `masks.random`: its numbers are drawn row by row, so a strip continues the one before."""
-        values = dict(self.rule.values)
-        visible = torch.ones(len(q), self.length, dtype=torch.bool)
-        if not values["both_sides"]:
-            visible = self.names["k"] <= q
-        luck = torch.rand(visible.shape, generator=self.luck) + visible
-        chosen = luck.topk(min(int(values["keys"]), self.length), dim=-1).indices
-        return torch.zeros_like(visible).scatter(-1, chosen, True) & visible
+def _visible(values: Values, length: int) -> Pattern:
+    return patterns.everything(length) if values["both_sides"] else patterns.causal(length)

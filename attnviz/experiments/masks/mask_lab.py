@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.attention import attend
+from attnviz.core.measures import total_variation
 from attnviz.experiments.masks.mask_rules import Rule, combined
 from attnviz.experiments.word_vectors import sentence
 
@@ -65,7 +66,7 @@ class Result:
     `pairs` of `square` pairs are kept; `empty` are the queries that may look at nothing.
     `hops` (T, T): after how many layers key k has reached query q, 0 = at once (itself), -1 = never within
     MOST_LAYERS; the residual stream hands every word its own past along. `moved` (T,): how much of each
-    row's weight had to go elsewhere, half the sum of differences.
+    row's weight had to go elsewhere.
     """
 
     words: tuple[str, ...]
@@ -86,7 +87,7 @@ class Result:
 
     @property
     def moved(self) -> np.ndarray:
-        return np.abs(self.after - self.before).sum(-1) / 2
+        return total_variation(torch.from_numpy(self.before), torch.from_numpy(self.after)).numpy()
 
     def reached(self, layers: int) -> np.ndarray:
         """How many words each word has heard of after so many layers, itself included, (T,)."""

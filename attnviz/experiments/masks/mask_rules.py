@@ -10,16 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import cycle
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from torch import Tensor
 
-from attnviz.core import masks
+from attnviz.core import masks, patterns
 from attnviz.core.message import Message, Problem
+from attnviz.core.runs import Pattern
 
 RuleValue = int | bool | str
 Values = Mapping[str, Any]
 Join = Literal["and", "or"]
+Joinable = TypeVar("Joinable", Tensor, Pattern)
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class RuleKind:
     title: Message
     lesson: Message
     parameters: tuple[RuleParameter, ...]
-    matrix: Callable[[int, Values], Tensor]
+    pattern: Callable[[int, Values], Pattern] | None  #: None where keys are drawn by lot, which no runs describe
     condition: Callable[[Values, str], str]
     setup: Callable[[Values, str], str] = lambda _values, _tag: ""
 
@@ -66,8 +68,18 @@ class Rule:
         chosen = {p.name: _checked(p, values.get(p.name, p.default)) for p in KINDS[kind].parameters}
         return Rule(kind, tuple(chosen.items()), join)
 
+    def pattern(self, length: int) -> Pattern | None:
+        """Which keys each query sees, countable at any length; None for keys drawn by lot."""
+        made = KINDS[self.kind].pattern
+        return made(length, dict(self.values)) if made else None
+
     def matrix(self, length: int) -> Tensor:
-        return KINDS[self.kind].matrix(length, dict(self.values))
+        """The same as a boolean (T, T)."""
+        pattern = self.pattern(length)
+        if pattern is not None:
+            return pattern.tensor()
+        v: Values = dict(self.values)
+        return masks.random(length, length, v["keys"], v["seed"], both_sides=v["both_sides"])
 
     def condition(self, tag: str = "") -> str:
         return KINDS[self.kind].condition(dict(self.values), tag)
@@ -105,14 +117,17 @@ def _checked(parameter: RuleParameter, value: RuleValue) -> RuleValue:
 
 def combined(rules: Sequence[Rule], length: int) -> Tensor:
     """The boolean matrix (T, T) of all rules, joined from the first to the last; no rule hides nothing."""
+    return joined(rules, [rule.matrix(length) for rule in rules], masks.everything(length))
 
-    def join(so_far: Tensor, rule: Rule) -> Tensor:
-        matrix = rule.matrix(length)
-        return so_far & matrix if rule.join == "and" else so_far | matrix
 
-    if not rules:
-        return masks.everything(length)
-    return reduce(join, rules[1:], rules[0].matrix(length))
+def joined(rules: Sequence[Rule], parts: Sequence[Joinable], everything: Joinable) -> Joinable:
+    """`parts`, the mask or pattern of each rule, joined from the first to the last; `everything` without rules."""
+
+    def join(so_far: Joinable, following: tuple[Rule, Joinable]) -> Joinable:
+        rule, part = following
+        return so_far & part if rule.join == "and" else so_far | part
+
+    return reduce(join, list(zip(rules, parts, strict=True))[1:], parts[0]) if rules else everything
 
 
 def document_lengths(text: str) -> tuple[int, ...]:
@@ -142,8 +157,8 @@ def _padding(v: Values, _tag: str) -> str:
     return f"(q >= 0) & (k < T - {v['pads']})" if v["side"] == "right" else f"(q >= 0) & (k >= {v['pads']})"
 
 
-def _padding_matrix(length: int, v: Values) -> Tensor:
-    return masks.padding(length, length, max(0, length - v["pads"]), side=v["side"])
+def _padding_pattern(length: int, v: Values) -> Pattern:
+    return patterns.padding(length, length, max(0, length - v["pads"]), side=v["side"])
 
 
 def _dilated(v: Values, _tag: str) -> str:
@@ -162,9 +177,9 @@ def _blocks(v: Values, _tag: str) -> str:
     return f"(k <= q) & ({near_by} | (k < {first}))" if first else f"(k <= q) & {near_by}"
 
 
-def _blocks_matrix(length: int, v: Values) -> Tensor:
-    near = masks.block_sparse(length, length, v["block"], neighbours=v["neighbours"], both_sides=v["both_sides"])
-    return near | masks.global_tokens(length, length, v["global_tokens"], both_sides=v["both_sides"])
+def _blocks_pattern(length: int, v: Values) -> Pattern:
+    near = patterns.block_sparse(length, length, v["block"], neighbours=v["neighbours"], both_sides=v["both_sides"])
+    return near | patterns.global_tokens(length, length, v["global_tokens"], both_sides=v["both_sides"])
 
 
 def _documents_setup(v: Values, tag: str) -> str:
@@ -195,7 +210,7 @@ KINDS: dict[str, RuleKind] = {
             Message("no mask"),
             Message("Everyone may look at everyone, as in BERT."),
             (),
-            lambda n, v: masks.everything(n),
+            lambda n, v: patterns.everything(n),
             lambda v, _tag: "(q >= 0) & (k >= 0)",
         ),
         RuleKind(
@@ -203,7 +218,7 @@ KINDS: dict[str, RuleKind] = {
             Message("causal"),
             Message("Nobody looks ahead: every decoder, from GPT-2 to Llama."),
             (),
-            lambda n, v: masks.causal(n),
+            lambda n, v: patterns.causal(n),
             lambda v, _tag: "k <= q",
         ),
         RuleKind(
@@ -211,7 +226,7 @@ KINDS: dict[str, RuleKind] = {
             Message("sliding window"),
             Message("Only the nearest words: Mistral 7B, every other layer of Gemma 2."),
             (RuleParameter("window", Message("words seen, itself included"), 4, 1, 64), _BOTH_SIDES),
-            lambda n, v: masks.sliding_window(n, n, v["window"], both_sides=v["both_sides"]),
+            lambda n, v: patterns.sliding_window(n, n, v["window"], both_sides=v["both_sides"]),
             _window,
         ),
         RuleKind(
@@ -219,7 +234,7 @@ KINDS: dict[str, RuleKind] = {
             Message("prefix"),
             Message("The prompt reads itself in both directions, the rest is causal: T5 as a prefix LM, PaliGemma."),
             (RuleParameter("prefix_len", Message("words in the prefix"), 3, 0, 64),),
-            lambda n, v: masks.prefix(n, n, min(v["prefix_len"], n)),
+            lambda n, v: patterns.prefix(n, n, min(v["prefix_len"], n)),
             lambda v, _tag: f"(k <= q) | (k < {v['prefix_len']})",
         ),
         RuleKind(
@@ -230,7 +245,7 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("pads", Message("places of padding"), 2, 0, 64),
                 RuleParameter("side", Message("on the"), "right", options=("right", "left")),
             ),
-            _padding_matrix,
+            _padding_pattern,
             _padding,
         ),
         RuleKind(
@@ -238,7 +253,7 @@ KINDS: dict[str, RuleKind] = {
             Message("packed documents"),
             Message("Several texts packed in one row do not see each other: how training batches are filled."),
             (RuleParameter("lengths", Message("words in each, again and again"), "4, 3, 5"),),
-            lambda n, v: masks.documents(n, n, cut(document_lengths(v["lengths"]), n)),
+            lambda n, v: patterns.documents(n, n, cut(document_lengths(v["lengths"]), n)),
             lambda v, tag: f"document{tag}[q] == document{tag}[k]",
             _documents_setup,
         ),
@@ -251,7 +266,7 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("window", Message("at most (0: no limit)"), 0, 0, 64),
                 _BOTH_SIDES,
             ),
-            lambda n, v: masks.dilated(n, n, v["dilation"], window=v["window"] or None, both_sides=v["both_sides"]),
+            lambda n, v: patterns.dilated(n, n, v["dilation"], window=v["window"] or None, both_sides=v["both_sides"]),
             _dilated,
         ),
         RuleKind(
@@ -264,7 +279,7 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("global_tokens", Message("global words"), 1, 0, 16),
                 _BOTH_SIDES,
             ),
-            _blocks_matrix,
+            _blocks_pattern,
             _blocks,
         ),
         RuleKind(
@@ -276,7 +291,7 @@ KINDS: dict[str, RuleKind] = {
                 RuleParameter("seed", Message("seed"), 0, 0, 9999),
                 _BOTH_SIDES,
             ),
-            lambda n, v: masks.random(n, n, v["keys"], v["seed"], both_sides=v["both_sides"]),
+            None,
             lambda v, tag: f"drawn{tag}[q, k]",
             _random_setup,
         ),

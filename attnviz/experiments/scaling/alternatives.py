@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attnviz.core.attention import Stages, attend
 from attnviz.core.message import Problem
+from attnviz.core.temperature import attend_at
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,6 @@ _ALL = (
     Alternative("sink", "b", default=0.0, low=-20.0, high=20.0),
 )
 ALTERNATIVES: dict[str, Alternative] = {one.id: one for one in _ALL}
-#: A temperature not above this is 0.
-COLDEST = 1e-6
 #: Those a visitor chooses between, beside raw and scaled.
 CHOICES = tuple(one.id for one in _ALL[2:])
 
@@ -74,7 +73,7 @@ def stages(q: Tensor, k: Tensor, v: Tensor, alternative: str, parameter: float |
     if alternative == "raw":
         return attend(q, k, v, scale=None)
     if alternative == "temperature":
-        return _at_temperature(q, k, v, float(parameter))
+        return attend_at(q, k, v, float(parameter), divisor=math.sqrt(d_k))
     if alternative == "inverse":
         return attend(q, k, v, scale=float(parameter) / d_k)
     if alternative == "qk-norm":
@@ -90,12 +89,3 @@ def stages(q: Tensor, k: Tensor, v: Tensor, alternative: str, parameter: float |
 
 def _unit(x: Tensor) -> Tensor:
     return torch.nn.functional.normalize(x, dim=-1)
-
-
-def _at_temperature(q: Tensor, k: Tensor, v: Tensor, temperature: float) -> Stages:
-    """At T = 0 the keys that share the largest score share the weight."""
-    if temperature > COLDEST:
-        return attend(q, k, v, scale=1.0 / (math.sqrt(q.shape[-1]) * temperature))
-    plain = attend(q, k, v)
-    largest = plain.scaled == plain.scaled.amax(-1, keepdim=True)
-    return attend(q, k, v, mask=largest, scale=0.0)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attnviz.core.attention import Stages
 from attnviz.core.measures import effective_keys, entropy
+from attnviz.core.temperature import COLDEST
 from attnviz.experiments.scaling import alternatives, growing_width
 
 GRID = tuple(2**i for i in range(13))
@@ -145,7 +146,7 @@ def _slope(made: Stages, alternative: str, parameter: float, d_k: int, n_keys: i
     if alternative == "softcap":
         return root * (1 - (made.scaled / parameter) ** 2)
     if alternative == "temperature":
-        return root / parameter if parameter > alternatives.COLDEST else 0.0
+        return root / parameter if parameter > COLDEST else 0.0
     if alternative == "log-n":
         return root * math.log(n_keys) / math.log(parameter)
     return {"raw": 1.0, "inverse": parameter / d_k}.get(alternative, root)

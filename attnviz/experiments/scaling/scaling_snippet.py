@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from attnviz.experiments.scaling import alternatives, growing_width, saturation, variance
+from attnviz.core.temperature import COLDEST
+from attnviz.experiments.scaling import growing_width, saturation, variance
 
 _COMPONENTS = {
     "normal": "torch.randn(shape, generator=g)",
@@ -100,7 +101,7 @@ def _row(config: growing_width.Config) -> str:
 
 def _alternative(config: growing_width.Config) -> list[str]:
     p = repr(config.parameter)
-    if config.alternative == "temperature" and config.parameter <= alternatives.COLDEST:
+    if config.alternative == "temperature" and config.parameter <= COLDEST:
         largest = "(z == z.amax(-1, keepdim=True)).float()"
         return ["    z = q @ k.mT", f"    top = {largest}", "    return top / top.sum(-1, keepdim=True)"]
     lines = [f"    z = {_LOGITS[config.alternative].format(p=p)}"]

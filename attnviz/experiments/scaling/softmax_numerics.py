@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from attnviz.core.attention import attend
 from attnviz.core.message import Problem
+from attnviz.core.temperature import attend_at
 
 DTYPES = {
     "float64": torch.float64,
@@ -22,7 +22,6 @@ DTYPES = {
 }
 MOST_SCORES = 4096
 LARGEST_SCORE = 1e9
-COLDEST = 1e-9  #: a temperature not above this is 0
 #: What is added to every score to see where exp overflows.
 SHIFTS = np.concatenate([np.linspace(0, 100, 201), np.linspace(105, 1000, 180)])
 
@@ -51,16 +50,12 @@ def _number(word: str) -> float:
 
 
 def weights(scores: list[float], temperature: float = 1.0) -> np.ndarray:
-    """softmax(scores / temperature) in float64; 0 is the limit (ties share), infinity is even. Made by `attend`."""
+    """softmax(scores / temperature) in float64; 0 is the limit (ties share), infinity is even. Made by `attend_at`."""
     if not temperature >= 0:
         raise Problem("temperature={temperature} must be at least 0", temperature=temperature)
     k = torch.tensor(scores, dtype=torch.float64)[None, :, None]  # (1, n, 1)
     q, v = torch.ones(1, 1, 1, dtype=torch.float64), torch.zeros_like(k)
-    if temperature > COLDEST:
-        made = attend(q, k, v, scale=1 / temperature)
-    else:
-        made = attend(q, k, v, mask=(k == k.max()).mT, scale=0.0)
-    return made.weights[0, 0].numpy()
+    return attend_at(q, k, v, temperature).weights[0, 0].numpy()
 
 
 @dataclass(frozen=True)

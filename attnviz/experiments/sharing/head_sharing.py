@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from attnviz.core.attention import Stages
 from attnviz.core.costs import kv_bytes, parameters
 from attnviz.core.heads import HeadLayout
+from attnviz.core.measures import total_variation
 from attnviz.core.message import Problem
 from attnviz.models.capture import RecordedLayer, TensorChange, output_projection_of
 
@@ -138,7 +139,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         _array(after.weights[0]),
         ~allowed[0].cpu().numpy(),
         _weights_moved(before.weights[0], after.weights[0], allowed),
-        _array(_relative(before.output[0], after.output[0], (-2, -1))),
+        _array(relative(before.output[0], after.output[0])),
         (config.n_kv_heads, *layer.k.shape[2:]),
         (config.n_kv_heads, *layer.v.shape[2:]),
         tuple(_point(layer, before, g, config, width) for g in choices(layer)),
@@ -158,30 +159,32 @@ def _point(layer: RecordedLayer, before: Stages, n_kv_heads: int, config: Config
     assert layer.q is not None
     assert layer.v is not None
     after = _stages(layer, Config(layer.index, n_kv_heads, config.method, config.seed))
-    whole = [stages.output[0].transpose(0, 1).flatten(1) for stages in (before, after)]  # (Q, H*Dv)
-    if layer.w_o is not None:
-        whole = [output @ layer.w_o.float().T for output in whole]
     shape = HeadLayout(width, layer.n_heads, n_kv_heads, layer.q.shape[-1], layer.v.shape[-1])
     count = parameters(shape)
     return Point(
         n_kv_heads,
-        float(_relative(whole[0], whole[1], (-2, -1))),
+        float(relative(whole_output(layer, before), whole_output(layer, after))),
         kv_bytes(shape, layer.shape[3]),
         count.w_k + count.w_v,
     )
 
 
-def _relative(old: Tensor, new: Tensor, dims: tuple[int, ...]) -> Tensor:
-    """Length of the change over the length of what was there."""
-    length: Tensor = torch.linalg.vector_norm(new - old, dim=dims)
-    return length / torch.linalg.vector_norm(old, dim=dims).clamp_min(1e-30)
+def whole_output(layer: RecordedLayer, stages: Stages) -> Tensor:
+    """What the layer adds to the first sentence, (Q, M); without an output projection its heads side by side."""
+    joined = stages.output[0].transpose(0, 1).flatten(1).float()
+    return joined @ layer.w_o.float().T if layer.w_o is not None else joined
+
+
+def relative(old: Tensor, new: Tensor) -> Tensor:
+    """Length of the change over the length of what was there, of matrices (..., Q, M)."""
+    length: Tensor = torch.linalg.vector_norm(new - old, dim=(-2, -1))
+    return length / torch.linalg.vector_norm(old, dim=(-2, -1)).clamp_min(1e-30)
 
 
 def _weights_moved(old: Tensor, new: Tensor, allowed: Tensor) -> np.ndarray:
     """Total variation distance, mean over the rows that have two keys or more."""
     chose = allowed.sum(-1) > 1  # (H, Q)
-    moved = (new - old).abs().sum(-1) / 2
-    return _array((moved * chose).sum(-1) / chose.sum(-1).clamp_min(1))
+    return _array((total_variation(old, new) * chose).sum(-1) / chose.sum(-1).clamp_min(1))
 
 
 def _array(tensor: Tensor) -> np.ndarray:

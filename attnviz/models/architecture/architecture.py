@@ -19,7 +19,7 @@ from attnviz.models.architecture.family_rules import FAMILIES
 from attnviz.models.architecture.layer_spec import PAGED, Convention, LayerSpec, Paged
 from attnviz.models.architecture.measured_layers import measured_layers
 from attnviz.models.architecture.parse_config import config_from, max_context, text_part, unread_fields
-from attnviz.models.architecture.presets import Preset, find_preset
+from attnviz.models.architecture.presets import find_preset
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,6 @@ class Architecture:
     def preset(cls, name: str) -> Architecture:
         """One of the published models by its name."""
         return _preset(name)
-
-    @cached_property
-    def published(self) -> Preset | None:
-        """The published facts this was read from, when it was."""
-        try:
-            return find_preset(self.name)
-        except Problem:
-            return None
 
     def parameters(self) -> Parameters:
         """Attention's parameters of the whole model, by what they are."""

@@ -85,7 +85,6 @@ _HYBRIDS = {
     "jamba": FamilyRules(shape="hybrid", qkv_bias=False, out_bias=False),
     "lfm2": FamilyRules(shape="hybrid", qkv_bias=False, out_bias=False, qk_norm="head"),
     "falcon_h1": FamilyRules(shape="hybrid"),
-    **_each("mamba falcon_mamba mamba2", FamilyRules(shape="hybrid")),
 }
 _LATENT = _each("deepseek_v2 deepseek_v3 axk1 glm4_moe_lite minicpm3 youtu", FamilyRules(shape="latent"))
 _ENCODERS = {

@@ -50,7 +50,6 @@ class Measurement:
     """What was found by building a model without memory and running it without numbers."""
 
     total_parameters: int
-    expert_parameters: int  #: of these, in experts of a mixture
     modules: tuple[MeasuredModule, ...]
     cache: tuple[MeasuredCache, ...]
     seconds: float
@@ -97,9 +96,8 @@ def measure_on_meta(
             failure = failure or Message(
                 "{model} does not run without numbers: {reason}", {"model": type(model).__name__, "reason": str(error)}
             )
-    experts = sum(p.numel() for name, p in model.named_parameters() if ".experts." in name)
     total = sum(p.numel() for p in model.parameters())
-    return Measurement(total, experts, attention_modules(model), cache, time.perf_counter() - started, failure)
+    return Measurement(total, attention_modules(model), cache, time.perf_counter() - started, failure)
 
 
 def build(

@@ -1,4 +1,7 @@
-"""Numbers that layers without softmax attention keep, however long the text."""
+"""Numbers that layers without softmax attention keep, however long the text, in models that mix both kinds.
+
+Models of such layers alone (Mamba) have no rules: the meta device measures all there is to say about them.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,7 @@ def recurrent_state_of(config: Any) -> tuple[int, int]:
     if getattr(config, "conv_L_cache", None):  # LFM2: a short convolution and nothing else
         return config.hidden_size * config.conv_L_cache, 0
     if getattr(config, "mamba_n_heads", None):
-        return _mamba2(config.mamba_d_ssm or config.mamba_expand * config.hidden_size, config, "mamba_")
-    if getattr(config, "num_heads", None) and getattr(config, "n_groups", None):
-        return _mamba2(config.expand * config.hidden_size, config, "")
+        return _mamba2(config)
     return _mamba(config)
 
 
@@ -27,15 +28,12 @@ def _delta_net(config: Any) -> tuple[int, int]:
 
 def _mamba(config: Any) -> tuple[int, int]:
     """Mamba: a convolution over the inner width, and d_state numbers per channel."""
-    prefix = "mamba_" if getattr(config, "mamba_expand", None) else ""
-    inner = getattr(config, prefix + "expand") * config.hidden_size
-    kernel = getattr(config, "mamba_d_conv", None) or config.conv_kernel
-    return inner * kernel, inner * (getattr(config, "mamba_d_state", None) or config.state_size)
+    inner = config.mamba_expand * config.hidden_size
+    return inner * config.mamba_d_conv, inner * config.mamba_d_state
 
 
-def _mamba2(inner: int, config: Any, prefix: str) -> tuple[int, int]:
+def _mamba2(config: Any) -> tuple[int, int]:
     """Mamba 2: the convolution also runs over what writes to and reads from the state."""
-    state = getattr(config, "mamba_d_state", None) or config.state_size
-    groups = getattr(config, prefix + "n_groups")
-    kernel = getattr(config, "mamba_d_conv", None) or config.conv_kernel
-    return (inner + 2 * groups * state) * kernel, inner * state
+    inner = config.mamba_d_ssm or config.mamba_expand * config.hidden_size
+    written = 2 * config.mamba_n_groups * config.mamba_d_state
+    return (inner + written) * config.mamba_d_conv, inner * config.mamba_d_state

@@ -1,10 +1,10 @@
 """One pass of a model with every attention layer recorded, read afterwards or changed on the way."""
 
-from attnviz.models.capture.all_heads import few_heads, measures, survey
+from attnviz.models.capture.all_heads import few_heads, measures
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import of_heads
 from attnviz.models.capture.intervention import Edit, NumberChoice, TensorChange, intervene
-from attnviz.models.capture.next_token import guesses, moved, total_variation
+from attnviz.models.capture.next_token import guesses, moved, probability_moved
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.run import adopt, capture
@@ -30,7 +30,6 @@ __all__ = [
     "moved",
     "of_heads",
     "output_projection_of",
+    "probability_moved",
     "save_trace",
-    "survey",
-    "total_variation",
 ]

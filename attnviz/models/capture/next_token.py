@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from attnviz.core.measures import total_variation
 from attnviz.core.message import Problem
 
 
@@ -51,30 +52,18 @@ def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | 
     return [Guess(token, chance) for token, chance in pairs if chance > 0]
 
 
-def masked_guesses(logits: Tensor, input_ids: Tensor, mask_token: int, n: int = 10) -> dict[int, list[Guess]]:
-    """For each masked position of one sentence (Q,), what the logits (Q, V) of `logits="all"` put there."""
-    if logits.dim() != 2 or input_ids.shape != logits.shape[:1]:
-        raise Problem(
-            "logits have shape {logits} and the sentence {ids}; they must be (Q, V) and (Q,)",
-            logits=tuple(logits.shape),
-            ids=tuple(input_ids.shape),
-        )
-    positions = (input_ids == mask_token).nonzero().flatten().tolist()
-    return {position: guesses(logits[position], n) for position in positions}
-
-
-def moved(before: Tensor, after: Tensor, n: int = 10) -> list[Moved]:
-    """The tokens among the `n` likeliest of either, (V,) each, by their probability before."""
-    one, other = probabilities(_one(before)), probabilities(_one(after))
-    n = min(n, len(one))
-    tokens = torch.cat([one.topk(n).indices, other.topk(n).indices]).unique()
+def moved(before: Tensor, after: Tensor, n: int = 10, n_after: int | None = None) -> list[Moved]:
+    """The `n` likeliest tokens of logits (V,) and the `n_after` (else `n`) of the others, by probability before."""
+    one, other = probabilities(_one(before).double()), probabilities(_one(after).double())
+    most, most_after = (min(each, len(one)) for each in (n, n if n_after is None else n_after))
+    tokens = torch.cat([one.topk(most).indices, other.topk(most_after).indices]).unique()
     tokens = tokens[one[tokens].argsort(descending=True)]
     return [Moved(token, one[token].item(), other[token].item()) for token in tokens.tolist()]
 
 
-def total_variation(before: Tensor, after: Tensor) -> float:
-    """Share of probability that changed place, 0 to 1: half the sum of |difference|, of logits (V,) each."""
-    return float((probabilities(_one(before)) - probabilities(_one(after))).abs().sum() / 2)
+def probability_moved(before: Tensor, after: Tensor) -> float:
+    """Share of probability that changed place, 0 to 1, between two sets of logits (V,)."""
+    return float(total_variation(probabilities(_one(before)), probabilities(_one(after))))
 
 
 def _one(logits: Tensor) -> Tensor:

@@ -50,11 +50,6 @@ class Tokens:
     def labels(self) -> tuple[str, ...]:
         return tuple(span.label for span in self.spans)
 
-    def spans_joined(self, segment: int = 0) -> str:
-        """The text that the spans of one segment cover: with `rests` the sentence exactly."""
-        text = self.texts[segment]
-        return "".join(text[p.start : p.end] for p in self.spans if p.segment == segment and not p.special)
-
 
 def frames(loaded: LoadedModel) -> tuple[Frame, ...]:
     """The frames that this model's tokenizer can give a sentence, "usual" first."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from attnviz.models.tokens import token_text, word_boundaries
+from attnviz import word_boundaries
+from attnviz.models.tokens import token_text
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from attnviz.core.temperature import COLDEST
 from attnviz.ui.canvas.mount import HERE
 from attnviz.ui.canvas.packing import blob, fingerprint
 from attnviz.words import _
@@ -72,6 +73,7 @@ def softmax_slider(
         "parameter": asdict(parameter) if parameter else None,
         "words": _words(parameter),
         "scores": [float(s) for s in scores[0]] if single else None,
+        "coldest": COLDEST,
     }
     payload = b"" if single else scores.astype("<f4").tobytes()
     if cosines is not None:

@@ -42,7 +42,9 @@ def _numbers(far: far_view.Far) -> None:
     st.metric(
         _("Pairs kept"),
         f"{far.pairs:,}",
-        help=_("Counted exactly: every pair was looked at, {rows} rows at a time.").format(rows=far_view.TILE),
+        help=_("Counted exactly: every pair was looked at, {rows} rows at a time.").format(rows=far_view.TILE)
+        if far.by_lot
+        else _("Counted exactly, from where each word’s stretch of keys begins and ends."),
     )
     st.metric(_("Share of the full square"), f"{far.pairs / far.square:.2%}")
     st.metric(_("Blocks that FlexAttention computes"), _("{some} of {all}").format(some=partial + full, all=blocks))
@@ -62,13 +64,22 @@ def _numbers(far: far_view.Far) -> None:
     st.markdown(
         _(
             "The matrix was not built for this: as booleans it takes {matrix:.1f} MB, as float32 {floats:.1f} MB for "
-            "each sequence. One strip of {rows} rows takes {strip:.2f} MB."
-        ).format(
-            matrix=far.matrix_bytes / 1e6,
-            floats=4 * far.matrix_bytes / 1e6,
-            rows=far_view.TILE,
-            strip=far.largest_strip / 1e6,
+            "each sequence."
+        ).format(matrix=far.matrix_bytes / 1e6, floats=4 * far.matrix_bytes / 1e6)
+        + " "
+        + _held(far)
+    )
+
+
+def _held(far: far_view.Far) -> str:
+    """What stood in memory in place of the matrix."""
+    if far.by_lot:
+        return _("Keys are drawn by lot, one strip of {rows} rows at a time: {strip:.2f} MB.").format(
+            rows=far_view.TILE, strip=far_view.TILE * far.length / 1e6
         )
+    tiles = far.length // far_view.TILE
+    return _("Counted were {tiles} numbers for each word, one for each column of tiles: {counts:.2f} million.").format(
+        tiles=tiles, counts=tiles * far.length / 1e6
     )
 
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from attnviz.core.message import Problem
 from attnviz.experiments.masks import mask_lab
-from attnviz.experiments.word_vectors import LONGEST, split
+from attnviz.experiments.word_vectors import LONGEST
 from attnviz.ui.masks import mask_choices
 from attnviz.ui.shared import link_state, quoted
+from attnviz.word_boundaries import split
 
 
 def repaint(base: np.ndarray, wanted: np.ndarray) -> None:

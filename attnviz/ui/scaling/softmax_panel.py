@@ -7,6 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
+from attnviz.core.temperature import COLDEST
 from attnviz.experiments.scaling import softmax_numerics as experiment
 from attnviz.figures import scaling_softmax as figures
 from attnviz.figures.scaling_bars import rows_of_bars
@@ -63,7 +64,7 @@ def _temperature_words(p: np.ndarray, temperature: float) -> str:
     top = int(p.argmax())
     n = len(p)
     entropy = float(-(p[p > 0] * np.log(p[p > 0])).sum()) + 0.0
-    if temperature == 0:
+    if temperature <= COLDEST:
         return _("**Typed in by you.** At T = 0 all weight is on the largest score, key {key}; ties share it.").format(
             key=top + 1
         )
@@ -74,7 +75,7 @@ def _temperature_words(p: np.ndarray, temperature: float) -> str:
 
 
 def _formula(scores: list[float], p: np.ndarray, temperature: float) -> str:
-    if temperature == 0:
+    if temperature <= COLDEST:
         return r"\lim_{T\to 0}\ \mathrm{softmax}(x / T) = \text{one-hot at } \arg\max x"
     shown = min(len(scores), 4)
     more = r",\ \ldots" if len(scores) > shown else ""

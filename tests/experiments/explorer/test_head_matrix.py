@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from attnviz.experiments.explorer.head_matrix import Look, average, head_matrix, rolled_out
-from attnviz.experiments.explorer.head_measures import measured, weights_by_layer
+from attnviz.experiments.explorer.head_measures import measured
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_an_average_of_one_head_is_that_head_and_of_all_their_mean(decoded):
     stack = decoded.stacks[0]
     np.testing.assert_allclose(average(stack, [(3, 1)]).values, head_matrix(stack, 3, 1).values, atol=1e-6)
     everyone = [(la, he) for la in range(30) for he in range(9)]
-    mean = np.mean([np.nan_to_num(w).mean(0) for w in weights_by_layer(stack)], axis=0)
+    mean = np.mean([layer.weights()[0].float().numpy().mean(0) for layer in stack.layers], axis=0)
     np.testing.assert_allclose(average(stack, everyone).values, mean, atol=1e-5)
 
 

@@ -8,7 +8,8 @@ from attnviz.core.message import Problem
 from attnviz.experiments.masks import mask_lab
 from attnviz.experiments.masks.mask_lab import Config, Painted, painted
 from attnviz.experiments.masks.mask_rules import KINDS, Rule
-from attnviz.experiments.word_vectors import sentence, split
+from attnviz.experiments.word_vectors import sentence
+from attnviz.word_boundaries import split
 
 WORDS = split("the cat sat on the mat because it was tired")
 

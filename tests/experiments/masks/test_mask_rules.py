@@ -69,11 +69,17 @@ def test_and_narrows_and_or_widens_in_reading_order():
     assert torch.equal(last, masks.causal(8))
 
 
-def test_four_thousand_words_are_counted_with_one_strip_in_memory():
+def test_four_thousand_words_are_counted_without_looking_at_pairs():
     far = far_view.run((Rule.of("causal"),))
     assert far.pairs == 4096 * 4097 // 2
     assert far.blocks == (32 * 31 // 2, 32, 32 * 31 // 2)
-    assert far.largest_strip * 64 == far.square
+    assert not far.by_lot
+
+
+def test_keys_drawn_by_lot_are_counted_strip_by_strip():
+    far = far_view.run((Rule.of("random", keys=5, seed=3), Rule.of("window", "or", window=2)), length=256, tile=32)
+    assert far.by_lot
+    assert far.pairs == int(combined((Rule.of("random", keys=5, seed=3), Rule.of("window", "or", window=2)), 256).sum())
 
 
 def test_document_lengths_repeat_until_the_words_are_used_up():

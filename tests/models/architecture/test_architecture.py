@@ -48,7 +48,6 @@ MORE = {
     "gpt_neo": {"num_layers": 2, "attention_types": [[["global", "local"], 1]]},
     "helium": {"head_dim": 16},
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
-    "mamba2": {"num_heads": 8, "head_dim": 24},
     "openai-gpt": {"n_embd": 96, "n_layer": 3, "n_head": 6},
     "qwen2_vl_text": {"hidden_size": 768},
     "qwen2_5_vl_text": {"hidden_size": 768},
@@ -125,11 +124,17 @@ def test_what_a_config_switches_on_is_counted(fields):
     check(Architecture.from_config(config_of(**fields)))
 
 
-@pytest.mark.parametrize("model_type", ["minimax", "afmoe", "nemotron_h"])
+@pytest.mark.parametrize("model_type", ["minimax", "afmoe", "nemotron_h", "mamba"])
 def test_a_family_without_rules_is_measured_instead_of_guessed(model_type):
     arch = Architecture.from_config({"model_type": model_type})
     assert arch.measured
     check(arch, tokens=40)
+
+
+def test_the_states_of_layers_without_attention_are_measured():
+    layers = Architecture.from_config({"model_type": "mamba", "num_hidden_layers": 2}).layers
+    wide = 2 * 768  # expand * hidden_size: a convolution of 4 places in 16 bits, 16 numbers of state in 32
+    assert [(layer.kind, layer.fixed, layer.fixed_float32) for layer in layers] == [("linear", 4 * wide, 16 * wide)] * 2
 
 
 def test_a_kind_of_layer_without_rules_is_measured_and_named():

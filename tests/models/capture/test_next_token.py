@@ -3,9 +3,9 @@ import torch
 from torch.testing import assert_close
 
 from attnviz.core.message import Problem
-from attnviz.models.capture.next_token import guesses, masked_guesses, moved, probabilities, total_variation
+from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved
 from attnviz.models.capture.run import capture
-from tests.models.tiny import bert, llama, tokens
+from tests.models.tiny import llama, tokens
 
 
 def test_guesses_are_the_softmax_of_the_logits_best_first():
@@ -26,22 +26,13 @@ def test_temperature_and_top_k():
     assert [guess.token for guess in guesses(logits, 10, top_k=2)] == [1, 2]
 
 
-def test_a_masked_language_model_fills_each_mask():
-    ids = tokens(1)
-    ids[0, 2] = ids[0, 5] = 4
-    trace = capture(bert(), input_ids=ids, logits="all")
-    filled = masked_guesses(trace.logits[0], ids[0], mask_token=4, n=3)
-    assert list(filled) == [2, 5]
-    assert filled[5][0].token == trace.logits[0, 5].argmax()
-
-
 def test_what_moved_lists_the_likeliest_of_both():
     before, after = torch.tensor([3.0, 1.0, 0.0, -1.0]), torch.tensor([-1.0, 1.0, 0.0, 3.0])
     found = moved(before, after, 1)
     assert [item.token for item in found] == [0, 3]
     assert found[0].before == pytest.approx(found[1].after)
-    assert total_variation(before, before) == 0
-    assert total_variation(before, after) == pytest.approx(found[0].before - found[0].after)
+    assert probability_moved(before, before) == 0
+    assert probability_moved(before, after) == pytest.approx(found[0].before - found[0].after)
 
 
 @pytest.mark.parametrize("bad", [{"temperature": -1.0}, {"temperature": float("nan")}, {"top_k": 0}])
@@ -53,5 +44,3 @@ def test_what_cannot_be_asked_is_said(bad):
 def test_a_batch_is_refused_where_one_position_is_meant():
     with pytest.raises(Problem, match=r"one position's have shape \(V,\)"):
         guesses(torch.zeros(2, 3))
-    with pytest.raises(Problem, match=r"they must be \(Q, V\) and \(Q,\)"):
-        masked_guesses(torch.zeros(2, 3), torch.zeros(4, dtype=torch.long), 0)

@@ -13,7 +13,8 @@ from attnviz.core.attention import attend
 from attnviz.core.message import Problem
 from attnviz.experiments.masks import traps
 from attnviz.experiments.masks.traps import fill, floor_division, left_padding, meaning, unused_projections
-from attnviz.experiments.word_vectors import sentence, split
+from attnviz.experiments.word_vectors import sentence
+from attnviz.word_boundaries import split
 
 SENTENCE = sentence(split("the cat sat on the mat because it was tired"), seed=0)
 

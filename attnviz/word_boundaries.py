@@ -40,6 +40,21 @@ def words_of(text: str) -> list[int]:
     return numbers
 
 
+def split(text: str) -> tuple[str, ...]:
+    """Words as spaces separate them, punctuation and all; in scripts that write no spaces, character by character."""
+    words: list[str] = []
+    for chunk in text.split():
+        kinds = [_kind(character) for character in chunk]
+        alone = [_base(kinds, i) == "sign" for i in range(len(chunk))]  # a mark goes with what it sits on
+        for i, character in enumerate(chunk):
+            begins = i == 0 or (kinds[i] != "mark" and (alone[i] or alone[i - 1]))
+            if begins:
+                words.append(character)
+            else:
+                words[-1] += character
+    return tuple(words)
+
+
 def join_by_pieces(numbers: list[int], spans: list[tuple[int, int]]) -> list[int]:
     """The same numbering with words made one wherever a piece reaches over both, without gaps."""
     last = max(numbers, default=-1)
