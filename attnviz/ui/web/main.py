@@ -6,16 +6,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from attnviz.ui.building import building_choices as _building  # noqa: F401  # declare what the pages' links hold
-from attnviz.ui.explorer import explorer_choices as _explorer  # noqa: F401
-from attnviz.ui.home import home_choices as _home  # noqa: F401
-from attnviz.ui.masks import mask_choices as _masks  # noqa: F401
-from attnviz.ui.scaling import scaling_choices as _scaling  # noqa: F401
 from attnviz.ui.shared import follow, say_refusals
-from attnviz.ui.sharing import sharing_choices as _sharing  # noqa: F401
-from attnviz.ui.web import navigation
+from attnviz.ui.web import declared, navigation
 from attnviz.words import set_language_source
 
+assert declared.DECLARED  # links are read by what the pages declare
 set_language_source(lambda: st.context.locale)
 
 st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=220)
