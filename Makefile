@@ -1,13 +1,22 @@
 # make run    serve the app on port 8501 (installs what it needs the first time)
-# make check  everything that continuous integration runs
+# make dev    the same, and run it again whenever a file is saved
+# make serve  the same for strangers, from every address of this machine
+# make check  before every commit: minutes
+# make check-all  that and everything slow, as continuous integration runs it
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run check format lint types imports words test install install-dev chromium models clean
+.PHONY: run dev serve check format lint types imports words test install install-dev chromium models clean
 
 run: install models
 	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+dev: install models
+	$(BIN)/streamlit run app.py --server.port $(PORT) --server.fileWatcherType auto --server.runOnSave true
+
+serve: install models
+	ATTNVIZ_HOSTED=1 $(BIN)/streamlit run app.py --server.port $(PORT) --server.address 0.0.0.0
 
 install: .venv/installed
 

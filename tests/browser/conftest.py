@@ -51,10 +51,9 @@ class Server:
             port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
         self.log = log
-        options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
-        env = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+        env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", str(script), *options],
+            [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)],
             cwd=ROOT,
             env=env,
             stdout=log.open("w"),
