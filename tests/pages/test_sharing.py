@@ -1,6 +1,7 @@
 """The sharing page as a visitor drives it: every view, every model, pasted configs, bad shapes, snippets that run."""
 
 import contextlib
+import inspect
 import io
 import json
 from dataclasses import replace
@@ -162,7 +163,7 @@ def test_the_proof_lays_formula_and_measurement_side_by_side(visit):
 def test_a_mismatch_is_shown_and_not_hidden(visit, monkeypatch):
     from attnviz.ui.sharing import prove_panel
 
-    right = prove_panel._measured.__wrapped__
+    right = inspect.unwrap(prove_panel._measured)
 
     def wrong(*given):
         found = right(*given)

@@ -51,8 +51,8 @@ def test_long_sentences_go_a_few_heads_at_a_time(monkeypatch):
     for one, other in zip(whole, survey(trace, 4, "mean", ids, mask), strict=True):
         assert_close(one.thumbnails, other.thumbnails)
         assert_close(one.measures.induction, other.measures.induction, equal_nan=True)
-    for one, other in zip(small, thumbnails(trace, 4, mask=mask), strict=True):
-        assert_close(one, other)
+    for before, after in zip(small, thumbnails(trace, 4, mask=mask), strict=True):
+        assert_close(before, after)
 
 
 def test_thumbnails_of_another_mask_and_scale():
