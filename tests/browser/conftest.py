@@ -111,6 +111,19 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
+def until(holds: Callable[[], object], seconds: float = 20) -> None:
+    """Wait until `holds()` is true of a page, for what Playwright has no waiting of its own; fails after `seconds`."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"still not so after {seconds} seconds"
+        time.sleep(0.02)
+
+
+def answered(page: Any) -> None:
+    """Wait until the script that is running is through. What a click starts must be waited for by what it shows."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=60_000)
+
+
 class Watched:
     """What went wrong in the browser while a test ran."""
 
