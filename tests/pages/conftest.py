@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import words
 from scripts import words as script
+from tests.models.conftest import minilm
+
+__all__ = ["minilm"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,3 +62,11 @@ def everything_said_can_be_translated(sentences: set[str], monkeypatch: pytest.M
     monkeypatch.setattr(words, "_translations", lambda _language: Listening())
     yield
     assert not said - sentences, f"not in the template for translators: {said - sentences}"
+
+
+@pytest.fixture(autouse=True)
+def no_panel_fails(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """A panel that fails leaves a sentence and the rest of the page, so `page.exception` is empty: the log tells."""
+    yield
+    failed = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
+    assert not failed

@@ -59,11 +59,17 @@ def test_the_see_snippet_prints_what_the_page_shows(visit):
     assert "K/V bytes at 16 bits: 3072" in said  # 6 tokens, 4 heads of 32, K and V
 
 
-@pytest.mark.parametrize("text", ["", "word", "🙂 <b>$x$</b> **bold**", "x " * 300])
-def test_any_sentence_gets_a_picture_or_a_sentence(visit, text):
-    app = visit("sharing", **MINILM, h_text=text)
+@pytest.mark.parametrize("text", ["word", "🙂 <b>$x$</b> **bold**", "x " * 300])
+def test_any_sentence_is_shared(visit, minilm, text):
+    app = healthy(visit("sharing", **MINILM, h_text=text))
+    assert app.get("plotly_chart")
+    assert f"| 12 × {len(minilm.tokenizer(text).input_ids)} × 32 |" in spoken(app)
+
+
+def test_no_sentence_is_answered_in_a_sentence(visit):
+    app = visit("sharing", **MINILM, h_text="")
     assert not app.exception
-    assert app.get("plotly_chart") or app.error
+    assert "The sentence is empty" in app.error[0].value
 
 
 def test_a_layer_that_the_model_does_not_have_is_said(visit):
