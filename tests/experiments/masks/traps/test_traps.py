@@ -16,7 +16,7 @@ from attnviz.experiments.masks import traps
 from attnviz.experiments.masks.traps import fill, floor_division, left_padding, meaning, unused_projections
 from attnviz.experiments.word_vectors import sentence, split
 
-README = Path(__file__).parents[3] / "README.md"
+README = Path(__file__).parents[4] / "README.md"
 SENTENCE = sentence(split("the cat sat on the mat because it was tired"), seed=0)
 
 #: What the right code must equal, by means that the trap does not use: attend() on the same scores.
