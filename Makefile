@@ -1,13 +1,22 @@
 # make run    serve the app on port 8501 (installs what it needs the first time)
-# make check  everything that continuous integration runs
+# make dev    the same, and run it again whenever a file is saved
+# make serve  the same for strangers, from every address of this machine
+# make check  before every commit: minutes
+# make check-all  that and everything slow, as continuous integration runs it
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run check format lint types imports words test install install-dev chromium models clean
+.PHONY: run dev serve check check-all format lint types imports words test test-all install install-dev chromium models clean
 
 run: install models
 	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+dev: install models
+	$(BIN)/streamlit run app.py --server.port $(PORT) --server.fileWatcherType auto --server.runOnSave true
+
+serve: install models
+	ATTNVIZ_HOSTED=1 $(BIN)/streamlit run app.py --server.port $(PORT) --server.address 0.0.0.0
 
 install: .venv/installed
 
@@ -31,7 +40,11 @@ models: install
 chromium:
 	@sh scripts/chromium.sh
 
-check: install-dev chromium format lint types imports words test
+STATIC := install-dev chromium format lint types imports words
+
+check: $(STATIC) test
+
+check-all: $(STATIC) test-all
 
 format: install-dev
 	$(BIN)/ruff format --check .
@@ -49,9 +62,17 @@ imports: install-dev
 words: install-dev
 	$(BIN)/python scripts/words.py --check
 
+# Two processes share the two cores that a small machine has. A browser's tests need several processes each, so they
+# have the machine to themselves. Whatever the folders hold is collected: tests/conftest.py sees to it.
+PYTEST := $(BIN)/python -m pytest
+
 test: install-dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser
-	$(BIN)/python -m pytest tests/browser
+	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser -m "not slow"
+	$(PYTEST) tests/browser -m "not slow"
+
+test-all: install-dev
+	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser
+	$(PYTEST) tests/browser
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -159,10 +159,10 @@ def theirs(browser_of: Any, run: ModelRun, tokens: int, picks: int, folder: Path
             if tokens > 1000:
                 found[name] = rival.Shown(rival.guessed(view, layers, labels, path), why="not tried, see 200 tokens")
                 continue
-            nbytes = rival.write(view, layers, labels, path)  # type: ignore[arg-type]
+            nbytes = rival.write(view, layers, labels, path)
             with chromium(browser_of) as browser:
                 which = [n % (9 * len(layers) if view == "model_view" else 9) for n in range(7, 7 + picks)]
-                found[name] = rival.opened(browser, f"{url}/{path.name}", view, nbytes, which)  # type: ignore[arg-type]
+                found[name] = rival.opened(browser, f"{url}/{path.name}", view, nbytes, which)
             path.unlink()
     return found
 

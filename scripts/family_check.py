@@ -67,33 +67,42 @@ def check(model_class: type[PreTrainedModel], config: PreTrainedConfig, inputs: 
     return compare(list(trace.layers), wanted)
 
 
-def attentions(output: Any) -> Iterator[Tensor]:
-    """Every attention matrix an output holds, wherever it keeps them."""
+def attentions(output: Any) -> Iterator[list[Tensor]]:
+    """The attention matrices that an output holds, wherever it keeps them: a list for each stack, in its own order."""
     values = output.items() if hasattr(output, "items") else ()
     for name, value in values:
         if name.endswith("attentions") and isinstance(value, tuple | list):
-            yield from (entry for entry in value if isinstance(entry, Tensor) and entry.dim() == 4)
+            yield [entry for entry in value if isinstance(entry, Tensor) and entry.dim() == 4]
         elif hasattr(value, "items"):
             yield from attentions(value)
 
 
-def compare(layers: list[RecordedLayer], wanted: list[Tensor], tolerance: float = 1e-5) -> Verdict:
-    """Pair every matrix of the eager path with the layer that is nearest to it, each used once."""
+def compare(layers: list[RecordedLayer], wanted: list[list[Tensor]], tolerance: float = 1e-5) -> Verdict:
+    """Pair every matrix of the eager path with the layer that is nearest to it, each used once.
+
+    Which stack a layer belongs to is the model's own secret, so the nearest is looked for; but within a stack the
+    layers must come in the order in which the eager path reports them.
+    """
     verdict = Verdict(sum(layer.exact for layer in layers), sum(not layer.exact for layer in layers))
-    free = list(layers)
-    for matrix in wanted:
-        distances = [
-            (difference(layer, matrix), n) for n, layer in enumerate(free) if layer.shape == tuple(matrix.shape)
-        ]
-        if not distances:
-            verdict.missing += 1
-            continue
-        error, n = min(distances)
-        layer = free.pop(n)
-        verdict.compared += 1
-        verdict.error = max(verdict.error, error)
-        if not error < tolerance:
-            verdict.strange.append(f"{layer.name} off by {error:.2g}")
+    free = dict(enumerate(layers))
+    for stack in wanted:
+        last = -1
+        for matrix in stack:
+            distances = [
+                (difference(layer, matrix), n) for n, layer in free.items() if layer.shape == tuple(matrix.shape)
+            ]
+            if not distances:
+                verdict.missing += 1
+                continue
+            error, n = min(distances)
+            layer = free.pop(n)
+            verdict.compared += 1
+            verdict.error = max(verdict.error, error)
+            if not error < tolerance:
+                verdict.strange.append(f"{layer.name} off by {error:.2g}")
+            elif n < last:
+                verdict.strange.append(f"{layer.name} stands before {layers[last].name}, which comes first")
+            last = max(last, n)
     for layer in layers:
         verdict.features |= features(layer)
     return verdict

@@ -1,14 +1,21 @@
 """The sentences of attnviz: collect them for translators, and find those that were missed.
 
-python scripts/words.py            write attnviz/locale/attnviz.pot
-python scripts/words.py --check    fail on text that a visitor sees and `_()` does not
+python scripts/words.py            write attnviz/locale/attnviz.pot, the template that a translation starts from
+python scripts/words.py --check    write it too; fail on text that a visitor sees and `_()` does not, and on a sentence
+                                   that is missing from the template
+
+The template is made from the code whenever it is wanted, so it is no part of the repository and of the wheel.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+
+from babel.messages import extract, pofile
+from babel.messages.catalog import Catalog
 
 ROOT = Path(__file__).parents[1]
 POT = ROOT / "attnviz" / "locale" / "attnviz.pot"
@@ -27,7 +34,9 @@ KEYWORDS = {
 }  # fmt: skip
 # Modules whose `title=`-like keywords are words on a figure.
 SPEAKING_FOLDERS = ("pages", "attnviz/ui", "attnviz/figures")
-WRAPPERS = {"_", "ngettext", "N_", "say", "Message", "Problem"}
+FOLDERS = ("attnviz", "pages")  #: where the app's own sentences are
+MARKS = {"_", "N_", "ngettext", "Message", "Problem"}  #: calls whose first argument is looked up in a translation
+WRAPPERS = MARKS | {"say"}
 
 
 def is_words(text: str) -> bool:
@@ -36,7 +45,7 @@ def is_words(text: str) -> bool:
     return any(c.isalpha() for c in stripped) and (" " in stripped or stripped[:1].isupper())
 
 
-def unmarked(node: ast.AST) -> list[ast.AST]:
+def unmarked(node: ast.AST) -> list[ast.Constant]:
     """Strings inside `node` that no wrapper marks."""
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -76,13 +85,10 @@ def missed(path: Path) -> list[str]:
 
 
 def collect() -> int:
-    """Write the template that translators start from."""
-    from babel.messages import extract, pofile
-    from babel.messages.catalog import Catalog
-
+    """Write the template that translators start from; returns how many sentences it has."""
     catalog = Catalog(project="attnviz", version="0.1", charset="utf-8")
-    keywords = {"_": None, "N_": None, "Message": None, "Problem": None, "ngettext": (1, 2)}
-    for folder in ("attnviz", "pages"):
+    keywords = {name: (1, 2) if name == "ngettext" else None for name in MARKS | problems(sources())}
+    for folder in FOLDERS:
         for name, line, message, comments, context in extract.extract_from_dir(str(ROOT / folder), keywords=keywords):
             catalog.add(message, None, [(f"{folder}/{name}", line)], auto_comments=comments, context=context)
     POT.parent.mkdir(exist_ok=True)
@@ -91,14 +97,64 @@ def collect() -> int:
     return len(catalog)
 
 
+def sources() -> list[Path]:
+    """Every file of the app's own code."""
+    return [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+
+
+def problems(files: list[Path]) -> set[str]:
+    """Names of the classes that derive from Problem, and so carry a sentence: `class UnknownLayer(Problem)`."""
+    classes = [n for path in files for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.ClassDef)]
+    found = {"Problem"}
+    while more := {c.name for c in classes for base in c.bases if _name(base) in found} - found:
+        found |= more
+    return found - {"Problem"}
+
+
+def template() -> set[str]:
+    """What the template on the disk holds; plurals count as sentences of their own."""
+    with POT.open("rb") as file:
+        catalog = pofile.read_po(file)
+    ids = (message.id if isinstance(message.id, tuple | list) else (message.id,) for message in catalog if message.id)
+    return {text for each in ids for text in each}
+
+
+def not_in_template(files: list[Path]) -> list[str]:
+    """Marked sentences that the template lacks. Found by reading the syntax tree, where Babel reads tokens."""
+    held, marks = template(), MARKS | problems(files)
+    found: list[str] = []
+    for path in files:
+        for call in (n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Call)):
+            if (name := _name(call.func)) not in marks:
+                continue
+            first = [
+                *call.args[: 2 if name == "ngettext" else 1],
+                *(k.value for k in call.keywords if k.arg == "template"),
+            ]
+            found.extend(f"{path}:{call.lineno}: missing from the template: {text}" for text in texts(first) - held)
+    return found
+
+
+def texts(nodes: Iterable[ast.AST]) -> set[str]:
+    """Every string in these expressions, on either side of an `if` too; an f-string can never be looked up."""
+    inside = [child for node in nodes for child in ast.walk(node)]
+    pieces = {id(value) for node in inside if isinstance(node, ast.JoinedStr) for value in node.values}
+    whole = {
+        n.value for n in inside if isinstance(n, ast.Constant) and isinstance(n.value, str) and id(n) not in pieces
+    }
+    return whole | {ast.unparse(node) for node in inside if isinstance(node, ast.JoinedStr)}
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
 def check() -> int:
     """How many sentences were missed; each is printed."""
-    files = [p for folder in SPEAKING_FOLDERS for p in sorted((ROOT / folder).rglob("*.py"))]
-    found = [line for path in files for line in missed(path)]
-    print(
-        "\n".join(str(Path(line).relative_to(ROOT) if line.startswith("/") else line) for line in found)
-        or "words: all marked"
-    )
+    speaking = [path for folder in SPEAKING_FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    number = collect()
+    found = [line for path in speaking for line in missed(path)] + not_in_template(sources())
+    print("\n".join(line.removeprefix(f"{ROOT}/") for line in found) or f"words: all {number} sentences are marked")
     return len(found)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -47,16 +48,75 @@ def test_what_is_marked_or_is_no_sentence_is_left_alone(tmp_path: Path, line: st
     assert script.missed(file) == []
 
 
-def test_nothing_was_missed_in_the_app(capsys: pytest.CaptureFixture[str]):
+def test_nothing_was_missed_in_the_app(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(script, "POT", tmp_path / "attnviz.pot")
     assert script.check() == 0, capsys.readouterr().out
 
 
-def test_the_template_for_translators_holds_pages_figures_and_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture
+def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small app of one file, and its template."""
+    folder = tmp_path / "attnviz"
+    folder.mkdir()
+    monkeypatch.setattr(script, "ROOT", tmp_path)
     monkeypatch.setattr(script, "POT", tmp_path / "attnviz.pot")
-    assert script.collect() > 200
-    text = (tmp_path / "attnviz.pot").read_text()
-    for sentence in ("Explore attention", "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}", "masked"):
-        assert sentence in text
+    return folder / "page.py"
+
+
+ALL_KINDS = """
+class Odd(Problem): ...
+class Odder(Odd): ...
+say(_("a title")); ROWS = [N_("a row")]
+raise Problem("a problem {n}", n=1)
+raise Odd("an odd problem")
+raise Odder("an odder problem")
+Message("a message"); words.Message("far away")
+ngettext("{n} head", "{n} heads", n)
+_("one line "
+  "and the next")
+"""
+SENTENCES = {
+    "a title", "a row", "a problem {n}", "an odd problem", "an odder problem", "a message", "far away",
+    "{n} head", "{n} heads", "one line and the next",
+}  # fmt: skip
+
+
+def test_the_template_for_translators_holds_every_kind_of_sentence(app: Path):
+    app.write_text(ALL_KINDS)
+    script.collect()
+    assert script.template() == SENTENCES
+    assert script.not_in_template([app]) == []
+
+
+@pytest.mark.parametrize("sentence", sorted(SENTENCES))
+def test_a_sentence_that_the_template_lacks_is_found(app: Path, monkeypatch: pytest.MonkeyPatch, sentence: str):
+    app.write_text(ALL_KINDS)
+    monkeypatch.setattr(script, "template", lambda: SENTENCES - {sentence})
+    assert [line.rpartition("template: ")[2] for line in script.not_in_template([app])] == [sentence]
+
+
+@pytest.mark.parametrize(
+    "line", ['_(f"{n} heads")', '_("heads" if many else f"{one} head")', 'Message(template=f"{n}")']
+)
+def test_a_sentence_glued_together_before_it_is_looked_up_is_found(app: Path, line: str):
+    app.write_text(line)
+    script.collect()
+    assert len(script.not_in_template([app])) == 1
+
+
+def test_the_apps_own_template_is_made_from_the_code_and_kept_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(script, "POT", tmp_path / "attnviz.pot")
+    script.collect()
+    assert {
+        "Explore attention",
+        "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
+        "layer type {name} is not known here",
+        "Arrow keys move, Enter shows the head large.",  # said by a canvas: Python hands it its words
+    } <= script.template()
+    kept = subprocess.run(["git", "ls-files", "*.pot"], cwd=script.ROOT, capture_output=True, text=True, check=False)
+    assert kept.stdout == ""
 
 
 def test_a_message_is_said_in_the_language_of_whoever_asks(monkeypatch: pytest.MonkeyPatch):

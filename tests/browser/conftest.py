@@ -51,10 +51,9 @@ class Server:
             port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{port}"
         self.log = log
-        options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"]
-        env = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+        env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", str(script), *options],
+            [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)],
             cwd=ROOT,
             env=env,
             stdout=log.open("w"),
@@ -110,6 +109,19 @@ def browser() -> Iterator[Any]:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield chromium
         chromium.close()
+
+
+def until(holds: Callable[[], object], seconds: float = 20) -> None:
+    """Wait until `holds()` is true of a page, for what Playwright has no waiting of its own; fails after `seconds`."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"still not so after {seconds} seconds"
+        time.sleep(0.02)
+
+
+def answered(page: Any) -> None:
+    """Wait until the script that is running is through. What a click starts must be waited for by what it shows."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=60_000)
 
 
 class Watched:

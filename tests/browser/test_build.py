@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from attnviz.experiments.building.attention_by_hand import run
 from attnviz.experiments.building.inputs import Config
+from tests.browser.conftest import answered
 
 Open = Callable[..., Any]
 
@@ -72,7 +74,7 @@ def test_arrow_keys_move_over_the_numbers(open_build: Open) -> None:
         page.keyboard.press(key)
         assert page.locator(".tb-lit").get_attribute("data-at") == place
     page.wait_for_url("**b_at=*")
-    page.wait_for_timeout(700)
+    answered(page)
     assert page.locator(".tb-lit").get_attribute("data-at") == "2,1,3"
     page.keyboard.press("ArrowLeft")  # the focus outlived Python's answer
     assert page.locator(".tb-lit").get_attribute("data-at") == "2,1,2"
@@ -114,7 +116,7 @@ def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(open_buil
     editor = page.locator("#portal input")
     editor.wait_for()
     editor.fill("9")  # at once: Streamlit's editor rewrites a number while it is being typed
-    page.wait_for_timeout(200)
+    expect(editor).to_have_value("9")
     page.keyboard.press("Enter")
     page.get_by_text("1 cell typed in by you", exact=False).first.wait_for()
     page.wait_for_url("**b_at=*")

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import answered, until
 
 Open = Callable[..., Any]
 
@@ -22,17 +25,11 @@ def explore(server_url: str, new_page: Open) -> Open:
         page = new_page(**options)
         page.goto(f"{server_url}/explore{query}")
         page.get_by_test_id("heatmap").first.wait_for(timeout=60_000)
-        settle(page)
+        answered(page)
+        expect(page.get_by_test_id("overview")).to_have_attribute("data-tiles", re.compile(r"\d"))
         return page
 
     return opened
-
-
-def settle(page: Any) -> None:
-    """Wait until the script has run and what it sent is painted."""
-    page.wait_for_timeout(150)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=60_000)
-    page.wait_for_timeout(250)
 
 
 def title(page: Any) -> str:
@@ -63,40 +60,37 @@ def type_sentence(page: Any, text: str) -> None:
     area = page.get_by_label("Sentence", exact=True)
     area.fill(text)
     area.press("Control+Enter")
-    settle(page)
+    chips = page.get_by_role("option")
+    until(lambda: set("".join(chips.all_text_contents())) - set("↵⏎⇥␣") == set(text) - {" "}, seconds=60)
+    answered(page)
 
 
 def test_typing_changes_the_picture(explore: Open) -> None:
     page = explore()
     before = picture(page)
     type_sentence(page, "A cat sat on the mat because it was tired")
-    page.get_by_role("option").filter(has_text="mat").first.wait_for()
-    assert picture(page) != before
-    assert "text=A" in page.url
+    until(lambda: picture(page) != before)
+    page.wait_for_url("**text=A*")
 
 
 def test_clicking_a_tile_shows_that_head_and_the_link_says_so(explore: Open) -> None:
     page = explore()
     page.mouse.click(*tile(page, 2 * 9 + 4))
     page.locator(".av-title", has_text="Layer 2, head 4").wait_for()
-    settle(page)
-    assert "at=2.4" in page.url
+    page.wait_for_url("**at=2.4*")
 
 
 def test_a_link_reopened_elsewhere_gives_the_same_picture(explore: Open) -> None:
     page = explore("?at=11.6")
     type_sentence(page, "One two three one two three one two")
     page.mouse.click(*cell(page, 6, 4, 8))
-    settle(page)
     page.wait_for_function("location.search.includes('c=')")
     page.mouse.move(5, 5)
-    page.wait_for_timeout(200)
     again = explore(page.url.split("/explore")[1])
     again.mouse.move(5, 5)
-    again.wait_for_timeout(200)
     assert title(again) == title(page)
-    assert again.get_by_test_id("readout").first.text_content() == page.get_by_test_id("readout").first.text_content()
-    assert picture(again) == picture(page)
+    expect(again.get_by_test_id("readout").first).to_have_text(page.get_by_test_id("readout").first.text_content())
+    until(lambda: picture(again) == picture(page))
 
 
 def test_what_if_in_a_link_is_computed_again(explore: Open) -> None:
@@ -127,9 +121,8 @@ def test_a_likely_token_is_appended_shown_and_pinned(explore: Open) -> None:
 def test_hover_reads_four_digits_and_escape_lets_go_of_pins(explore: Open) -> None:
     page = explore()
     page.mouse.move(*cell(page, 8, 1, 13))
-    page.wait_for_timeout(100)
     readout = page.get_by_test_id("readout").first
-    assert re.search(r"it \(8\) → animal \(1\): 0\.7\d{3}", readout.text_content())
+    expect(readout).to_have_text(re.compile(r"it \(8\) → animal \(1\): 0\.7\d{3}"))
     page.mouse.click(*cell(page, 8, 1, 13))
     page.wait_for_function("location.search.includes('c=')")
     page.keyboard.press("Escape")
@@ -144,7 +137,8 @@ def test_back_takes_the_last_change_away_and_no_other(explore: Open) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("button", name=re.compile("previous token")).first.click()
     page.locator(".av-title", has_text="Layer 16, head 0").first.wait_for()
-    settle(page)
+    page.wait_for_url("**at=16.0*")
+    answered(page)
     page.go_back()
     page.locator(".av-title", has_text="Layer 13, head 8").first.wait_for()
     page.get_by_text("Hidden: animal").first.wait_for()
@@ -228,23 +222,19 @@ def test_a_thousand_tokens_can_be_zoomed(explore: Open) -> None:
     page.keyboard.down("Control")
     page.mouse.wheel(0, -600)
     page.keyboard.up("Control")
-    page.wait_for_timeout(200)
-    assert float(stage.get_attribute("data-zoom").split(",")[0]) != before
+    until(lambda: float(stage.get_attribute("data-zoom").split(",")[0]) != before)
 
 
 def test_a_head_is_fetched_and_drawn_before_the_script_answers(explore: Open) -> None:
     page = explore()
-    fetched = []
-    page.on("response", lambda answer: fetched.append((answer.url, answer.status)))
-    page.mouse.move(*tile(page, 7 * 9 + 1))
-    page.wait_for_timeout(600)
-    assert [status for url, status in fetched if url.endswith("/7.1")] == [200]
-    before = title(page)
+    with page.expect_response(lambda answer: answer.url.endswith("/7.1")) as fetched:
+        page.mouse.move(*tile(page, 7 * 9 + 1))
+    assert fetched.value.status == 200
+    fetched.value.finished()
     page.mouse.down()
     page.mouse.up()
-    page.wait_for_timeout(40)
-    assert before != title(page), "drawn from what was fetched"
+    page.locator(".av-title", has_text="Layer 7, head 1").wait_for()
+    assert "at=7.1" not in page.url, "drawn from what was fetched, before Python answered"
+    page.wait_for_url("**at=7.1*")
+    answered(page)
     assert title(page).startswith("Layer 7, head 1")
-    settle(page)
-    assert title(page).startswith("Layer 7, head 1")
-    assert "at=7.1" in page.url

@@ -11,6 +11,7 @@ import pytest
 from attnviz.experiments.scaling import growing_width
 from attnviz.experiments.scaling.alternatives import ALTERNATIVES, CHOICES
 from attnviz.ui.scaling.names import alternative_names
+from tests.browser.conftest import answered
 
 Open = Callable[..., Any]
 
@@ -55,7 +56,7 @@ def test_the_bars_show_pythons_numbers_and_move_without_asking_it(new_page: Open
     row = growing_width.run(growing_width.Config())
     assert facts(page)[0] == f"{row.raw.largest:.1%}"
     assert facts(page)[3] == f"{row.scaled.largest:.1%}"
-    page.wait_for_timeout(500)
+    answered(page)
     before = len(sent)
     assert before, "the page spoke to Python when it opened"
     grid = growing_width.film_grid(16)
@@ -63,9 +64,11 @@ def test_the_bars_show_pythons_numbers_and_move_without_asking_it(new_page: Open
         move(page, "d_k", grid.index(d_k), let_go=False)
         there = growing_width.run(growing_width.Config(d_k))
         assert facts(page)[3] == f"{there.scaled.largest:.1%}"
-    page.wait_for_timeout(300)
     assert len(sent) == before
     assert page.get_by_text(re.compile("At d_k = 64 the raw row")).is_visible(), "Python has not heard of it yet"
+    move(page, "d_k", grid.index(1024), let_go=True)
+    page.get_by_text(re.compile("At d_k = 1024 the raw row")).wait_for()
+    assert len(sent) == before + 1, "only the last move was sent"
 
 
 def test_letting_go_tells_python_and_the_link(open_scaling: Open) -> None:
@@ -124,9 +127,15 @@ def test_a_training_can_be_stopped_and_what_it_had_stays(new_page: Open, server_
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(open_scaling: Open) -> None:
     page = open_scaling(width=390, height=844, dark=True)
-    for section in ("2 Softmax saturates", "3 Gradients vanish", "5 Alternatives", "7 Softmax itself"):
+    for name, section in (
+        ("saturation", "2 Softmax saturates"),
+        ("gradient", "3 Gradients vanish"),
+        ("alternatives", "5 Alternatives"),
+        ("softmax", "7 Softmax itself"),
+    ):
         page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
-        page.wait_for_timeout(1500)
+        page.wait_for_url(f"**s_section={name}*")
+        answered(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         wide = page.locator('[data-testid="stMain"]').evaluate("node => node.scrollWidth - node.clientWidth")
         assert wide <= 0, section

@@ -43,7 +43,11 @@ def like(theirs: nn.Module, *, order: Any, activation: Any, cross: bool = False)
             nn.init.normal_(part.weight)
             nn.init.normal_(part.bias)
     copy_attention(ours.attention, theirs.self_attn)
-    names = [(ours.ffn.up_proj, "linear1"), (ours.ffn.down_proj, "linear2"), (ours.attention_norm, "norm1")]
+    names: list[tuple[Any, str]] = [
+        (ours.ffn.up_proj, "linear1"),
+        (ours.ffn.down_proj, "linear2"),
+        (ours.attention_norm, "norm1"),
+    ]
     if ours.cross is not None and ours.cross_norm is not None:
         copy_attention(ours.cross, theirs.multihead_attn)
         names += [(ours.cross_norm, "norm2"), (ours.ffn_norm, "norm3")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 from transformers import BertConfig, BertForMaskedLM, LlamaConfig, LlamaForCausalLM, PreTrainedModel
@@ -51,7 +53,7 @@ def padded(side: str, batch: int = 2, length: int = 7, missing: int = 3) -> Tens
     return mask
 
 
-def eager(model: PreTrainedModel, **inputs: object) -> object:
+def eager(model: PreTrainedModel, **inputs: object) -> Any:
     """What the model itself reports on its plain path."""
     before = model.config._attn_implementation
     model.set_attn_implementation("eager")

@@ -226,13 +226,8 @@ def test_seven_controls_stand_above_the_strip() -> None:
 FIRST = {"b_text", "b_kind", "b_h", "b_mask", "b_pos"}
 
 
-def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine() -> None:
-    from attnviz.models.loading import locate
-
-    ready = [s for s in locate.availabilities() if s.ready and s.entry.kind == "encoder"]
-    if not ready:
-        pytest.skip("no encoder on this machine")
-    app = opened(b_vectors=ready[0].entry.id, b_step="embed")
+def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine(minilm: Any) -> None:
+    app = opened(b_vectors=minilm.entry.id, b_step="embed")
     assert healthy(app)
     assert any("trained" in m.value for m in app.markdown)
 

@@ -100,11 +100,22 @@ def test_a_very_long_text_is_cut_and_says_where(visit):
     assert any("Cut at" in i.value for i in page.info)
 
 
-@pytest.mark.parametrize("panel", ["stages", "what_if", "next", "average", "beside"])
-def test_each_panel_opens_and_computes(visit, panel):
+@pytest.mark.parametrize(
+    "panel, words",
+    [
+        ("stages", "how “it” comes to give 0.7496 to “animal”"),
+        ("what_if", "what changes is shown here at once"),
+        ("next", "comes next with"),
+        ("average", "On average “it” gives"),
+        ("beside", "“it” gives 45% to “The”"),
+    ],
+)
+def test_each_panel_opens_and_computes(visit, opened, panel, words):
     page = visit("explore", **{f"open_{panel}": "true"})
     assert not page.exception
     assert not page.error
+    assert words in said(page)
+    assert words not in said(opened)
 
 
 def test_what_if_shows_before_after_and_difference(visit):

@@ -65,6 +65,7 @@ def test_a_canvas_of_the_wrong_kind_changes_nothing(visit, held):
     page = visit("explore", c=link_pack.pack(held), mask="painted", **OPEN)
     assert not page.exception
     assert not page.error
+    assert "“it” gives 75% to “animal”" in said(page)
 
 
 def test_a_mask_painted_for_another_sentence_gives_way_to_the_models_own_and_says_so(visit):
@@ -95,6 +96,9 @@ def test_every_panel_takes_any_text(visit, text):
     page = visit("explore", text=text, mask="none", **OPEN)
     assert not page.exception
     assert not page.error
+    assert page.text_area(key="text").value == text
+    assert "The arithmetic of one cell" in said(page)
+    assert "<img" not in said(page)
 
 
 @pytest.mark.parametrize("part", ["all", "second to first"])

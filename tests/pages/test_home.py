@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from attnviz.ui.shared.page_files import PAGES_DIR
@@ -27,7 +29,11 @@ def test_the_switches_and_the_sentence_change_the_numbers(visit):
     assert [m.value for m in page.markdown] != before
     page.text_input(key="sentence").set_value("A cat sat").run()
     assert not page.exception
-    assert any("cat" in m.value or "A" in m.value for m in page.markdown)
+    said = " ".join(m.value for m in page.markdown)
+    looking, *seen = re.findall(r"“(\w+)”", said)
+    assert seen
+    assert {looking, *seen} <= {"A", "cat", "sat"}
+    assert "animal" not in said
 
 
 @pytest.mark.parametrize("text", ["", "   "])

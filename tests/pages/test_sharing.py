@@ -1,6 +1,7 @@
 """The sharing page as a visitor drives it: every view, every model, pasted configs, bad shapes, snippets that run."""
 
 import contextlib
+import inspect
 import io
 import json
 from dataclasses import replace
@@ -58,11 +59,17 @@ def test_the_see_snippet_prints_what_the_page_shows(visit):
     assert "K/V bytes at 16 bits: 3072" in said  # 6 tokens, 4 heads of 32, K and V
 
 
-@pytest.mark.parametrize("text", ["", "word", "🙂 <b>$x$</b> **bold**", "x " * 300])
-def test_any_sentence_gets_a_picture_or_a_sentence(visit, text):
-    app = visit("sharing", **MINILM, h_text=text)
+@pytest.mark.parametrize("text", ["word", "🙂 <b>$x$</b> **bold**", "x " * 300])
+def test_any_sentence_is_shared(visit, minilm, text):
+    app = healthy(visit("sharing", **MINILM, h_text=text))
+    assert app.get("plotly_chart")
+    assert f"| 12 × {len(minilm.tokenizer(text).input_ids)} × 32 |" in spoken(app)
+
+
+def test_no_sentence_is_answered_in_a_sentence(visit):
+    app = visit("sharing", **MINILM, h_text="")
     assert not app.exception
-    assert app.get("plotly_chart") or app.error
+    assert "The sentence is empty" in app.error[0].value
 
 
 def test_a_layer_that_the_model_does_not_have_is_said(visit):
@@ -162,7 +169,7 @@ def test_the_proof_lays_formula_and_measurement_side_by_side(visit):
 def test_a_mismatch_is_shown_and_not_hidden(visit, monkeypatch):
     from attnviz.ui.sharing import prove_panel
 
-    right = prove_panel._measured.__wrapped__
+    right = inspect.unwrap(prove_panel._measured)
 
     def wrong(*given):
         found = right(*given)

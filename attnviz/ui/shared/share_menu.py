@@ -23,7 +23,7 @@ def share_menu() -> None:
         address = link_state.address()
         if address:
             st.caption(_("This link opens the view as it is now."))
-            st.code(address, language=None, wrap_lines=True, height=120)
+            st.code(address, language=None, wrap_lines=True)
         problem = link_state.too_large()
         if problem is not None:
             show_problem(problem)

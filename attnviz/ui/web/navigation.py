@@ -85,13 +85,13 @@ def pages() -> dict[str, list[Any]]:
 
 def menu() -> None:
     """The pages in the sidebar; each link opens its page as it was left, in this tab or in another."""
-    with st.sidebar, st.container(gap=None, key="menu"):
-        group = None
-        for row in ROWS:
-            if row.group != group:
-                group = row.group
+    with st.sidebar:
+        for group in dict.fromkeys(row.group for row in ROWS):
+            with st.container(gap=None):
                 st.caption(_(group))
-            _link(row, _(row.title))
+                for row in ROWS:
+                    if row.group == group:
+                        _link(row, _(row.title))
 
 
 def cards() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from streamlit.config import get_option
 
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.ui.canvas import ahead
+from attnviz.ui.web.address import announcement
 
 log = logging.getLogger("attnviz")
 
@@ -46,7 +48,8 @@ def warm() -> None:
 async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """Warm up beside the server's start, not before it."""
     task = asyncio.create_task(asyncio.to_thread(_warm_or_say_why))
-    log.warning("attnviz is at http://localhost:%s", get_option("server.port"))
+    hosted = os.environ.get("ATTNVIZ_HOSTED", "0") != "0"  # a value that makes no sense is told to visitors, not here
+    log.warning(announcement(get_option("server.address"), get_option("server.port"), hosted))
     yield {}
     task.cancel()
 

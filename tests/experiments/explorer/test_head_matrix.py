@@ -99,7 +99,9 @@ def test_measures_follow_their_definitions(decoded):
 
 
 def test_who_stands_out_really_does(decoded):
-    for message, (layer, head) in measured(decoded.stacks[0]).standouts():
+    found = list(measured(decoded.stacks[0]).standouts())
+    assert found
+    for message, (layer, head) in found:
         assert message.params["value"] >= 0.5
         assert f"Layer {layer} head {head}" in str(message)
 

@@ -98,7 +98,13 @@ def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_the_fo
     check(arch, encoder_tokens=WHISPER_POSITIONS if model_type == "whisper" else 5)
 
 
-@pytest.mark.parametrize("name", sorted(all_presets()))
+#: Models of many layers, whose families have a smaller member below or among the small models above.
+LARGE = {"qwen3-next-80b-a3b", "llama-3.1-405b", "llama-3.1-70b", "llama-2-70b", "qwen3-32b"}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in sorted(all_presets())]
+)
 def test_every_published_model_at_full_size_has_the_parameters_and_cache_the_formulas_say(name):
     check(Architecture.preset(name), encoder_tokens=WHISPER_POSITIONS if "whisper" in name else 5)
 
@@ -124,7 +130,10 @@ def test_what_a_config_switches_on_is_counted(fields):
     check(Architecture.from_config(config_of(**fields)))
 
 
-@pytest.mark.parametrize("model_type", ["minimax", "afmoe", "nemotron_h", "mamba"])
+@pytest.mark.parametrize(
+    "model_type",
+    ["nemotron_h", *(pytest.param(name, marks=pytest.mark.slow) for name in ("minimax", "afmoe", "mamba"))],
+)
 def test_a_family_without_rules_is_measured_instead_of_guessed(model_type):
     arch = Architecture.from_config({"model_type": model_type})
     assert arch.measured

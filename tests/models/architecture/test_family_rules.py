@@ -4,6 +4,7 @@ docs/families.md is the same comparison over every family there is, made by scri
 """
 
 import copy
+import itertools
 
 import pytest
 import torch
@@ -87,6 +88,28 @@ def test_every_weight_is_that_of_the_eager_path(name, side):
     assert verdict.missing == verdict.reported == 0
     assert verdict.compared == verdict.exact >= 2
     assert EXACT[name] <= verdict.features
+
+
+@pytest.mark.parametrize("name", ["llama", "t5", "vit"])
+def test_layers_in_another_order_are_noticed(name):
+    model_class, config = small(name)
+    inputs = text(config) if name in EXACT else next(inputs_for(config, model_class))
+    model = build(model_class, config)
+    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain.load_state_dict(model.state_dict())
+    with torch.no_grad():
+        wanted = list(attentions(plain(**inputs, output_attentions=True)))
+    layers = list(capture(model, logits=None, **inputs).layers)
+    assert compare(layers, wanted).good
+    first, second = next(
+        (a, b)
+        for a, b in itertools.combinations(range(len(layers)), 2)
+        if (layers[a].stack, layers[a].kind, layers[a].shape) == (layers[b].stack, layers[b].kind, layers[b].shape)
+    )
+    layers[first], layers[second] = layers[second], layers[first]
+    swapped = compare(layers, wanted)
+    assert not swapped.good
+    assert "which comes first" in swapped.strange[0]
 
 
 @pytest.mark.parametrize("name", VISION)

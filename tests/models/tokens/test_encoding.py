@@ -90,7 +90,8 @@ def test_what_the_pieces_spell_together_is_what_the_tokenizer_decodes(models, sm
         ids = each.tokenizer(text, add_special_tokens=False).input_ids
         spelled = b"".join(spell(piece) for piece in each.tokenizer.convert_ids_to_tokens(ids)).decode()
         assert spelled.removeprefix(" " if each is models["Llama"] else "") == each.tokenizer.decode(ids)
-        assert spelled == text or each is models["Llama"]
+        if each is not models["Llama"]:  # adds the space that was taken off above
+            assert spelled == text
 
 
 def test_pieces_inside_a_word_lose_their_hashes_and_share_its_number(models):

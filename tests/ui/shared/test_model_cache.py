@@ -72,7 +72,7 @@ class Slots(threading.Semaphore):
         super().__init__(2)
         self.explorer_asks, self.taken = threading.Event(), threading.Semaphore(0)
 
-    def __enter__(self):
+    def __enter__(self, blocking=True, timeout=None):
         if threading.current_thread().name == "explore":
             self.explorer_asks.set()
             for _ in range(2):
