@@ -20,11 +20,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from PIL import Image
+from torch import Tensor, nn
 
 from attnviz.core.attention import Scale, attend
 from attnviz.models.capture.run import capture
@@ -234,12 +236,17 @@ def wait_for_tokens(page: Any, tokens: list[str]) -> None:
     rest(page)
 
 
-def point_at(page: Any, stage: Any, query: int, key: int, n: int) -> str:
-    """Move the mouse to a cell, and read what the canvas says of it."""
+def cell_at(stage: Any, query: int, key: int, n: int) -> tuple[float, float]:
+    """The middle of a cell on screen."""
     stage.scroll_into_view_if_needed()
     box = stage.bounding_box()
     x, y, wide, high = (float(part) for part in stage.get_attribute("data-plot").split(","))
-    page.mouse.move(box["x"] + x + wide * (key + 0.5) / n, box["y"] + y + high * (query + 0.5) / n)
+    return box["x"] + x + wide * (key + 0.5) / n, box["y"] + y + high * (query + 0.5) / n
+
+
+def point_at(page: Any, stage: Any, query: int, key: int, n: int) -> str:
+    """Move the mouse to a cell, and read what the canvas says of it."""
+    page.mouse.move(*cell_at(stage, query, key, n))
     cell = re.compile(rf"\({query}\) (→|may not look at) .* \({key}\)", re.DOTALL)
     until(page, lambda: bool(cell.search(beside(stage, "readout"))), f"a reading of cell ({query}, {key})")
     return beside(stage, "readout")
@@ -566,7 +573,7 @@ def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit: Visit) -> No
     mine = [median_entropies(d) for d in d_k]
     assert raw == pytest.approx([a for a, _ in mine], abs=2e-4)
     assert scaled == pytest.approx([b for _, b in mine], abs=2e-4)
-    assert all(after < before for before, after in zip(raw, raw[1:], strict=False))
+    assert (np.diff(raw) < 0).all()
     assert raw[-1] < 0.05 * raw[0]
     assert max(scaled) - min(scaled) < 0.1 * scaled[0]
     here = re.search(
@@ -575,3 +582,122 @@ def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit: Visit) -> No
     assert here
     at = d_k.index(int(here[1]))
     assert [float(here[2]), float(here[3])] == pytest.approx([raw[at], scaled[at]], abs=0.0051)
+
+
+def test_parameters_and_cache_of_mha_gqa_and_mqa_are_counted_right(visit: Visit) -> None:
+    page = visit("/sharing")
+    switch_to(page, "Count it")
+    parameters = csv_of(page, page.get_by_text(re.compile("in attention, of these")))
+    held = csv_of(page, page.get_by_text(re.compile("^Ideal, at 16 bits")))
+    columns = {kind: next(name for name in held[0] if kind in name) for kind in KINDS}
+    for kind, n_kv_heads in KINDS.items():
+        row = next(row for row in parameters if kind in row["sharing"])
+        counted = sum(int(cell) for name, cell in row.items() if name != "sharing")
+        arch = Architecture.from_config(llama(n_kv_heads))
+        assert counted == arch.attention_parameters() == attention_built(n_kv_heads)
+        for line in held:
+            tokens = int(line["tokens of context"])
+            cached = int(line[columns[kind]])
+            assert cached == arch.kv_cache_bytes(tokens) == cache_built(n_kv_heads, tokens)
+    assert page.get_by_text(f"{cache_built(8, 8192):,} B").first.is_visible(), "8,192 tokens, as the page starts"
+
+
+KINDS = {"MHA-32": 32, "GQA-8": 8, "MQA": 1}
+LLAMA_8B = {"num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32}
+
+
+def llama(n_kv_heads: int) -> Any:
+    """Llama 3.1 8B's shape with another number of key/value heads."""
+    from transformers import LlamaConfig
+
+    return LlamaConfig(**LLAMA_8B, num_key_value_heads=n_kv_heads, head_dim=128)
+
+
+def attention_built(n_kv_heads: int) -> int:
+    """Parameters of the four projections of its 32 layers, as modules of torch."""
+    with torch.device("meta"):
+        shapes = ((4096, 32 * 128), (4096, n_kv_heads * 128), (4096, n_kv_heads * 128), (32 * 128, 4096))
+        layer = nn.ModuleList(nn.Linear(*shape, bias=False) for shape in shapes)
+    return 32 * sum(parameter.numel() for parameter in layer.parameters())
+
+
+def cache_built(n_kv_heads: int, tokens: int) -> int:
+    """Bytes of the keys and values of one sequence, as tensors of torch."""
+    return torch.empty(32, 2, n_kv_heads, tokens, 128, dtype=torch.bfloat16, device="meta").nbytes
+
+
+def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
+    page = visit("/explore")
+    head_stage(page).wait_for(timeout=FIRST_OPEN)
+    tokens = trained().tokens(SENTENCE)
+    type_sentence(page, "Sentence", SENTENCE)
+    wait_for_tokens(page, tokens)
+    open_export(page, gives(page).last)
+    svg = ElementTree.fromstring(saved(page, "SVG").read_bytes())
+    assert svg.tag == "{http://www.w3.org/2000/svg}svg"
+    size = [float(svg.attrib[side]) for side in ("width", "height")]
+    assert min(size) > 300
+    written = " ".join("".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
+    for word in [*tokens, "Layer 13, head 8"]:
+        assert word in written
+    page.get_by_text("Saved to your downloads.").wait_for()
+    picture = Image.open(saved(page, "PNG 2x"))
+    assert picture.format == "PNG"
+    assert list(picture.size) == [2 * side for side in size]
+    inside = np.asarray(picture.convert("RGB"))[picture.height // 4 : -picture.height // 2]
+    assert len(np.unique(inside.reshape(-1, 3), axis=0)) > 50, "a blank picture"
+
+
+def test_the_first_step_works_on_a_phone(visit: Visit, trained: Load) -> None:
+    page = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
+    stage = head_stage(page)
+    stage.wait_for(timeout=FIRST_OPEN)
+    model = trained()
+    tokens, n = model.tokens(SENTENCE), len(model.tokens(SENTENCE))
+    type_sentence(page, "Type a sentence", SENTENCE)
+    wait_for_tokens(page, tokens)
+    query, key = 7, 2
+    page.touchscreen.tap(*cell_at(stage, query, key, n))
+    expected = model.weights(SENTENCE, 13, 8, causal(n), "sqrt")
+    until(page, lambda: f"({query}) → " in beside(stage, "readout"), "the cell that was touched")
+    assert beside(stage, "readout").endswith(f"({key}): {expected[query, key]:.4f}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert stage.bounding_box()["width"] <= 390
+
+
+ODD = "Say <b>x</b> **y** $z$ 中文 🙂 <img src=x onerror=window.hacked=1>"
+SENTENCES = {
+    "/": "Type a sentence",
+    "/explore?open_stages=true&open_what_if=true&mask=none": "Sentence",
+    "/build": "Sentence",
+    "/masks": "Your sentence",
+    "/sharing": "Sentence",
+    "/scaling?s_section=head": "Sentence",
+}
+
+
+@pytest.mark.parametrize("where", SENTENCES)
+def test_what_is_typed_shows_as_typed(visit: Visit, where: str) -> None:
+    page = visit(where)
+    field = page.get_by_label(SENTENCES[where], exact=True)
+    field.wait_for(timeout=FIRST_OPEN)
+    rest(page)
+    type_sentence(page, SENTENCES[where], ODD)
+    page.wait_for_url(re.compile("=Say"))
+    rest(page)
+    assert field.input_value() == ODD
+    print(
+        where,
+        page.get_by_role("listbox").first.get_by_role("option").all_inner_texts()
+        if page.get_by_role("listbox").count()
+        else "no chips",
+    )
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img[src=x]").count() == 0
+    assert page.locator("b", has_text=re.compile("^x$")).count() == 0
+    assert page.locator("strong, em", has_text=re.compile("^y$")).count() == 0
+    assert page.locator(".katex", has_text=re.compile("^z+$")).count() == 0
+    page.reload()
+    field.wait_for()
+    rest(page)
+    assert field.input_value() == ODD, "the link says what was typed"
