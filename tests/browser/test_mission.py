@@ -228,6 +228,12 @@ def type_sentence(page: Any, label: str, text: str) -> None:
     area.press("Control+Enter")
 
 
+def in_link(page: Any, part: str) -> None:
+    """Until the address says so, and what that set going has come to rest."""
+    until(page, lambda: f"&{part}" in page.url.replace("?", "&"), f"{part} in {page.url}")
+    rest(page)
+
+
 def tokens_shown(page: Any) -> list[str]:
     return [text.strip() for text in page.get_by_role("listbox").first.get_by_role("option").all_inner_texts()]
 
@@ -265,8 +271,13 @@ def switch_to(page: Any, name: str) -> None:
 
 
 def open_export(page: Any, sentence: Any, label: str = "Export") -> None:
-    """Open the export menu that comes next after a sentence on the page."""
-    sentence.locator(f"xpath=following::button[contains(., '{label}')][1]").click()
+    """Open the export menu that comes next after a sentence on the page, scrolled to where there is room below it."""
+    button = sentence.locator(f"xpath=following::button[contains(., '{label}')][1]")
+    button.evaluate("""(button) => {
+        button.scrollIntoView({ block: "start", behavior: "instant" });
+        document.querySelector("[data-testid=stMain]").scrollBy({ top: -120, behavior: "instant" });
+    }""")
+    button.click()
     page.get_by_role("button", name="SVG", exact=True).wait_for()
 
 
@@ -537,18 +548,21 @@ def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_i
     type_sentence(page, "Sentence", SENTENCE)
     wait_for_tokens(page, tokens)
     layer, head, window, query = 7, 5, 3, 8
-    page.mouse.click(*tile(page, layer * HEADS + head))
-    until(page, lambda: f"Layer {layer}, head {head} " in beside(head_stage(page), "title"), "the head that was chosen")
-    point_at(page, head_stage(page), query, query - 1, n)
-    page.mouse.down()
-    page.mouse.up()
-    page.wait_for_url("**c=*")
+    page.get_by_role("button", name=re.compile(r"Layer \d+ head \d+ ")).first.wait_for()  # the last thing to come
+    rest(page)
     page.get_by_text("What if: another mask, another scale").click()
+    page.get_by_label("Mask", exact=True).wait_for()
+    in_link(page, "open_what_if=true")
+    page.mouse.click(*tile(page, layer * HEADS + head))
+    in_link(page, f"at={layer}.{head}")
+    assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
+    page.mouse.click(*cell_at(head_stage(page), query, query - 1, n))
+    in_link(page, "c=")
     choose(page, "Mask", "window")
     page.get_by_role("slider", name="Tokens in the window").press("ArrowLeft")
-    page.wait_for_url(f"**window={window}*")
+    in_link(page, f"window={window}")
     choose(page, "Scale of the scores", "no scaling")
-    page.wait_for_url("**scale=none*")
+    in_link(page, "scale=none")
     expected = model.weights(SENTENCE, layer, head, causal(n, window), None)
     key = int(expected[query].argmax())
     wait_for_value(page, head_stage(page, "After"), query, key, expected)
@@ -558,6 +572,8 @@ def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_i
     assert f"layer {layer}, head {head}" in shown.caption
     assert f"window of {window} tokens" in shown.caption
     assert "times 1." in shown.caption
+    for part in ("text=", "at=", "c=", "mask=", "window=", "scale=", "open_what_if="):
+        in_link(page, part)
     again = visit("/explore" + page.url.split("/explore")[1], color_scheme="light")
     assert read_changed_head(again, query, key, n) == shown
 
@@ -645,8 +661,11 @@ def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
     picture = Image.open(saved(page, "PNG 2x"))
     assert picture.format == "PNG"
     assert list(picture.size) == [2 * side for side in size]
-    inside = np.asarray(picture.convert("RGB"))[picture.height // 4 : -picture.height // 2]
-    assert len(np.unique(inside.reshape(-1, 3), axis=0)) > 50, "a blank picture"
+    pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3).astype(int)
+    coloured = pixels[np.ptp(pixels, axis=1) > 40]  # axes, words and what is masked are grey
+    assert len(coloured) > 0.05 * len(pixels), "the picture has no cells"
+    assert len(np.unique(coloured, axis=0)) > 20, "its cells are all alike"
+    assert svg.find(".//{http://www.w3.org/2000/svg}image") is not None, "the drawing has no cells"
 
 
 def test_the_first_step_works_on_a_phone(visit: Visit, trained: Load) -> None:
