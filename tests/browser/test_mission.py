@@ -336,7 +336,7 @@ def wait_for_value(page: Any, stage: Any, query: int, key: int, expected: np.nda
 
 def assert_said(sentence: str, tokens: list[str], expected: np.ndarray) -> None:
     """Every “token” N% of the sentence is the weight of that cell, in whole percent."""
-    who = position_of(re.search(r"“(.+?)” gives", sentence)[1], tokens)
+    who = position_of(re.findall(r"“(.+?)” gives", sentence)[0], tokens)
     said = re.findall(r"(\d+)% to “(.+?)”", sentence)
     assert said, sentence
     for share, token in said:
@@ -346,7 +346,9 @@ def assert_said(sentence: str, tokens: list[str], expected: np.ndarray) -> None:
 def position_of(token: str, tokens: list[str]) -> int:
     """A token's place; one that stands there twice is told with it: “the (5)”."""
     told = re.fullmatch(r"(.*) \((\d+)\)", token)
-    return int(told[2]) if told and tokens[int(told[2])] == told[1] else tokens.index(token)
+    if told and tokens[int(told[2])] == told[1]:
+        return int(told[2])
+    return tokens.index(token)
 
 
 def assert_same(shown: np.ndarray, expected: np.ndarray) -> None:
