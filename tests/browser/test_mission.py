@@ -29,8 +29,8 @@ from PIL import Image
 from torch import Tensor, nn
 
 from attnviz.core.attention import Scale, attend
-from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.capture.run import capture
+from attnviz.models.architecture import Architecture
+from attnviz.models.capture import capture
 
 ROOT = Path(__file__).parents[2]
 MODEL = "SmolLM2-135M"
