@@ -6,6 +6,7 @@ The server runs under a base path, every page is opened by its own address, and 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -151,8 +152,11 @@ def test_a_clone_that_was_never_installed_draws_the_same_bundles(never_installed
 
 @pytest.mark.slow
 def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path: Path, new_page: Open) -> None:
+    clone = tmp_path / "clone"  # what is built leaves traces that would get into the next wheel
+    shutil.copytree(ROOT / "attnviz", clone / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", clone)
     build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*build, "--wheel-dir", str(tmp_path), str(ROOT)], check=True)
+    subprocess.run([*build, "--wheel-dir", str(tmp_path), str(clone)], check=True)
     (wheel,) = tmp_path.glob("attnviz-*.whl")
     python = python_with(tmp_path / "venv", str(wheel))
     script = tmp_path / "away" / "script.py"
