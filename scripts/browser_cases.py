@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from attnviz.experiments.scaling.alternatives import ALTERNATIVES, stages
+from attnviz.experiments.scaling import alternatives
 from attnviz.ui.canvas import packing
 
 FOLDER = Path(__file__).parents[1] / "tests" / "js" / "cases"
@@ -44,7 +44,7 @@ def softmax_cases() -> dict[str, Any]:
     cases = [
         {"row": i, "kind": kind, "parameter": parameter, "weights": _weights(*tensors, kind, parameter)}
         for i, (_, tensors) in enumerate(rows)
-        for kind in ALTERNATIVES
+        for kind in alternatives.ALTERNATIVES
         for parameter in _parameters(kind)
     ]
     return {"rows": [row for row, _ in rows], "cases": cases}
@@ -78,7 +78,7 @@ def _described(q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor) -> dict[str
 
 
 def _parameters(kind: str) -> list[float]:
-    one = ALTERNATIVES[kind]
+    one = alternatives.ALTERNATIVES[kind]
     if one.parameter is None:
         return [1.0]
     middle = (one.low + one.high) / 7
@@ -87,7 +87,7 @@ def _parameters(kind: str) -> list[float]:
 
 
 def _weights(q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor, kind: str, parameter: float) -> list[float]:
-    made = stages(q, k, torch.zeros_like(k), kind, parameter, mask).weights[0, 0]
+    made = alternatives.stages(q, k, torch.zeros_like(k), kind, parameter, mask).weights[0, 0]
     return [_digits(w, 10) for w in made.tolist()]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from attnviz.ui.canvas.component import NAMES
+from attnviz.ui.canvas.registration import NAMES
 from attnviz.ui.web.navigation import ROWS
 from tests.browser.conftest import ROOT, Server
 
