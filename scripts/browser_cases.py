@@ -82,7 +82,7 @@ def _parameters(kind: str) -> list[float]:
     if one.parameter is None:
         return [1.0]
     middle = (one.low + one.high) / 7
-    cold = [1e-7, 0.02] if kind == "temperature" else []
+    cold = [1e-7, 1e-5, 0.005] if kind == "temperature" else []
     return sorted({one.low, one.default, middle, one.high, *cold})
 
 

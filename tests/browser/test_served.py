@@ -39,8 +39,8 @@ def python_with(folder: Path, *install: str) -> Path:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As requirements.txt installs it: editable, where it stands."""
-    return python_with(tmp_path_factory.mktemp("installed") / "venv", "-e", ".")
+    """As `pip install -r requirements.txt` installs it."""
+    return python_with(tmp_path_factory.mktemp("installed") / "venv", "-r", "requirements.txt")
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +58,13 @@ def never_installed(serve: Callable[[Path], str], server_url: str) -> str:
     if policy(server_url).find("blob:") < 0:
         pytest.skip("the environment that runs the tests has attnviz installed")
     return server_url
+
+
+def test_whoever_follows_the_readme_or_runs_make_installs_it_so() -> None:
+    assert "\npip install -r requirements.txt\n" in (ROOT / "README.md").read_text(encoding="utf-8")
+    recipe = subprocess.run(["make", "-n", "-B", "run"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    install, start = (recipe.index(part) for part in ("-r requirements.txt", "streamlit run app.py"))
+    assert install < start
 
 
 def policy(url: str) -> str:
