@@ -90,7 +90,7 @@ def wait_until_drawn(page: Any) -> None:
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_every_page_opens_by_its_address_under_the_policy(under_a_path: str, new_page: Open, row: Any) -> None:
-    page = new_page()
+    page = new_page(bypass_csp=False)
     answer = page.goto(f"{under_a_path}/{'' if row.is_home else row.name}")
     allowed = answer.headers["content-security-policy"]
     assert re.search(r"script-src 'self' 'sha256-[\w+/=]+';", allowed), "no blob:, no unsafe-eval"
@@ -114,7 +114,7 @@ def test_the_policy_is_one_that_a_browser_obeys(under_a_path: str, browser: Any)
 
 
 def test_components_come_by_address_and_a_click_reaches_python(under_a_path: str, new_page: Open) -> None:
-    page = new_page()
+    page = new_page(bypass_csp=False)
     scripts = watch_scripts(page)
     page.goto(f"{under_a_path}/explore")
     stage = page.get_by_test_id("overview")
@@ -130,16 +130,12 @@ def test_components_come_by_address_and_a_click_reaches_python(under_a_path: str
             page.keyboard.press(key)
     assert ahead.value.status == 200, "a head is fetched ahead, below the base path"
     page.keyboard.press("Enter")
-    page.wait_for_function(
-        "t => ![...document.querySelectorAll('*')].some("
-        "e => e.shadowRoot?.querySelector('.av-title')?.textContent === t)",
-        arg=before,
-    )
+    page.locator(".av-title", has_not_text=before).first.wait_for()
     page.wait_for_url(re.compile(r"/deep/base/explore\?"))
 
 
 def test_a_figure_is_saved_by_its_address(under_a_path: str, new_page: Open) -> None:
-    page = new_page()
+    page = new_page(bypass_csp=False)
     page.goto(f"{under_a_path}/scaling")
     wait_until_drawn(page)
     page.get_by_role("button", name="Export").first.click()
@@ -149,7 +145,7 @@ def test_a_figure_is_saved_by_its_address(under_a_path: str, new_page: Open) -> 
 
 
 def test_a_clone_that_was_never_installed_draws_the_same_bundles(never_installed: str, new_page: Open) -> None:
-    page = new_page()
+    page = new_page(bypass_csp=False)
     scripts = watch_scripts(page)
     page.goto(f"{never_installed}/masks")
     page.get_by_test_id("mask").first.wait_for(timeout=60_000)
@@ -179,7 +175,7 @@ def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path: Path, n
             with urllib.request.urlopen(f"{server.url}/_stcore/bidi-components/attnviz.{name}/{name}.js") as answer:
                 assert answer.status == 200
                 assert b"as default}" in answer.read()
-        page = new_page()
+        page = new_page(bypass_csp=False)
         scripts = watch_scripts(page)
         page.goto(server.url)
         stage = page.get_by_test_id("mask")
