@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from attnviz.core.temperature import COLDEST
 from attnviz.experiments.scaling import alternatives
 from attnviz.ui.canvas import packing
 
@@ -42,12 +43,12 @@ def softmax_cases() -> dict[str, Any]:
     rows = [_row(rng, *row) for row in ROWS]
     rows.append(_tied_row())
     cases = [
-        {"row": i, "kind": kind, "parameter": parameter, "weights": _weights(*tensors, kind, parameter)}
+        {"row": i, "kind": kind, "parameter": parameter, "weights": _weights(kind, parameter, *tensors)}
         for i, (_, tensors) in enumerate(rows)
         for kind in alternatives.ALTERNATIVES
         for parameter in _parameters(kind)
     ]
-    return {"rows": [row for row, _ in rows], "cases": cases}
+    return {"coldest": COLDEST, "rows": [row for row, _ in rows], "cases": cases}
 
 
 def _row(rng: np.random.Generator, d: int, n: int, spread: float, hidden: str) -> tuple[dict[str, Any], Any]:
@@ -86,7 +87,7 @@ def _parameters(kind: str) -> list[float]:
     return sorted({one.low, one.default, middle, one.high, *cold})
 
 
-def _weights(q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor, kind: str, parameter: float) -> list[float]:
+def _weights(kind: str, parameter: float, q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor) -> list[float]:
     made = alternatives.stages(q, k, torch.zeros_like(k), kind, parameter, mask).weights[0, 0]
     return [_digits(w, 10) for w in made.tolist()]
 

@@ -169,7 +169,7 @@ def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
 
     def make(width: int = 1440, height: int = 900, dark: bool = False, **more: Any) -> Any:
         scheme = "dark" if dark else "light"
-        # Playwright's wait_for_function evaluates text, which the app's policy refuses; test_served.py obeys the policy.
+        # wait_for_function evaluates text, which the app's policy refuses; test_served.py obeys the policy.
         more.setdefault("bypass_csp", True)
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True, **more

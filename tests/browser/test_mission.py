@@ -134,7 +134,7 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 @pytest.fixture(scope="module")
 def habit(browser: Any, site: Site) -> Iterator[Any]:
     """The browser that a visitor comes back with: scripts fetched once are kept."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True)
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True, bypass_csp=True)
     yield context
     context.close()
 
@@ -153,7 +153,9 @@ def visit(browser: Any, habit: Any, site: Site) -> Iterator[Callable[..., Any]]:
         context = habit
         if other:
             width, height = other.pop("width", 1440), other.pop("height", 900)
-            context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True, **other)
+            context = browser.new_context(
+                viewport={"width": width, "height": height}, accept_downloads=True, bypass_csp=True, **other
+            )
             strangers.append(context)
         page = context.new_page()
         tabs.append(page)

@@ -3,14 +3,11 @@
 
 /** @import { ScoreRow } from "./types.js" */
 
-/** A temperature not above this is 0. */
-const COLDEST = 1e-6;
-
 /** @type {Record<string, (score: number, i: number, row: ScoreRow, parameter: number) => number>} */
 const LOGITS = {
   raw: (score) => score,
   sqrt: (score, _i, { d }) => score / Math.sqrt(d),
-  temperature: (score, _i, { d }, t) => score / Math.sqrt(d) / Math.max(t, COLDEST),
+  temperature: (score, _i, { d }, t) => score / Math.sqrt(d) / t,
   inverse: (score, _i, { d }, a) => (a * score) / d,
   "qk-norm": (_score, i, { cosines }, g) => g * (cosines?.[i] ?? NaN),
   softcap: (score, _i, { d }, c) => c * Math.tanh(score / Math.sqrt(d) / c),
@@ -25,14 +22,17 @@ export const KINDS = Object.keys(LOGITS);
  * @param {string} kind
  * @param {ScoreRow} row
  * @param {number} parameter
+ * @param {number} coldest a temperature not above this is 0
  * @returns {{ logits: ArrayLike<number>, weights: Float64Array }}
  */
-export function softmaxRow(kind, row, parameter) {
+export function softmaxRow(kind, row, parameter, coldest) {
   const logitOf = LOGITS[kind];
   if (!logitOf) throw new Error(`kind=${kind} must be one of ${KINDS.join(", ")}`);
   const masked = (/** @type {number} */ score) => score === -Infinity;
-  const logits = Float64Array.from(row.scores, (s, i) => (masked(s) ? -Infinity : logitOf(s, i, row, parameter)));
-  if (kind === "temperature" && parameter <= COLDEST) return { logits: row.scores, weights: shareOfLargest(logits) };
+  const frozen = kind === "temperature" && parameter <= coldest;
+  const number = frozen ? coldest : parameter;
+  const logits = Float64Array.from(row.scores, (s, i) => (masked(s) ? -Infinity : logitOf(s, i, row, number)));
+  if (frozen) return { logits: row.scores, weights: shareOfLargest(logits) };
   return { logits, weights: normalised(logits, kind === "sink" ? parameter : -Infinity) };
 }
 

@@ -246,7 +246,7 @@ class SoftmaxSlider {
    * @param {ScoreRow} scores
    */
   drawPanel(panel, scores) {
-    const row = softmaxRow(panel.kind, scores, this.parameter);
+    const row = softmaxRow(panel.kind, scores, this.parameter, this.header.coldest);
     const { largest, entropy, effective } = statsOf(row.weights);
     const values = [percent(largest), significant(entropy), significant(effective)];
     panel.row = row;

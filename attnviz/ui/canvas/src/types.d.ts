@@ -113,6 +113,8 @@ export type SoftmaxHeader = Answer & {
   panels: { kind: string; title: string; formula: string; colour: string }[];
   parameter: Parameter | null;
   scores: number[] | null;
+  /** a temperature not above this is 0 */
+  coldest: number;
   words: { facts: string[]; d_k: string; parameter: string; play: string; rest: string; key: string; point: string };
 };
 
