@@ -137,7 +137,7 @@ def load(given: argparse.Namespace) -> LlamaModel:
             print("SmolLM2 is not at hand: random weights of its shape", file=sys.stderr)
     with torch.device(given.device):
         torch.set_default_dtype(getattr(torch, given.dtype))
-        model = LlamaModel._from_config(LlamaConfig(**SHAPES[given.shape], max_position_embeddings=131072))
+        model = LlamaModel(LlamaConfig(**SHAPES[given.shape], max_position_embeddings=131072))
         torch.set_default_dtype(torch.float32)
     return model.eval()
 

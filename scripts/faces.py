@@ -31,18 +31,29 @@ class Imported:
 
 def breaches(root: Path = ROOT) -> list[str]:
     """One sentence for each import that reaches past a face, and for each package that has none."""
-    faces = {_module(path.parent, root): _face(path) for path in (root / "attnviz").rglob("__init__.py")}
     found = [f"{folder}: a package without __init__.py" for folder in _folders_without_a_face(root)]
-    below_a_layer = {package: face for package, face in faces.items() if package.count(".") >= LAYER_PARTS}
+    below_a_layer = _faces(root)
     for package, face in below_a_layer.items():
         if face is None:
             found.append(f"{package}: its __init__.py has no docstring or no __all__")
     for path in _files(root):
         mine = _module(path, root)
-        for each in _imports(path):
+        for each in _imports(path.read_text("utf-8")):
             if trouble := _trouble(root, mine, each, below_a_layer):
                 found.append(f"{path.relative_to(root)}:{each.line}: {trouble}")
     return sorted(found)
+
+
+def breaches_of(program: str, root: Path = ROOT) -> list[str]:
+    """The same for one program that is no file of ours: what a visitor copies."""
+    faces = _faces(root)
+    return [trouble for each in _imports(program) if (trouble := _trouble(root, "", each, faces))]
+
+
+def _faces(root: Path) -> dict[str, frozenset[str] | None]:
+    """The packages below a layer, and the names in the face of each."""
+    faces = {_module(path.parent, root): _face(path) for path in (root / "attnviz").rglob("__init__.py")}
+    return {package: face for package, face in faces.items() if package.count(".") >= LAYER_PARTS}
 
 
 def _trouble(root: Path, mine: str, each: Imported, faces: dict[str, frozenset[str] | None]) -> str | None:
@@ -73,9 +84,9 @@ def _is_module(root: Path, package: str, name: str) -> bool:
     return (folder / f"{name}.py").exists() or (folder / name).is_dir()
 
 
-def _imports(path: Path) -> Iterator[Imported]:
-    """Every import of a file, those inside functions and for type checkers included."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+def _imports(text: str) -> Iterator[Imported]:
+    """Every import of a program, those inside functions and for type checkers included."""
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield Imported(node.lineno, node.module, tuple(alias.name for alias in node.names))
         elif isinstance(node, ast.ImportFrom):

@@ -35,14 +35,22 @@ class Verdict:
         return not self.failure and self.exact > 0 and not self.strange and not self.missing
 
 
+def from_config(
+    model_class: type[PreTrainedModel], config: PreTrainedConfig, attention: str | None = None
+) -> PreTrainedModel:
+    """A model of exactly this class; the public `from_config` of the auto classes chooses the class itself."""
+    given = {} if attention is None else {"attn_implementation": attention}
+    return model_class._from_config(copy.deepcopy(config), **given)
+
+
 def build(model_class: type[PreTrainedModel], config: PreTrainedConfig, seed: int = 0) -> PreTrainedModel:
     """The model with weights large enough for its attention to be far from even."""
     with torch.device("meta"):
-        size = sum(p.numel() for p in model_class._from_config(copy.deepcopy(config)).parameters())
+        size = sum(p.numel() for p in from_config(model_class, config).parameters())
     if size > LIMIT:
         raise ValueError(f"still {size / 1e6:.0f}M parameters")
     torch.manual_seed(seed)
-    model = model_class._from_config(copy.deepcopy(config)).eval()
+    model = from_config(model_class, config).eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if "sink" in name:
@@ -55,7 +63,7 @@ def build(model_class: type[PreTrainedModel], config: PreTrainedConfig, seed: in
 def check(model_class: type[PreTrainedModel], config: PreTrainedConfig, inputs: dict[str, Any]) -> Verdict:
     """Capture on the family's default path against `output_attentions=True` on its eager one."""
     model = build(model_class, config)
-    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain = from_config(model_class, config, "eager").eval()
     plain.load_state_dict(model.state_dict())
     if "use_cache" in inspect.signature(plain.forward).parameters:
         inputs = inputs | {"use_cache": False}

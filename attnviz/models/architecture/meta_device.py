@@ -10,7 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from transformers.configuration_utils import PretrainedConfig
-from transformers.models.auto.modeling_auto import AutoModel, AutoModelForCausalLM, AutoModelForSeq2SeqLM
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING,
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForSeq2SeqLM,
+)
 
 from attnviz.core.message import Message
 from attnviz.models.architecture.meta_attention import SHAPES_ONLY, NoPadding
@@ -104,11 +110,16 @@ def build(
     config: PretrainedConfig, dtype: torch.dtype = torch.bfloat16, implementation: str = SHAPES_ONLY
 ) -> nn.Module:
     """The model of `config` on `meta`, with its language-modelling head where it has one."""
-    for auto in (AutoModelForSeq2SeqLM, AutoModelForCausalLM, AutoModel):
-        if type(config) in auto._model_mapping and config.is_encoder_decoder == (auto is AutoModelForSeq2SeqLM):
-            break
+    kind = type(config)
+    if config.is_encoder_decoder and kind in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
+        auto: Any = AutoModelForSeq2SeqLM
+    elif not config.is_encoder_decoder and kind in MODEL_FOR_CAUSAL_LM_MAPPING:
+        auto = AutoModelForCausalLM
+    else:
+        auto = AutoModel
     with torch.device("meta"):
-        return auto.from_config(config, dtype=dtype, attn_implementation=implementation).eval()
+        model: nn.Module = auto.from_config(config, dtype=dtype, attn_implementation=implementation)
+    return model.eval()
 
 
 def attention_modules(model: nn.Module) -> tuple[MeasuredModule, ...]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.capture.attention_switch import switched
+from attnviz.models.capture.adapter import switched
 from attnviz.models.capture.forward_pass import Logits, arguments, logits_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.trace import Trace

@@ -10,7 +10,8 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.core.message import Problem
-from attnviz.models.capture.attention_switch import takes_interface
+from attnviz.models.capture.adapter import takes_interface
+from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.intervention import Edit, Intervention
 from attnviz.models.capture.next_token import probabilities
 from attnviz.models.capture.recorded_layer import RecordedLayer
@@ -101,6 +102,7 @@ class _Buffer:
 def _check(model: nn.Module, inputs: dict[str, Any], name: str) -> None:
     ids = inputs.get(name)
     if not takes_interface(model):
+        must_hold()
         raise Problem("{model} cannot be followed step by step", model=type(model).__name__)
     if not isinstance(ids, Tensor) or ids.dim() != 2 or len(ids) != 1 or ids.shape[1] < 1:
         raise Problem("{name} must hold one sentence of at least one token, shape (1, length)", name=name)

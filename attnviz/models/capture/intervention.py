@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from attnviz.core.attention import Scale
 from attnviz.core.message import Problem
-from attnviz.models.capture import attention_functions
-from attnviz.models.capture.attention_call import Call
-from attnviz.models.capture.attention_switch import takes_interface
+from attnviz.models.capture.adapter import takes_interface
+from attnviz.models.capture.adapter_check import must_hold
+from attnviz.models.capture.attention_call import Answer, Call
 from attnviz.models.capture.edited_layer import Plan, carry_out, layer_output
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import chosen_heads
@@ -63,6 +63,7 @@ def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits 
     """The same pass as `capture`, with `edits` made on the way; the trace shows what was then used."""
     chosen = (edits,) if isinstance(edits, Edit) else tuple(edits)
     if not takes_interface(model):
+        must_hold()
         raise Problem(
             "{model} computes attention in its own way; it can be shown but not changed", model=type(model).__name__
         )
@@ -83,9 +84,7 @@ class Intervention(Recorder):
         self.edits = edits
         self.met: dict[Edit, set[int]] = {edit: set() for edit in edits}
 
-    def answer(
-        self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
-    ) -> attention_functions.Answer:
+    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
         layer = self.describe(module, call)
         edits = [edit for edit in self.edits if edit.concerns(layer)]
         for edit in edits:

@@ -11,8 +11,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from attnviz.core.message import Message
-from attnviz.models.capture import attention_functions
-from attnviz.models.capture.attention_call import Call, MaskSplitter
+from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, listener
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 
@@ -31,16 +30,14 @@ class Recorder:
         self._counts: Counter[tuple[StackName, AttentionKind]] = Counter()
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
 
-    def answer(
-        self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
-    ) -> attention_functions.Answer:
+    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
         return self.keep(self.describe(module, call), module, call, mask, kwargs)
 
     def keep(
         self, layer: RecordedLayer, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
-    ) -> attention_functions.Answer:
+    ) -> Answer:
         """Answer as the model would, and remember the layer."""
-        output, weights = attention_functions.run(module, call, mask, kwargs)
+        output, weights = answer_call(module, call, mask, kwargs)
         self.layers.append(reported(layer, weights, call) if call.unknown else layer)
         return output, None if not call.unknown else weights
 
@@ -108,11 +105,11 @@ def reported(layer: RecordedLayer, weights: Tensor | None, call: Call) -> Record
 @contextmanager
 def listening(recorder: Recorder) -> Iterator[None]:
     """Calls of this thread (this context) go to `recorder` inside the block."""
-    token = attention_functions.listener.set(recorder)
+    token = listener.set(recorder)
     try:
         yield
     finally:
-        attention_functions.listener.reset(token)
+        listener.reset(token)
 
 
 def _is_cross(name: str, module: nn.Module) -> bool:

@@ -12,7 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.models.capture.attention_switch import adopt, switched, takes_interface
+from attnviz.models.capture.adapter import adopt, switched, takes_interface
+from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.eager_fallback import eager_layers
 from attnviz.models.capture.forward_pass import Logits, arguments, logits_of
 from attnviz.models.capture.recorder import Recorder, listening
@@ -33,6 +34,7 @@ def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trac
         trace, _ = record(model, Recorder(model), logits, inputs)
         if trace.layers:
             return trace
+    must_hold()  # a family may have no interface; that transformers lost it is another matter
     return eager_layers(model, logits, inputs)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable
@@ -13,15 +12,15 @@ from typing import Any, Final
 _SEEN: Final = {" ": "␣", "\t": "⇥", "\n": "⏎", "\r": "␍", "\u00a0": "⍽", "\u3000": "□"}
 _BYTE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _METASPACE: Final = "▁"
+_A_UMLAUT: Final = "Ã¤"  # the two bytes of ä as byte-level vocabularies write them
 
 
 def speller(tokenizer: Any) -> Callable[[str], bytes]:
     """A function from a piece as the vocabulary has it to the bytes of text it stands for."""
-    decoder = _decoder(tokenizer)
     added = {str(token) for token in tokenizer.get_added_vocab()}
-    byte_level = '"ByteLevel"' in decoder or hasattr(tokenizer, "byte_decoder")
-    word_piece = '"WordPiece"' in decoder or hasattr(tokenizer, "wordpiece_tokenizer")
-    suffix = "</w>" if '"BPEDecoder"' in decoder or (hasattr(tokenizer, "bpe_ranks") and not byte_level) else ""
+    byte_level = _joined(tokenizer, [_A_UMLAUT]) == "ä" or _splits_into_bytes(tokenizer)
+    word_piece = _joined(tokenizer, ["a", "##b"]) == "ab"
+    suffix = "</w>" if _joined(tokenizer, ["a</w>", "b</w>"]).strip() == "a b" else ""
 
     def spell(piece: str) -> bytes:
         if piece in added and not _BYTE.fullmatch(piece):
@@ -64,13 +63,18 @@ def _bends_text(character: str) -> bool:
     return unicodedata.bidirectional(character) in ("LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI")
 
 
-def _decoder(tokenizer: Any) -> str:
-    """The fast tokenizer's decoder as JSON; empty for tokenizers written in Python."""
-    backend = getattr(tokenizer, "backend_tokenizer", None) if getattr(tokenizer, "is_fast", False) else None
-    if backend is None:
+def _joined(tokenizer: Any, pieces: list[str]) -> str:
+    """What the tokenizer makes of these pieces when it writes text; empty where it takes none but its own."""
+    try:
+        return str(tokenizer.convert_tokens_to_string(pieces))
+    except Exception:  # tokenizers in Python look pieces up in tables of their own
         return ""
-    parts = [part for part in (backend.decoder, backend.pre_tokenizer) if part is not None]
-    return " ".join(json.dumps(json.loads(part.__getstate__()), separators=(",", ":")) for part in parts)
+
+
+def _splits_into_bytes(tokenizer: Any) -> bool:
+    """Whether a fast tokenizer writes bytes as letters before it splits: some do whose decoder does not say so."""
+    before = tokenizer.backend_tokenizer.pre_tokenizer if getattr(tokenizer, "is_fast", False) else None
+    return before is not None and any(_A_UMLAUT in piece for piece, _ in before.pre_tokenize_str("ä"))
 
 
 def _from_byte_letters(piece: str) -> bytes:

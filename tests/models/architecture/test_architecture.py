@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import AutoConfig, LlamaConfig, LlamaModel
+from transformers import AutoConfig, AutoModel, LlamaConfig
 
 from attnviz.core.message import Problem
 from attnviz.core.precision import DTYPES
@@ -241,7 +241,7 @@ def test_any_shape_has_the_parameters_flops_and_bytes_that_torch_counts(kv_heads
     )  # fmt: skip
     arch = Architecture.from_config(config)
     check(arch, tokens, batch)
-    model = LlamaModel._from_config(config, attn_implementation="eager").eval()
+    model = AutoModel.from_config(config, attn_implementation="eager").eval()
     with FlopCounterMode(display=False, depth=None) as counter, torch.no_grad():
         model(input_ids=torch.zeros(1, tokens, dtype=torch.long))
     ffn = 2 * tokens * 3 * heads * 4 * 8 * layers

@@ -3,7 +3,6 @@
 docs/families.md is the same comparison over every family there is, made by scripts/families.py.
 """
 
-import copy
 import itertools
 
 import pytest
@@ -16,7 +15,7 @@ from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 from attnviz.core.message import Problem
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.run import adopt, capture
-from scripts.family_check import attentions, build, check, compare
+from scripts.family_check import attentions, build, check, compare, from_config
 from scripts.family_inputs import inputs_for, text
 from scripts.tiny_config import tiny
 
@@ -95,7 +94,7 @@ def test_layers_in_another_order_are_noticed(name):
     model_class, config = small(name)
     inputs = text(config) if name in EXACT else next(inputs_for(config, model_class))
     model = build(model_class, config)
-    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain = from_config(model_class, config, "eager").eval()
     plain.load_state_dict(model.state_dict())
     with torch.no_grad():
         wanted = list(attentions(plain(**inputs, output_attentions=True)))
@@ -167,7 +166,7 @@ def test_every_query_is_recorded_where_a_model_would_compute_only_the_last(logit
 def test_continuing_from_a_cache_is_exact_too(name):
     model_class, config = small(name)
     model = build(model_class, config)
-    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain = from_config(model_class, config, "eager").eval()
     plain.load_state_dict(model.state_dict())
     ids = text(config)["input_ids"]
     with torch.no_grad():
@@ -187,7 +186,7 @@ def test_recording_leaves_the_output_of_the_model_s_own_path_alone(name):
     model_class, config = small(name)
     model, inputs = build(model_class, config), text(config)
     before = model.config._attn_implementation
-    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain = from_config(model_class, config, "eager").eval()
     plain.load_state_dict(model.state_dict())
     seen = []
     hook = model.register_forward_hook(lambda module, given, output: seen.append(output.last_hidden_state))

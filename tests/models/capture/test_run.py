@@ -10,7 +10,7 @@ from transformers import MambaConfig, MambaForCausalLM
 from attnviz.core.attention import attend
 from attnviz.core.masks import causal
 from attnviz.core.message import Problem
-from attnviz.models.capture.attention_switch import NAME
+from attnviz.models.capture.adapter import NAME
 from attnviz.models.capture.run import adopt, capture
 from tests.models.tiny import bert, eager, llama, padded, tokens
 

@@ -18,7 +18,7 @@ from transformers import (
 )
 
 from attnviz.core.message import Problem
-from attnviz.models.capture.attention_switch import NAME
+from attnviz.models.capture.adapter import NAME
 from attnviz.models.capture.run import capture
 from attnviz.models.loading import hardware
 from attnviz.models.loading.load_model import load
