@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from transformers import BertConfig, BertModel, LlamaModel, PreTrainedModel
+import transformers
+from transformers import BloomConfig, BloomModel, LlamaModel, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 from transformers.masking_utils import AttentionMaskInterface
 from transformers.modeling_utils import AttentionInterface
@@ -12,8 +13,10 @@ from attnviz.core.message import Problem
 from attnviz.core.reliance import Reliance, gone
 from attnviz.models.capture import adapter, adapter_check
 from attnviz.models.capture.adapter_check import RELIANCES
+from attnviz.models.capture.generation import generate
+from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.run import adopt, capture
-from tests.models.tiny import llama, tokens
+from tests.models.tiny import VOCAB, llama, tokens
 
 NAMED = {reliance.what: reliance for reliance in RELIANCES}
 SCRIPTS = Reliance(
@@ -37,13 +40,18 @@ def test_the_installed_version_still_has(reliance):
     assert [str(message) for message in gone([reliance])] == []
 
 
+def hidden(monkeypatch):
+    """A version whose configs do not say which attention function they name."""
+
+    def no_such(self):
+        raise AttributeError(adapter.READ)
+
+    monkeypatch.setattr(PretrainedConfig, adapter.READ, property(no_such, lambda self, value: None))
+
+
 def renamed(monkeypatch):
     """A version that keeps the implementation's name in the config elsewhere."""
     monkeypatch.setattr(PretrainedConfig, adapter.READ, property(lambda self: "sdpa", lambda self, value: None))
-
-
-def attention_without_scaling(module, query, key, value, mask=None, **kwargs):
-    raise AssertionError("not the registered function")
 
 
 def never_called(monkeypatch):
@@ -63,9 +71,8 @@ def other_keywords(monkeypatch):
 
 
 TAKEN_AWAY = {
-    "PretrainedConfig._attn_implementation": lambda m: m.delattr(PretrainedConfig, "_attn_implementation"),
+    "PretrainedConfig._attn_implementation": hidden,
     "PretrainedConfig._attn_implementation_internal": renamed,
-    "PreTrainedModel.set_attn_implementation": lambda m: m.delattr(PreTrainedModel, "set_attn_implementation"),
     "PreTrainedModel._supports_sdpa": lambda m: (
         [m.delattr(kind, "_supports_sdpa") for kind in LlamaModel.__mro__ if "_supports_sdpa" in vars(kind)]
     ),
@@ -84,8 +91,21 @@ TAKEN_AWAY = {
 }
 
 
+def intervened(model, **inputs):
+    return intervene(model, Edit(silence=True), **inputs)
+
+
+def generated(model, **inputs):
+    return next(generate(model, 1, **inputs))
+
+
 def test_each_check_is_tried():
     assert set(TAKEN_AWAY) == set(NAMED)
+
+
+def test_the_script_that_tries_families_is_checked_too(monkeypatch):
+    monkeypatch.delattr(PreTrainedModel, "_from_config")
+    assert "PreTrainedModel._from_config: used by scripts/family_check.py" in str(gone([SCRIPTS])[0])
 
 
 @pytest.mark.parametrize("what", TAKEN_AWAY)
@@ -93,15 +113,9 @@ def test_what_is_gone_is_named_with_who_uses_it_and_what_for(what, monkeypatch):
     TAKEN_AWAY[what](monkeypatch)
     said = [str(message) for message in gone([NAMED[what]])]
     assert said == [
-        f"transformers {adapter_check_version()} no longer has {what}: "
+        f"transformers {transformers.__version__} no longer has {what}: "
         f"used by {NAMED[what].user} for {NAMED[what].purpose}"
     ]
-
-
-def adapter_check_version():
-    import transformers
-
-    return transformers.__version__
 
 
 def test_a_family_without_an_interface_is_shown_by_its_weights_while_all_is_there():
@@ -109,19 +123,20 @@ def test_a_family_without_an_interface_is_shown_by_its_weights_while_all_is_ther
     assert [layer.exact for layer in capture(model, input_ids=tokens()).layers] == [False, False]
 
 
-@pytest.mark.parametrize(
-    "what",
-    [
-        "PretrainedConfig._attn_implementation_internal",
-        "ALL_ATTENTION_FUNCTIONS.get_interface in its modeling files",
-        "attention layers that call the registered function with module, q, k, v, mask and scaling",
-    ],
-)
-def test_capture_says_what_is_gone_and_does_not_slide_to_the_eager_path(what, monkeypatch):
+@pytest.mark.parametrize("what", TAKEN_AWAY)
+def test_capture_names_what_is_gone_and_does_not_slide_to_the_eager_path(what, monkeypatch):
     model = llama()
     TAKEN_AWAY[what](monkeypatch)
-    with pytest.raises(Problem, match="no longer"):
+    with pytest.raises(Problem, match="no longer has") as caught:
         capture(model, input_ids=tokens())
+    assert str(caught.value).startswith(f"transformers {transformers.__version__} no longer has ")
+
+
+@pytest.mark.parametrize("ask", [capture, intervened, generated], ids=["capture", "intervene", "generate"])
+def test_whatever_listens_to_a_model_asks_first(ask, monkeypatch):
+    monkeypatch.delattr(modeling_llama, "ALL_ATTENTION_FUNCTIONS")
+    with pytest.raises(Problem, match="no longer has ALL_ATTENTION_FUNCTIONS"):
+        ask(llama(), input_ids=tokens(1))
 
 
 def test_a_model_that_was_refused_is_left_as_it_was(monkeypatch):
@@ -157,6 +172,4 @@ def test_checking_draws_no_random_number():
 
 def without_interface():
     """A family of transformers that computes attention in its own way."""
-    from transformers import CanineConfig, CanineModel
-
-    raise NotImplementedError(BertConfig, BertModel, CanineConfig, CanineModel)
+    return BloomModel(BloomConfig(hidden_size=16, n_layer=2, n_head=2, vocab_size=VOCAB)).eval()

@@ -3,10 +3,10 @@
 A model that the app loads is adopted: it calls ours for good. A model handed in from outside is switched over when
 its first capture starts and given back exactly as it came when its last one ends, however it ends.
 
-transformers has a public `set_attn_implementation`. Of the 440 families of 5.23.0 that look their function up, it
-cannot put 25 back as they came, misses configs in 13, and says one name where 38 need two. So it adopts, the few
-configs that it leaves are written one by one, and switching for a while always is. `attnviz.models.capture.reliances`
-checks that all that is used here is there.
+transformers has a public `set_attn_implementation`. Tried on 440 families of 5.23.0 that look their function up, it
+did not put 25 back as they came, missed configs of 13, and says one name where 38 need two. So it adopts, and the few
+configs that it leaves are written one by one, as they all are when a model is switched for a while. `adapter_check`
+sees that all that is used here is there.
 """
 
 from __future__ import annotations

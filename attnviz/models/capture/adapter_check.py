@@ -1,7 +1,7 @@
 """Whether the installed transformers still has what the adapter leans on.
 
-Asked before a capture takes the slower path: a family may have no interface, but that transformers lost it, or moved
-it, must be said.
+Asked at the first capture. Without it, a version that moved something would show every model as one of the families
+that have no interface: by its weights only, slower, and nobody would know why.
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ def _probed() -> _Probe:
     config = LlamaConfig(
         hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, vocab_size=4, pad_token_id=None
     )
-    with torch.random.fork_rng(devices=[]), torch.device("cpu"):  # whoever captures may have set a seed
-        model = _llama_file().LlamaModel(config).eval()
     probe = _Probe()
     token = attention_call.listener.set(probe)
-    try:
-        with torch.no_grad(), adapter.switched(model):
-            model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]), use_cache=False)
+    try:  # whoever captures may have set a seed, or another device
+        with torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.no_grad():
+            model = _llama_file().LlamaModel(config).eval()
+            with adapter.switched(model):
+                model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]), use_cache=False)
     finally:
         attention_call.listener.reset(token)
     return probe
@@ -84,12 +84,6 @@ def _config_can_be_written() -> bool:
     config = _config()
     setattr(config, adapter.WRITTEN, adapter.NAME)
     return getattr(config, adapter.READ) == adapter.NAME
-
-
-def _can_be_set() -> bool:
-    from transformers.modeling_utils import PreTrainedModel
-
-    return callable(PreTrainedModel.set_attn_implementation)
 
 
 def _says_what_it_serves() -> bool:
@@ -129,9 +123,6 @@ RELIANCES: tuple[Reliance, ...] = (
         f"PretrainedConfig.{adapter.WRITTEN}",
         "putting our attention function in for as long as a capture runs",
         _config_can_be_written,
-    ),
-    _transformers(
-        "PreTrainedModel.set_attn_implementation", "putting our attention function into a loaded model", _can_be_set
     ),
     _transformers(
         f"PreTrainedModel.{adapter.SERVES_FUSED}", "giving each family the masks that it takes", _says_what_it_serves

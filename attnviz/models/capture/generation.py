@@ -101,8 +101,8 @@ class _Buffer:
 
 def _check(model: nn.Module, inputs: dict[str, Any], name: str) -> None:
     ids = inputs.get(name)
+    must_hold()
     if not takes_interface(model):
-        must_hold()
         raise Problem("{model} cannot be followed step by step", model=type(model).__name__)
     if not isinstance(ids, Tensor) or ids.dim() != 2 or len(ids) != 1 or ids.shape[1] < 1:
         raise Problem("{name} must hold one sentence of at least one token, shape (1, length)", name=name)

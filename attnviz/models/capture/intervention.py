@@ -62,8 +62,8 @@ class Edit:
 def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits = "last", **inputs: Any) -> Trace:
     """The same pass as `capture`, with `edits` made on the way; the trace shows what was then used."""
     chosen = (edits,) if isinstance(edits, Edit) else tuple(edits)
+    must_hold()
     if not takes_interface(model):
-        must_hold()
         raise Problem(
             "{model} computes attention in its own way; it can be shown but not changed", model=type(model).__name__
         )

@@ -30,11 +30,11 @@ def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trac
     Families that do not look their attention function up run their plain path instead, and
     their layers say `exact=False`. Gradients are not kept; dropout is as the model's mode has it.
     """
+    must_hold()
     if takes_interface(model):
         trace, _ = record(model, Recorder(model), logits, inputs)
         if trace.layers:
             return trace
-    must_hold()  # a family may have no interface; that transformers lost it is another matter
     return eager_layers(model, logits, inputs)
 
 
