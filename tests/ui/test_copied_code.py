@@ -69,7 +69,7 @@ def of_explorer():
     layers = [SimpleNamespace(n_heads=9, n_kv_heads=3)] * 2
     shown = [
         SimpleNamespace(
-            reading=SimpleNamespace(
+            run=SimpleNamespace(
                 request=SimpleNamespace(model="smollm2-135m", text="a cat", second=second, frame=frame),
                 source=SimpleNamespace(frame=frame),
             ),
