@@ -5,6 +5,9 @@ rows comes back as (..., Q), and `over_rows` averages it to one number per matri
 the question makes no sense (no key may be seen, no earlier token to point at) is NaN and is left
 out of averages. Query positions are the last Q of the K positions, as when decoding with a cache; where
 queries and keys are two different sentences, distances and neighbours mean nothing, and the rest holds.
+
+Where sentences of different lengths share a batch, `keys`, boolean (..., K), is False at padding. Positions are
+then counted in real tokens, and a measure is what it would be had the padding never been there.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from attnviz.core.message import Problem
 
 
 def over_rows(values: Tensor, rows: Tensor | None = None) -> Tensor:
@@ -71,10 +76,10 @@ def total_variation(p: Tensor, q: Tensor) -> Tensor:
     return (p - q).abs().sum(-1) / 2
 
 
-def mean_distance(weights: Tensor) -> Tensor:
+def mean_distance(weights: Tensor, keys: Tensor | None = None) -> Tensor:
     """How many positions away a row looks on average, (..., Q): sum p |query - key|, from 0 to K-1."""
     wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
-    return _dot(wide, _offsets(weights, wide.dtype).abs_()) / wide.sum(-1)
+    return _dot(wide, _offsets(weights, wide.dtype, keys).abs_()) / wide.sum(-1)
 
 
 def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
@@ -86,8 +91,11 @@ def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
     return _blank_empty(mass.masked_fill(~targets.any(-1), torch.nan), weights)
 
 
-def offset_mass(weights: Tensor, offset: int) -> Tensor:
+def offset_mass(weights: Tensor, offset: int, keys: Tensor | None = None) -> Tensor:
     """Weight on the key `offset` positions after the query (before it when negative), (..., Q), 0 to 1."""
+    if keys is not None:
+        there = _offsets(weights, torch.float32, keys) == offset
+        return mass_on(weights, there & keys.unsqueeze(-2))
     q_len, k_len = weights.shape[-2:]
     diagonal = k_len - q_len + offset
     on = weights.diagonal(diagonal, -2, -1)
@@ -97,41 +105,44 @@ def offset_mass(weights: Tensor, offset: int) -> Tensor:
     return _blank_empty(mass, weights)
 
 
-def previous_token_mass(weights: Tensor) -> Tensor:
+def previous_token_mass(weights: Tensor, keys: Tensor | None = None) -> Tensor:
     """Weight on the token just before, (..., Q), 0 to 1; the first position has none."""
-    return offset_mass(weights, -1)
+    return offset_mass(weights, -1, keys)
 
 
-def same_token_mass(weights: Tensor) -> Tensor:
+def same_token_mass(weights: Tensor, keys: Tensor | None = None) -> Tensor:
     """Weight of each position on itself, (..., Q), 0 to 1."""
-    return offset_mass(weights, 0)
+    return offset_mass(weights, 0, keys)
 
 
-def next_token_mass(weights: Tensor) -> Tensor:
+def next_token_mass(weights: Tensor, keys: Tensor | None = None) -> Tensor:
     """Weight on the token just after, (..., Q), 0 to 1; always 0 under a causal mask."""
-    return offset_mass(weights, 1)
+    return offset_mass(weights, 1, keys)
 
 
-def first_token_mass(weights: Tensor) -> Tensor:
-    """Weight on the first key, (..., Q), 0 to 1."""
+def first_token_mass(weights: Tensor, keys: Tensor | None = None) -> Tensor:
+    """Weight on the first key, the first that is no padding, (..., Q), 0 to 1."""
+    if keys is not None:
+        first = keys & (keys.cumsum(-1) == 1)
+        return mass_on(weights, first.unsqueeze(-2))
     return _blank_empty(weights[..., 0], weights)
 
 
-def duplicate_token_score(weights: Tensor, tokens: Tensor) -> Tensor:
+def duplicate_token_score(weights: Tensor, tokens: Tensor, keys: Tensor | None = None) -> Tensor:
     """Weight on earlier occurrences of the query's own token, (..., Q), 0 to 1.
 
-    `tokens` are ids (..., K), broadcast against the leading dimensions: (K,) for one sentence,
-    (B, 1, K) for a batch. NaN where the token had not occurred before.
+    `tokens` are ids: (K,) for one sentence; for a batch (B, K), or (B, 1, K) where weights are (B, H, Q, K).
+    NaN where the token had not occurred before.
     """
-    return mass_on(weights, _seen_before(weights, tokens))
+    return mass_on(weights, _seen_before(weights, tokens, keys))
 
 
-def induction_score(weights: Tensor, tokens: Tensor) -> Tensor:
+def induction_score(weights: Tensor, tokens: Tensor, keys: Tensor | None = None) -> Tensor:
     """Weight on what followed earlier occurrences of the query's token ("A B ... A" looks at B), 0 to 1.
 
     Shapes as in `duplicate_token_score`. Where the token repeats at once, its follower is the query itself.
     """
-    return mass_on(weights, _followers(_seen_before(weights, tokens)))
+    return mass_on(weights, _followers(_seen_before(weights, tokens, keys), keys))
 
 
 @dataclass(frozen=True)
@@ -152,25 +163,35 @@ class HeadMeasures:
 
 
 def measure(
-    weights: Tensor, mask: Tensor | None = None, tokens: Tensor | None = None, rows: Tensor | None = None
+    weights: Tensor,
+    mask: Tensor | None = None,
+    tokens: Tensor | None = None,
+    rows: Tensor | None = None,
+    keys: Tensor | None = None,
 ) -> HeadMeasures:
-    """Every measure of every matrix in weights (..., Q, K), averaged over rows (those in `rows`)."""
+    """Every measure of every matrix in weights (..., Q, K), averaged over rows (those in `rows`).
+
+    `keys` tells real keys from padding; `rows` does the same for queries.
+    """
+    if keys is not None:
+        weights = weights.masked_fill(~keys.unsqueeze(-2), 0)
+        mask = keys.unsqueeze(-2) if mask is None else mask & keys.unsqueeze(-2)
     spread = entropy(weights)
     given = (
         spread,
         _share_of_most(spread, _keys_allowed(weights, mask)),
         spread.exp(),
         largest_weight(weights),
-        mean_distance(weights),
-        previous_token_mass(weights),
-        same_token_mass(weights),
-        next_token_mass(weights),
-        first_token_mass(weights),
+        mean_distance(weights, keys),
+        previous_token_mass(weights, keys),
+        same_token_mass(weights, keys),
+        next_token_mass(weights, keys),
+        first_token_mass(weights, keys),
     )
     scores: tuple[Tensor, ...] = ()
     if tokens is not None:
-        seen = _seen_before(weights, tokens)
-        scores = (mass_on(weights, seen), mass_on(weights, _followers(seen)))
+        seen = _seen_before(weights, tokens, keys)
+        scores = (mass_on(weights, seen), mass_on(weights, _followers(seen, keys)))
     return HeadMeasures(*(over_rows(value, rows) for value in given + scores))
 
 
@@ -191,21 +212,47 @@ def _keys_allowed(weights: Tensor, mask: Tensor | None) -> Tensor:
     return mask.sum(-1).expand(weights.shape[:-1]) if mask.shape[-1] > 1 else mask.expand_as(weights).sum(-1)
 
 
-def _offsets(weights: Tensor, dtype: torch.dtype) -> Tensor:
-    """Key position minus query position, (Q, K); the last query stands at the last key."""
+def _offsets(weights: Tensor, dtype: torch.dtype, real: Tensor | None = None) -> Tensor:
+    """Key position minus query position, (Q, K) or (..., Q, K); the last query stands at the last key."""
     q_len, k_len = weights.shape[-2:]
-    keys = torch.arange(k_len, device=weights.device, dtype=dtype)
-    queries = torch.arange(k_len - q_len, k_len, device=weights.device, dtype=dtype)
-    return keys - queries[:, None]
+    places = torch.arange(k_len, device=weights.device, dtype=dtype) if real is None else real.cumsum(-1, dtype=dtype)
+    return places.unsqueeze(-2) - places[..., k_len - q_len :].unsqueeze(-1)
 
 
-def _seen_before(weights: Tensor, tokens: Tensor) -> Tensor:
+def _seen_before(weights: Tensor, tokens: Tensor, keys: Tensor | None) -> Tensor:
     """True where the key is an earlier occurrence of the query's token, (..., Q, K)."""
     q_len, k_len = weights.shape[-2:]
-    asked = tokens[..., -q_len:]  # (..., Q)
-    return (asked.unsqueeze(-1) == tokens.unsqueeze(-2)).tril(k_len - q_len - 1)
+    tokens = _beside(weights, tokens)
+    asked = tokens[..., k_len - q_len :]  # (..., Q)
+    seen = (asked.unsqueeze(-1) == tokens.unsqueeze(-2)).tril(k_len - q_len - 1)
+    return seen if keys is None else seen & keys.unsqueeze(-2)
 
 
-def _followers(seen: Tensor) -> Tensor:
-    """True where the key stands just after one that `seen` marks."""
-    return torch.nn.functional.pad(seen[..., :-1], (1, 0))
+def _followers(seen: Tensor, keys: Tensor | None) -> Tensor:
+    """True where the key is the next real one after a key that `seen` marks."""
+    if keys is None:
+        return torch.nn.functional.pad(seen[..., :-1], (1, 0))
+    positions = torch.arange(keys.shape[-1], device=keys.device)
+    latest = torch.where(keys, positions, -1).cummax(-1).values
+    before = torch.nn.functional.pad(latest[..., :-1], (1, 0), value=-1).unsqueeze(-2)  # the real key before each
+    real = (before >= 0) & keys.unsqueeze(-2)
+    seen = seen & torch.ones_like(real)
+    return seen.gather(-1, before.clamp_min(0).expand_as(seen)) & real
+
+
+def _beside(weights: Tensor, tokens: Tensor) -> Tensor:
+    """Ids with the batch first, as weights have it: (B, K) becomes (B, 1, K) beside (B, H, Q, K)."""
+    lead = weights.shape[:-2]
+    if tokens.dim() > 1:
+        missing = max(0, len(lead) + 1 - tokens.dim())
+        tokens = tokens.reshape(*tokens.shape[:-1], *(1,) * missing, tokens.shape[-1])
+    around = zip(reversed(tokens.shape[:-1]), reversed(lead), strict=False)
+    fits = tokens.shape[-1] == weights.shape[-1] and tokens.dim() <= len(lead) + 1
+    if not fits or any(have not in (1, want) for have, want in around):
+        raise Problem(
+            "token ids have shape {shape}; beside weights of shape {weights} they must be (K,) for one sentence, "
+            "or have the batch first",
+            shape=tuple(tokens.shape),
+            weights=tuple(weights.shape),
+        )
+    return tokens

@@ -1,10 +1,12 @@
 import math
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz.core import measures
+from attnviz.core.message import Problem
 
 EVEN = [1 / 3, 1 / 3, 1 / 3]
 BY_HAND = torch.tensor([[1, 0, 0], [0.25, 0.75, 0], EVEN], dtype=torch.float64)
@@ -147,3 +149,43 @@ def test_measures_stay_within_the_ranges_they_state(size):
 def test_half_precision_weights_are_measured_in_float32():
     weights = random_weights(1, 2, 8, 0).to(torch.bfloat16)
     assert measures.entropy(weights).dtype == torch.float32
+
+
+@given(sizes, st.booleans(), st.integers(0, 2**31))
+@settings(max_examples=40, deadline=None)
+def test_padding_anywhere_leaves_every_measure_as_if_it_were_not_there(size, causal, seed):
+    """Against the loop over the matrix of real tokens, put among padding that even repeats a real id."""
+    length = size[2]
+    alone = random_weights(*size, causal)
+    source = torch.Generator().manual_seed(seed)
+    ids = torch.randint(0, 3, (length,), generator=source)
+    places = torch.randperm(length + 3, generator=source)[:length].sort().values
+    keys = torch.zeros(length + 3, dtype=torch.bool)
+    keys[places] = True
+    weights = torch.rand(*size[:2], length + 3, length + 3, generator=source, dtype=torch.float64)
+    weights[..., places[:, None], places] = alone
+    mask = torch.ones(length + 3, length + 3).tril().bool() if causal else None
+    tokens = torch.zeros(length + 3, dtype=torch.long).scatter(0, places, ids)
+    found = measures.measure(weights, mask, tokens, rows=keys, keys=keys)
+    for layer in range(size[0]):
+        for head in range(size[1]):
+            for name, value in by_loop(alone[layer, head].tolist(), ids.tolist(), causal).items():
+                close(getattr(found, name)[layer, head], value)
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (2, 1, 5)])
+def test_ids_have_the_batch_first_even_where_there_are_as_many_heads(shape):
+    weights = random_weights(2, 2, 5, 1)  # here: batch of 2, 2 heads
+    tokens = torch.tensor([[1, 2, 1, 2, 1], [3, 3, 3, 4, 4]])
+    found = measures.measure(weights, tokens=tokens.reshape(shape))
+    for b in range(2):
+        for head in range(2):
+            expected = by_loop(weights[b, head].tolist(), tokens[b].tolist(), True)
+            close(found.induction[b, head], expected["induction"])
+            close(found.duplicate_token[b, head], expected["duplicate_token"])
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (2, 4), (1, 1, 1, 5), (2, 3, 5)])
+def test_ids_of_another_batch_or_length_are_refused(shape):
+    with pytest.raises(Problem, match="token ids have shape"):
+        measures.measure(random_weights(2, 2, 5, 1), tokens=torch.zeros(shape, dtype=torch.long))

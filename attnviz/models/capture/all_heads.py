@@ -11,15 +11,14 @@ from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
 
 def measures(layer: RecordedLayer, tokens: Tensor | None = None) -> HeadMeasures:
-    """Each measure of every head of one layer, (B, H). `tokens` (B, K) are ids, for induction and duplicates.
+    """Each measure of every head of one layer, (B, H). `tokens` (B, K) or (K,) are ids, for induction and duplicates.
 
-    Rows of padding tokens are left out where the layer knows them. Token scores are for self-attention only:
-    in cross-attention queries and keys are two different sentences.
+    Padding is left out, rows and columns of it, and positions are counted without it. Token scores are for
+    self-attention only: in cross-attention queries and keys are two different sentences.
     """
     repeats = layer.kind == "self" and tokens is not None and tokens.shape[-1] == layer.shape[3]
-    ids = tokens[:, None, :] if repeats and tokens is not None else None  # (B, 1, K)
-    rows = _real_rows(layer)
-    parts = [measure(layer.weights(heads), of_heads(layer.mask, heads), ids, rows) for heads in few_heads(layer)]
+    ids = tokens.reshape(-1, 1, tokens.shape[-1]) if repeats and tokens is not None else None  # (B or 1, 1, K)
+    parts = [_measured(layer, heads, ids) for heads in few_heads(layer)]
     joined = {name: _join([getattr(part, name) for part in parts]) for name in HeadMeasures.__dataclass_fields__}
     return HeadMeasures(**joined)  # type: ignore[arg-type]
 
@@ -31,11 +30,9 @@ def few_heads(layer: RecordedLayer) -> list[list[int]]:
     return [list(range(start, min(start + step, heads))) for start in range(0, heads, step)]
 
 
-def _real_rows(layer: RecordedLayer) -> Tensor | None:
-    """(B, 1, Q): queries that are not padding, known where queries and keys are the same tokens."""
-    if layer.kind != "self" or layer.padding is None or layer.padding.shape[1] != 1:
-        return None
-    return layer.padding[:, :, 0, -layer.shape[2] :]
+def _measured(layer: RecordedLayer, heads: list[int], ids: Tensor | None) -> HeadMeasures:
+    keys = None if layer.padding is None else of_heads(layer.padding, heads)[..., 0, :]  # (B, 1 or H', K)
+    return measure(layer.weights(heads), of_heads(layer.mask, heads), ids, layer.real_queries, keys)
 
 
 def _join(parts: list[Tensor | None]) -> Tensor | None:

@@ -30,7 +30,13 @@ def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Tr
         stack, kind = _place(name, model)
         index = counts[stack, kind]
         counts[stack, kind] += 1
-        found.append(RecordedLayer(stack, kind, index, name, float("nan"), reported=weights, why=WHY))
+        keys, queries = _padding(model, inputs, stack, kind, weights)
+        scale = float("nan")
+        found.append(
+            RecordedLayer(
+                stack, kind, index, name, scale, padding=keys, queries=queries, reported=weights.detach(), why=WHY
+            )
+        )
     if not found:
         _explain(model, output)
     kept = {
@@ -48,6 +54,26 @@ def _explain(model: nn.Module, output: Any) -> None:
             model=type(model).__name__,
         )
     raise Problem("{model} has no attention layers that can be read", model=type(model).__name__)
+
+
+def _padding(
+    model: nn.Module, inputs: dict[str, Any], stack: StackName, kind: AttentionKind, weights: Tensor
+) -> tuple[Tensor | None, Tensor | None]:
+    """Real keys (B, 1, 1, K) and, across two sentences, real queries (B, 1, Q), as far as the inputs tell."""
+    two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
+    own = "decoder_attention_mask" if two_stacks and stack == "decoder" else "attention_mask"
+    q_len, k_len = weights.shape[-2:]
+    if kind == "self":
+        return _real(inputs.get(own), k_len), None
+    queries = _real(inputs.get(own), q_len)
+    return _real(inputs.get("attention_mask"), k_len), None if queries is None else queries[:, 0]
+
+
+def _real(mask: object, length: int) -> Tensor | None:
+    """A mask (B, length) as (B, 1, 1, length); None where it hides nothing or is about something else."""
+    if not isinstance(mask, Tensor) or mask.dim() != 2 or mask.shape[1] != length or bool(mask.all()):
+        return None
+    return mask.bool()[:, None, None, :]
 
 
 def _ask_for_attentions(part: nn.Module) -> dict[str, bool]:

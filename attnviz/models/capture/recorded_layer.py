@@ -50,6 +50,7 @@ class RecordedLayer:
     allowed: Tensor | None = None  #: boolean, broadcasts to (B, H, Q, K); None hides nothing but what `causal` hides
     causal: bool = False  #: query i sees keys 0..i; only when `allowed` is None
     padding: Tensor | None = None  #: boolean (B, 1, 1, K), False at keys that no mask may uncover
+    queries: Tensor | None = None  #: cross-attention: boolean (B, 1, Q), False at queries that are padding
     bias: Tensor | None = None  #: added to the scaled scores, broadcasts to (B, H, Q, K)
     softcap: float | None = None
     sinks: Tensor | None = None  #: (H,)
@@ -100,6 +101,13 @@ class RecordedLayer:
             return self.allowed
         full = everything(*self.shape[2:], None, self.device)
         return full.tril() if self.causal else full
+
+    @property
+    def real_queries(self) -> Tensor | None:
+        """Boolean (B, 1, Q), False at queries that are padding; None where none is known to be."""
+        if self.kind == "cross" or self.padding is None or self.padding.shape[1] != 1:
+            return self.queries
+        return self.padding[:, :, 0, -self.shape[2] :]
 
     def mask_for(self, mask: MaskChoice = "model", n_heads: int | None = None) -> Tensor:
         """Where a query may attend when `mask` is asked for (of `n_heads` heads): padding stays hidden."""

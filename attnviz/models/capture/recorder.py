@@ -28,6 +28,7 @@ class Recorder:
         self._names = {id(module): name for name, module in self._modules.items()}
         self._two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
         self._counts: Counter[tuple[StackName, AttentionKind]] = Counter()
+        self._queries: dict[StackName, Tensor | None] = {}  # which of a stack's tokens are real
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
 
     def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
@@ -52,7 +53,7 @@ class Recorder:
         index = self._counts[stack, kind]
         self._counts[stack, kind] += 1
         width = call.q.shape[1] * call.v.shape[-1]
-        return RecordedLayer(
+        layer = RecordedLayer(
             stack=stack,
             kind=kind,
             index=index,
@@ -64,11 +65,15 @@ class Recorder:
             allowed=call.allowed,
             causal=call.causal,
             padding=self._padding(call),
+            queries=self._queries.get(stack) if kind == "cross" else None,
             bias=None if call.bias is None else call.bias.detach(),
             softcap=call.softcap,
             sinks=None if call.sinks is None else call.sinks.detach(),
             w_o=output_projection_of(module, self._modules.get(name.rpartition(".")[0]), width),
         )
+        if kind == "self":
+            self._queries[stack] = layer.real_queries
+        return layer
 
     def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:
         """The decoder is where tokens are generated; a lone stack is one when it looks only back."""
@@ -99,7 +104,17 @@ def reported(layer: RecordedLayer, weights: Tensor | None, call: Call) -> Record
         {"names": ", ".join(call.unknown)},
     )
     kept = weights if weights is not None else call.q.new_zeros(*call.q.shape[:3], call.k.shape[2])
-    return RecordedLayer(layer.stack, layer.kind, layer.index, layer.name, layer.scale, reported=kept.detach(), why=why)
+    return RecordedLayer(
+        layer.stack,
+        layer.kind,
+        layer.index,
+        layer.name,
+        layer.scale,
+        padding=layer.padding,
+        queries=layer.queries,
+        reported=kept.detach(),
+        why=why,
+    )
 
 
 @contextmanager

@@ -29,6 +29,7 @@ class Trace:
                 layer.v,
                 layer.allowed,
                 layer.padding,
+                layer.queries,
                 layer.bias,
                 layer.norms,
                 layer.reported,

@@ -18,7 +18,7 @@ from attnviz.models.capture.trace import Trace
 
 FORMAT = "attnviz-trace-1"
 _PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scales")
-_TENSORS = ("q", "k", "v", "allowed", "padding", "bias", "sinks", "norms", "reported")
+_TENSORS = ("q", "k", "v", "allowed", "padding", "queries", "bias", "sinks", "norms", "reported")
 
 
 def save_trace(trace: Trace, path: Path | str) -> None:
