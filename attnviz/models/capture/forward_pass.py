@@ -17,12 +17,14 @@ def arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple
     """The part of the model to run and what to give it: no cache, and no logits that nobody asked for."""
     if logits not in ("last", "all", None):
         raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
+    _must_be_a_batch(inputs)
     part = _without_head(model, inputs) if logits is None else model
     accepted = inspect.signature(part.forward).parameters
     given = dict(inputs)
     if "use_cache" in accepted and "past_key_values" not in inputs:
         given.setdefault("use_cache", False)
-    if logits == "last" and "logits_to_keep" in accepted and "logits_to_keep" not in given:
+    chosen = "logits_to_keep" in given or given.get("labels") is not None  # a loss needs every position's
+    if logits == "last" and "logits_to_keep" in accepted and not chosen:
         given["logits_to_keep"] = _positions(inputs)
     return part, given
 
@@ -44,6 +46,17 @@ def logits_of(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, A
     if isinstance(kept, Tensor) and len(kept) == found.shape[1] and "logits_to_keep" in _parameters(model):
         last = torch.searchsorted(kept, last)
     return found[rows, last.to(found.device)]
+
+
+def _must_be_a_batch(inputs: dict[str, Any]) -> None:
+    for name in ("input_ids", "decoder_input_ids"):
+        ids = inputs.get(name)
+        if isinstance(ids, Tensor) and ids.dim() < 2:
+            raise Problem(
+                "{name} has shape {shape}; it must be (batch, length): one sentence is a batch of 1",
+                name=name,
+                shape=tuple(ids.shape),
+            )
 
 
 def _parameters(model: nn.Module) -> Any:

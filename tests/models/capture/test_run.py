@@ -55,6 +55,24 @@ def test_last_logits_are_those_of_the_last_real_token(side):
     assert_close(capture(model, **inputs).logits, torch.stack([plain[0, last], plain[1, 6]]))
 
 
+@pytest.mark.parametrize("logits", ["last", "all", None])
+@pytest.mark.parametrize("build", [llama, bert])
+def test_labels_may_be_given(build, logits):
+    model, inputs = build(), {"input_ids": tokens(), "attention_mask": padded("left")}
+    found = capture(model, **inputs, labels=tokens(), logits=logits)
+    expected = capture(model, **inputs, logits=logits)
+    assert len(found.layers) == len(expected.layers) == 2
+    if logits is None:
+        assert found.logits is None
+    else:
+        assert_close(found.logits, expected.logits)
+
+
+def test_ids_that_are_no_batch_are_refused():
+    with pytest.raises(Problem, match=r"input_ids has shape \(7,\); it must be \(batch, length\)"):
+        capture(llama(), input_ids=tokens()[0])
+
+
 def test_heads_can_be_asked_for_one_by_one_or_together():
     layer = capture(llama(), input_ids=tokens()).layers[1]
     every = layer.weights()
