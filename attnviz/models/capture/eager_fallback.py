@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from attnviz.core.message import Message, Problem
 from attnviz.models.capture.adapter import switched
+from attnviz.models.capture.compiled import uncompiled
 from attnviz.models.capture.forward_pass import Logits, arguments, logits_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.trace import Trace
@@ -22,7 +23,7 @@ WHY = Message("this family of models computes attention in its own way; only its
 def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Trace:
     """A pass with `output_attentions=True`: slower, and heavier by L x H x Q x K numbers."""
     part, given = arguments(model, logits, inputs)
-    with torch.no_grad(), switched(model, "eager"):
+    with torch.no_grad(), uncompiled(model), switched(model, "eager"):
         output = part(**given, **_ask_for_attentions(part))
     found: list[RecordedLayer] = []
     counts: Counter[tuple[StackName, AttentionKind]] = Counter()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import lcm
 from typing import Literal
 
 import torch
@@ -28,10 +29,10 @@ class Plan:
     change: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]] | None
 
 
-def carry_out(plan: Plan, layer: RecordedLayer) -> RecordedLayer:
-    """The layer as it is after the edit."""
+def carry_out(plan: Plan, layer: RecordedLayer, own: RecordedLayer | None = None) -> RecordedLayer:
+    """The layer as it is after the edit. A function is shown the tensors of `own`, or else the layer's."""
     if plan.change is not None:
-        layer = _with_function(layer, plan)
+        layer = _with_function(layer, plan, own or layer)
     if not isinstance(plan.mask, str) or plan.mask != "model":
         layer = _with_mask(layer, plan)
     if plan.scale != "model" or plan.factor != 1.0:
@@ -88,13 +89,23 @@ def _with_mask(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
     return replace(layer, allowed=allowed, causal=False)
 
 
-def _with_function(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
+def _with_function(layer: RecordedLayer, plan: Plan, shown: RecordedLayer) -> RecordedLayer:
     assert layer.q is not None
     assert layer.k is not None
     assert layer.v is not None
+    assert shown.q is not None
+    assert shown.k is not None
+    assert shown.v is not None
     assert plan.change is not None
-    q, k, v = plan.change(layer.q, layer.k, layer.v)
+    # copies: a function that writes into them must reach neither other heads nor the caller's cache
+    given = plan.change(shown.q.clone(), shown.k.clone(), shown.v.clone())
+    if not isinstance(given, tuple | list) or len(given) != 3 or not all(isinstance(t, Tensor) for t in given):
+        raise Problem("the function must return three tensors: q, k and v")
+    q, k, v = given
     b, heads, q_len, k_len = layer.shape
+    if k.dim() == v.dim() == 4 and k.shape[1] and v.shape[1] and heads % lcm(k.shape[1], v.shape[1]) == 0:
+        shared = lcm(k.shape[1], v.shape[1])  # keys may be shared by more heads than values are, or by fewer
+        k, v = k.repeat_interleave(shared // k.shape[1], 1), v.repeat_interleave(shared // v.shape[1], 1)
     _must_be("q", q, (b, heads, q_len, k.shape[-1]))
     _must_be("k", k, (b, v.shape[1], k_len, k.shape[-1]))
     _must_be("v", v, (b, k.shape[1], k_len, layer.v.shape[-1]))

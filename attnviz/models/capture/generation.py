@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from attnviz.core.message import Problem
 from attnviz.models.capture.adapter import takes_interface
 from attnviz.models.capture.adapter_check import must_hold
+from attnviz.models.capture.compiled import unwrapped
 from attnviz.models.capture.intervention import Edit, Intervention
 from attnviz.models.capture.next_token import probabilities
 from attnviz.models.capture.recorded_layer import RecordedLayer
@@ -55,6 +56,7 @@ def generate(
     One unpadded sentence at a time. Keys and values of all steps share one buffer, so that n steps keep
     n positions, not n squared. Encoder-decoder models read the source once; give `decoder_input_ids`.
     """
+    model = unwrapped(model)
     two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
     name = "decoder_input_ids" if two_stacks else "input_ids"
     _check(model, inputs, name)
@@ -64,6 +66,7 @@ def generate(
     for _ in range(steps):
         recorder = Intervention(model, tuple(edits))
         trace, output = record(model, recorder, "last", {**given, "use_cache": True})
+        recorder.must_have_met_all()
         shared = (buffers.setdefault(n, _Buffer(layer, steps)).keep(layer) for n, layer in enumerate(trace.layers))
         trace = replace(trace, layers=tuple(shared) if not two_stacks else trace.layers)
         assert trace.logits is not None

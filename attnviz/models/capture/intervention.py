@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Literal
 
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ from attnviz.core.message import Problem
 from attnviz.models.capture.adapter import takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.attention_call import Answer, Call
+from attnviz.models.capture.compiled import unwrapped
 from attnviz.models.capture.edited_layer import Plan, carry_out, layer_output
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import chosen_heads
@@ -36,8 +38,11 @@ class Edit:
     `layers` and `heads` count from 0; `layers` within the stack and kind, as `RecordedLayer.index` does.
     `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` is what multiplies q.kT, and
     `factor` multiplies what the model itself uses. `change` is given q (B, H, Q, D), k (B, G, K, D) and
-    v (B, G, K, Dv) of the whole layer and returns what to use in their place, for the chosen heads; it may
-    return fewer key/value heads. Dropout, in a model that trains, does not act in a layer that is changed.
+    v (B, G, K, Dv) of the whole layer, copies that it may write into, and returns what to use in their place, for
+    the chosen heads; it may return fewer key/value heads. It sees the model's own tensors, unless an earlier
+    function changed some of its heads: then it sees what that one made, with keys and values for each head
+    (G = H) where only some heads were changed. Dropout, in a model that trains, does not act in a layer that is
+    changed.
     """
 
     layers: NumberChoice = "all"
@@ -53,26 +58,24 @@ class Edit:
 
     def concerns(self, layer: RecordedLayer) -> bool:
         here = self.kind == layer.kind and self.stack in (None, layer.stack)
-        return here and layer.index in _numbers(self.layers, layer.index + 1)
+        return here and layer.index in _numbers("layers", self.layers, layer.index + 1)
 
     def heads_of(self, layer: RecordedLayer) -> list[int]:
-        return sorted(set(chosen_heads(_numbers(self.heads, layer.n_heads), layer.n_heads, layer.index)))
+        return sorted(set(chosen_heads(_numbers("heads", self.heads, layer.n_heads), layer.n_heads, layer.index)))
 
 
 def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits = "last", **inputs: Any) -> Trace:
     """The same pass as `capture`, with `edits` made on the way; the trace shows what was then used."""
     chosen = (edits,) if isinstance(edits, Edit) else tuple(edits)
     must_hold()
+    model = unwrapped(model)
     if not takes_interface(model):
         raise Problem(
             "{model} computes attention in its own way; it can be shown but not changed", model=type(model).__name__
         )
     recorder = Intervention(model, chosen)
     trace, _ = record(model, recorder, logits, inputs)
-    for edit in chosen:
-        missing = sorted(set(_numbers(edit.layers, 0)) - recorder.met[edit])
-        if missing:
-            raise Problem("{model} has no layer {missing} to change", model=type(model).__name__, missing=missing[0])
+    recorder.must_have_met_all()
     return trace
 
 
@@ -81,7 +84,11 @@ class Intervention(Recorder):
 
     def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
         super().__init__(model)
+        for edit in edits:
+            _numbers("layers", edit.layers, 0)
+            _numbers("heads", edit.heads, 0)
         self.edits = edits
+        self.model_name = type(model).__name__
         self.met: dict[Edit, set[int]] = {edit: set() for edit in edits}
 
     def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
@@ -93,11 +100,22 @@ class Intervention(Recorder):
             return self.keep(layer, module, call, mask, kwargs)
         if call.unknown:
             raise Problem("layer {index} gives its weights only and cannot be changed", index=layer.index)
-        changed = layer
+        changed, touched = layer, set[int]()
         for edit in edits:
-            changed = carry_out(plan(edit, layer), changed)
+            here = plan(edit, layer)
+            changed = carry_out(here, changed, None if touched.intersection(here.heads) else layer)
+            touched.update(here.heads if edit.change is not None else ())
         self.layers.append(changed)
         return layer_output(changed).to(call.q.dtype), None
+
+    def must_have_met_all(self) -> None:
+        """A Problem for an edit of a layer that this pass did not come by."""
+        for edit in self.edits:
+            missing = sorted(set(_numbers("layers", edit.layers, 0)) - self.met[edit])
+            if missing:
+                raise Problem("{model} has no layer {missing} to change", model=self.model_name, missing=missing[0])
+            if not self.met[edit]:
+                raise Problem("{model} has no layer of this kind to change", model=self.model_name)
 
 
 def plan(edit: Edit, layer: RecordedLayer) -> Plan:
@@ -105,10 +123,19 @@ def plan(edit: Edit, layer: RecordedLayer) -> Plan:
     return Plan(edit.heads_of(layer), edit.mask, edit.scale, edit.factor, edit.uniform, edit.silence, edit.change)
 
 
-def _numbers(choice: NumberChoice, count: int) -> Collection[int]:
-    if choice == "all":
+def _numbers(name: str, choice: NumberChoice, count: int) -> Collection[int]:
+    """The numbers chosen, "all" being those below `count`; anything else is refused by the name of its field."""
+    if isinstance(choice, str) and choice == "all":
         return range(count)
-    if isinstance(choice, int):
-        return (choice,)
-    assert not isinstance(choice, str)
-    return choice
+    try:
+        return (index(choice),)  # type: ignore[arg-type]
+    except TypeError:
+        pass
+    if isinstance(choice, Collection) and not isinstance(choice, str):
+        if len(choice) == 0:
+            raise Problem('{name} is empty: name at least one, or "all"', name=name)
+        try:
+            return [index(number) for number in choice]
+        except TypeError:
+            pass
+    raise Problem('{name}={choice} must be a number, several numbers, or "all"', name=name, choice=repr(choice))

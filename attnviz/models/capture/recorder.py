@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from attnviz.core.message import Message
 from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, listener
+from attnviz.models.capture.compiled import plain_name
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 
@@ -24,7 +25,7 @@ class Recorder:
     def __init__(self, model: nn.Module) -> None:
         self.layers: list[RecordedLayer] = []
         self.splitter = MaskSplitter()
-        self._modules = dict(model.named_modules())
+        self._modules = {plain_name(name): module for name, module in model.named_modules()}
         self._names = {id(module): name for name, module in self._modules.items()}
         self._two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
         self._counts: Counter[tuple[StackName, AttentionKind]] = Counter()

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from attnviz.models.capture.adapter import adopt, switched, takes_interface
 from attnviz.models.capture.adapter_check import must_hold
+from attnviz.models.capture.compiled import uncompiled, unwrapped
 from attnviz.models.capture.eager_fallback import eager_layers
 from attnviz.models.capture.forward_pass import Logits, arguments, logits_of
 from attnviz.models.capture.recorder import Recorder, listening
@@ -31,6 +32,7 @@ def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trac
     their layers say `exact=False`. Gradients are not kept; dropout is as the model's mode has it.
     """
     must_hold()
+    model = unwrapped(model)
     if takes_interface(model):
         trace, _ = record(model, Recorder(model), logits, inputs)
         if trace.layers:
@@ -41,7 +43,7 @@ def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trac
 def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
     """Run the pass with `recorder` answering its attention calls; also gives what the model returned."""
     part, given = arguments(model, logits, inputs)
-    with torch.no_grad(), switched(model), listening(recorder):
+    with torch.no_grad(), uncompiled(model), switched(model), listening(recorder):
         output = part(**given)
     kept = {
         name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()

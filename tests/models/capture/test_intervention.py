@@ -132,9 +132,115 @@ def test_an_intervention_leaves_the_model_as_it_was():
     assert torch.equal(capture(model, input_ids=ids).logits, before)
 
 
+def reading(q, k, v):
+    return q, -k, v
+
+
+def test_a_function_that_writes_in_place_reaches_its_own_heads_only():
+    model, ids = llama(), tokens()
+
+    def in_place(q, k, v):
+        for tensor in (q, k, v):
+            tensor.mul_(-0.5)
+        return q, k, v
+
+    def anew(q, k, v):
+        return -0.5 * q, -0.5 * k, -0.5 * v
+
+    found, expected = (
+        intervene(model, Edit(layers=0, heads=(1, 4), change=change), input_ids=ids) for change in (in_place, anew)
+    )
+    assert_close(found.logits, expected.logits)
+    before = capture(model, input_ids=ids).layers[0]
+    assert_close(found.layers[0].weights([0, 2, 3, 5]), before.weights([0, 2, 3, 5]))
+
+
+def test_a_function_that_writes_in_place_leaves_the_caller_s_cache_alone():
+    model, ids = llama(), tokens(length=9)
+    with torch.no_grad():
+        cache = model(input_ids=ids[:, :6], use_cache=True).past_key_values
+        intervene(
+            model, Edit(change=lambda q, k, v: (q, k.zero_(), v.zero_())), input_ids=ids[:, 6:], past_key_values=cache
+        )
+        longer = model(input_ids=ids, use_cache=True).past_key_values
+    for layer in range(2):
+        if layer == 0:  # what later layers cached follows from the change, what the first did does not
+            assert_close(cache.layers[layer].keys, longer.layers[layer].keys, atol=1e-5, rtol=1e-5)
+            assert_close(cache.layers[layer].values, longer.layers[layer].values, atol=1e-5, rtol=1e-5)
+        assert cache.layers[layer].keys.count_nonzero() > 0
+
+
+def test_two_functions_on_one_layer_whose_heads_share_keys_work_side_by_side():
+    """Against a loop over heads; the second knows that there are two key/value heads."""
+    model, ids = llama(num_hidden_layers=1), tokens()
+
+    def swapped(q, k, v):
+        return q, torch.stack([k[:, 1], k[:, 0]], 1), v
+
+    after = intervene(model, [Edit(heads=0, change=reading), Edit(heads=(3, 4), change=swapped)], input_ids=ids)
+    before = capture(model, input_ids=ids).layers[0]
+    layer = after.layers[0]
+    for head in range(6):
+        key = before.k[:, head // 3]
+        if head == 0:
+            key = -key
+        if head in (3, 4):
+            key = before.k[:, 0]
+        scores = (before.q[:, head] @ key.mT * before.scale).masked_fill(~causal(7), -torch.inf)
+        assert_close(layer.weights(head)[:, 0], scores.softmax(-1), atol=1e-5, rtol=0)
+
+
+def test_a_later_function_on_the_same_head_sees_what_the_earlier_one_made():
+    model, ids = llama(), tokens()
+    twice = [
+        Edit(layers=0, heads=(2, 3), change=lambda q, k, v: (2 * q, k, v)),
+        Edit(layers=0, heads=3, change=reading),
+    ]
+    after, before = intervene(model, twice, input_ids=ids).layers[0], capture(model, input_ids=ids).layers[0]
+    assert_close(after.weights(3), before.weights(3, scale=-2 * before.scale))
+    assert_close(after.weights(2), before.weights(2, scale=2 * before.scale))
+
+
+@pytest.mark.parametrize("how", ["wrapped", "in place", "parts", "forward"])
+def test_a_compiled_model_is_read_and_changed_as_the_plain_one(how):
+    model, ids = llama(), tokens()
+    edit = Edit(layers=1, heads=2, silence=True)
+    expected, plain = intervene(model, edit, input_ids=ids), capture(model, input_ids=ids)
+    calls = []
+
+    def backend(graph, inputs):  # a graph that is run although none should be
+        calls.append(graph)
+        return graph.forward
+
+    if how == "wrapped":
+        model = torch.compile(model, backend=backend, fullgraph=True)
+    elif how == "in place":
+        model.compile(backend=backend)
+    elif how == "forward":
+        model.forward = torch.compile(model.forward, backend=backend)
+    else:
+        model.model.layers[1] = torch.compile(model.model.layers[1], backend=backend)
+    for found, wanted in ((intervene(model, edit, input_ids=ids), expected), (capture(model, input_ids=ids), plain)):
+        assert_close(found.logits, wanted.logits)
+        assert [layer.name for layer in found.layers] == [layer.name for layer in wanted.layers]
+    assert not calls
+    with torch.no_grad():
+        torch.compile(lambda x: x + 1, backend=backend)(torch.ones(1))
+    assert calls  # and what comes afterwards is compiled again
+
+
 @pytest.mark.parametrize(
     "edit, sentence",
     [
+        (Edit(layers=(), silence=True), "layers is empty: name at least one"),
+        (Edit(heads=[], silence=True), "heads is empty: name at least one"),
+        (Edit(heads="3", silence=True), "heads='3' must be a number, several numbers, or \"all\""),
+        (Edit(layers=1.5, silence=True), "layers=1.5 must be a number"),
+        (Edit(heads=(0, "1"), silence=True), r"heads=\(0, '1'\) must be a number"),
+        (Edit(kind="cross", silence=True), "LlamaForCausalLM has no layer of this kind to change"),
+        (Edit(stack="encoder", silence=True), "LlamaForCausalLM has no layer of this kind to change"),
+        (Edit(change=lambda q, k, v: (q, k)), "the function must return three tensors"),
+        (Edit(change=lambda q, k, v: None), "the function must return three tensors"),
         (Edit(layers=2, silence=True), "LlamaForCausalLM has no layer 2 to change"),
         (Edit(heads=6, silence=True), "head 6 does not exist: layer 0 has heads 0 to 5"),
         (Edit(mask=torch.ones(2, 2, dtype=torch.bool)), r"it must broadcast to \(2, 6, 7, 7\)"),
