@@ -36,7 +36,7 @@ def uncompiled(model: nn.Module) -> Iterator[None]:
         return
     with _lock:
         if not _inside:
-            _inside.append(torch.compiler.set_stance("force_eager"))  # type: ignore[no-untyped-call]
+            _inside.append(torch.compiler.set_stance("force_eager"))
             _inside[0].__enter__()
         _inside.append(None)
     try:

@@ -63,12 +63,15 @@ def generate(
     choose = choose or sampler()
     given = {key: value for key, value in inputs.items() if two_stacks or key != "attention_mask"}
     buffers: dict[int, _Buffer] = {}
+    norms: dict[Any, Tensor] = {}
     for _ in range(steps):
         recorder = Intervention(model, tuple(edits))
+        recorder.earlier_norms = norms
         trace, output = record(model, recorder, "last", {**given, "use_cache": True})
         recorder.must_have_met_all()
         shared = (buffers.setdefault(n, _Buffer(layer, steps)).keep(layer) for n, layer in enumerate(trace.layers))
         trace = replace(trace, layers=tuple(shared) if not two_stacks else trace.layers)
+        norms = {(la.stack, la.kind, la.index): la.norms for la in trace.layers if la.norms is not None}
         assert trace.logits is not None
         token = choose(trace.logits[0])
         yield GenerationStep(trace, token, float(probabilities(trace.logits[0])[token]))
@@ -90,6 +93,7 @@ class _Buffer:
         length = layer.k.shape[2] + steps
         self.k = layer.k.new_empty(*layer.k.shape[:2], length, layer.k.shape[3])
         self.v = layer.v.new_empty(*layer.v.shape[:2], length, layer.v.shape[3])
+        self.norms = None if layer.norms is None else layer.norms.new_empty(*layer.norms.shape[:2], length)
         self.filled = 0
 
     def keep(self, layer: RecordedLayer) -> RecordedLayer:
@@ -99,6 +103,9 @@ class _Buffer:
         start, self.filled = self.filled, layer.k.shape[2]
         self.k[:, :, start : self.filled] = layer.k[:, :, start:]
         self.v[:, :, start : self.filled] = layer.v[:, :, start:]
+        if self.norms is not None and layer.norms is not None:
+            self.norms[:, :, start : self.filled] = layer.norms[:, :, start:]
+            layer = replace(layer, norms=self.norms[:, :, : self.filled])
         return replace(layer, k=self.k[:, :, : self.filled], v=self.v[:, :, : self.filled])
 
 

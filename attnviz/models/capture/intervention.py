@@ -105,7 +105,7 @@ class Intervention(Recorder):
             here = plan(edit, layer)
             changed = carry_out(here, changed, None if touched.intersection(here.heads) else layer)
             touched.update(here.heads if edit.change is not None else ())
-        self.layers.append(changed)
+        self.layers.append(self.with_norms(changed, module, values_are_known=changed.v is layer.v))
         return layer_output(changed).to(call.q.dtype), None
 
     def must_have_met_all(self) -> None:

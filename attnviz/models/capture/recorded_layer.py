@@ -56,8 +56,8 @@ class RecordedLayer:
     sinks: Tensor | None = None  #: (H,)
     scales: tuple[float, ...] | None = None  #: one for each head, where an intervention set them apart
     silenced: frozenset[int] = frozenset()  #: heads whose output an intervention replaced by 0
-    w_o: Tensor | None = None  #: output projection (M, H*Dv), where it was found
-    norms: Tensor | None = None  #: what `value_norms` gives, where it was kept and `w_o` was not
+    w_o: Tensor | None = None  #: output projection (M, H*Dv); a capture leaves it out: it may change, `norms` do not
+    norms: Tensor | None = None  #: what `value_norms` gives, (B, H, K), as the model was at the capture
     reported: Tensor | None = None  #: (B, H, Q, K) weights from the model, where they are all there is
     why: Message | None = None  #: why the layer is not exact
 

@@ -6,14 +6,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from attnviz.core.message import Message
 from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, listener
 from attnviz.models.capture.compiled import plain_name
-from attnviz.models.capture.output_projection import output_projection_of
+from attnviz.models.capture.output_projection import lengths_through, output_layer_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 
 _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_attn", re.IGNORECASE)
@@ -25,6 +27,7 @@ class Recorder:
     def __init__(self, model: nn.Module) -> None:
         self.layers: list[RecordedLayer] = []
         self.splitter = MaskSplitter()
+        self.earlier_norms: dict[tuple[StackName, AttentionKind, int], Tensor] = {}  # of passes that this one goes on
         self._modules = {plain_name(name): module for name, module in model.named_modules()}
         self._names = {id(module): name for name, module in self._modules.items()}
         self._two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
@@ -40,7 +43,7 @@ class Recorder:
     ) -> Answer:
         """Answer as the model would, and remember the layer."""
         output, weights = answer_call(module, call, mask, kwargs)
-        self.layers.append(reported(layer, weights, call) if call.unknown else layer)
+        self.layers.append(reported(layer, weights, call) if call.unknown else self.with_norms(layer, module))
         return output, None if not call.unknown else weights
 
     def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None:
@@ -53,7 +56,6 @@ class Recorder:
         stack = self._stack(name, kind, call, module)
         index = self._counts[stack, kind]
         self._counts[stack, kind] += 1
-        width = call.q.shape[1] * call.v.shape[-1]
         layer = RecordedLayer(
             stack=stack,
             kind=kind,
@@ -70,11 +72,30 @@ class Recorder:
             bias=None if call.bias is None else call.bias.detach(),
             softcap=call.softcap,
             sinks=None if call.sinks is None else call.sinks.detach(),
-            w_o=output_projection_of(module, self._modules.get(name.rpartition(".")[0]), width),
         )
         if kind == "self":
             self._queries[stack] = layer.real_queries
         return layer
+
+    def with_norms(self, layer: RecordedLayer, module: nn.Module, values_are_known: bool = True) -> RecordedLayer:
+        """The layer with the lengths of its values after the output projection, as that is now.
+
+        Lengths of earlier passes over the same keys are kept where `values_are_known` not to have changed.
+        """
+        assert layer.v is not None
+        width = layer.n_heads * layer.v.shape[-1]
+        found = output_layer_of(module, self._modules.get(layer.name.rpartition(".")[0]), width)
+        if found is None:
+            return layer
+        _, _, q_len, k_len = layer.shape
+        earlier = self.earlier_norms.get((layer.stack, layer.kind, layer.index)) if values_are_known else None
+        done = 0 if earlier is None else earlier.shape[2]
+        if earlier is None or k_len != done + (0 if layer.kind == "cross" else q_len):
+            return replace(layer, norms=lengths_through(found, layer.v, layer.n_heads))
+        if k_len == done:
+            return replace(layer, norms=earlier)
+        new = lengths_through(found, layer.v[:, :, done:], layer.n_heads)
+        return replace(layer, norms=torch.cat([earlier, new], 2))
 
     def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:
         """The decoder is where tokens are generated; a lone stack is one when it looks only back."""

@@ -98,3 +98,14 @@ def test_heads_stay_silenced_through_all_steps():
 def test_what_cannot_be_continued_is_said(inputs, sentence):
     with pytest.raises(Problem, match=sentence):
         list(generate(llama(), 3, **inputs))
+
+
+@pytest.mark.parametrize("edits", [[], [Edit(layers=0, heads=2, change=lambda q, k, v: (q, k, 2 * v))]])
+def test_value_lengths_of_every_step_are_those_of_its_own_values(edits):
+    """The cache's values are not measured again; against each step's values through the matrix."""
+    model = llama()
+    for step in generate(model, 4, input_ids=tokens(1, 5), edits=edits):
+        for layer, block in zip(step.trace.layers, model.model.layers, strict=True):
+            slices = block.self_attn.o_proj.weight.detach().unflatten(1, (6, 8))
+            values = layer.v.repeat_interleave(6 // layer.v.shape[1], 1)
+            assert_close(layer.value_norms(), torch.einsum("mhd,bhkd->bhkm", slices, values).norm(dim=-1))

@@ -4,6 +4,7 @@ import weakref
 
 import pytest
 import torch
+from torch import nn
 from torch.testing import assert_close
 from transformers import MambaConfig, MambaForCausalLM
 
@@ -11,6 +12,7 @@ from attnviz.core.attention import attend
 from attnviz.core.masks import causal
 from attnviz.core.message import Problem
 from attnviz.models.capture.adapter import NAME
+from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.run import adopt, capture
 from tests.models.tiny import bert, eager, llama, padded, tokens
 
@@ -240,7 +242,8 @@ def test_a_thousand_captures_leave_nothing_behind():
 def test_nbytes_counts_what_the_pass_made_and_not_the_model():
     trace = capture(llama(), input_ids=tokens(), logits=None)
     q, k, v = 2 * 6 * 7 * 8, 2 * 2 * 7 * 8, 2 * 2 * 7 * 8
-    assert trace.nbytes == 2 * 4 * (q + k + v)
+    lengths = 2 * 6 * 7  # of the values after the output projection: one number beside the 8 of a head
+    assert trace.nbytes == 2 * 4 * (q + k + v + lengths)
 
 
 def test_value_norms_are_lengths_after_the_head_s_slice_of_the_output_projection():
@@ -249,6 +252,89 @@ def test_value_norms_are_lengths_after_the_head_s_slice_of_the_output_projection
     w_o = model.model.layers[0].self_attn.o_proj.weight
     value = layer.v[1, 2 // 3, 4]
     assert_close(layer.value_norms()[1, 2, 4], (w_o[:, 16:24] @ value).norm())
+
+
+class Lora(nn.Module):
+    """As adapters wrap a layer: `weight` is still that of the layer below."""
+
+    def __init__(self, base_layer: nn.Linear, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.base_layer = base_layer
+        self.lora_A = nn.Linear(base_layer.in_features, 3, bias=False)
+        self.lora_B = nn.Linear(3, base_layer.out_features, bias=False)
+        self.dropout = nn.Dropout(dropout)
+        self.in_features = base_layer.in_features
+
+    @property
+    def weight(self):
+        return self.base_layer.weight
+
+    def forward(self, x):
+        return self.base_layer(x) + 2.0 * self.lora_B(self.lora_A(self.dropout(x)))
+
+
+def with_lora(**given):
+    model = llama()
+    torch.manual_seed(3)
+    for layer in model.model.layers:
+        layer.self_attn.o_proj = Lora(layer.self_attn.o_proj, **given)
+    return model
+
+
+def lengths_by_loop(layer, matrix):
+    """Each value of each head through that head's columns of the matrix."""
+    b, heads, _, k_len = layer.shape
+    per, width = heads // layer.v.shape[1], layer.v.shape[-1]
+    found = torch.empty(b, heads, k_len)
+    for row in range(b):
+        for head in range(heads):
+            for key in range(k_len):
+                value = layer.v[row, head // per, key]
+                found[row, head, key] = (matrix[:, head * width : (head + 1) * width] @ value).norm()
+    return found
+
+
+@pytest.mark.parametrize("length", [3, 7])  # fewer values than a head is wide, and more
+def test_values_go_through_an_adapter_on_the_output_projection(length):
+    model, ids = with_lora(), tokens(length=length)
+    for layer, block in zip(capture(model, input_ids=ids).layers, model.model.layers, strict=True):
+        o = block.self_attn.o_proj
+        below = o.base_layer.weight.detach()
+        matrix = below + 2.0 * o.lora_B.weight.detach() @ o.lora_A.weight.detach()
+        assert_close(layer.value_norms(), lengths_by_loop(layer, matrix), atol=1e-5, rtol=1e-4)
+        assert not torch.allclose(layer.value_norms(), lengths_by_loop(layer, below), rtol=0.02)
+        assert_close(output_projection_of(block.self_attn, block, 48), matrix, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("build", [llama, bert, with_lora])
+def test_a_trace_stays_as_it_was_when_the_model_changes(build):
+    model = build()
+    trace = capture(model, input_ids=tokens())
+    before = [layer.value_norms().clone() for layer in trace.layers]
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.data.normal_()
+    for layer, norms in zip(trace.layers, before, strict=True):
+        assert torch.equal(layer.value_norms(), norms)
+        assert layer.w_o is None
+    again = capture(model, input_ids=tokens()).layers
+    assert not torch.allclose(again[0].value_norms(), before[0], rtol=0.1)
+
+
+def test_asking_an_adapter_leaves_its_hooks_its_mode_and_chance_alone():
+    model = with_lora(dropout=0.5).train()
+    o, told = model.model.layers[0].self_attn.o_proj, []
+    o.register_forward_hook(lambda *_: told.append(1))
+    torch.manual_seed(5)
+    with torch.no_grad():
+        plain = model(input_ids=tokens()).logits[:, -1]
+    torch.manual_seed(5)
+    trace = capture(model, input_ids=tokens())
+    assert len(told) == 2  # one pass each
+    assert all(module.training for module in model.modules())
+    assert_close(trace.logits, plain)
+    matrix = o.base_layer.weight.detach() + 2.0 * o.lora_B.weight.detach() @ o.lora_A.weight.detach()
+    assert_close(trace.layers[0].value_norms(), lengths_by_loop(trace.layers[0], matrix), atol=1e-5, rtol=1e-4)
 
 
 def test_a_model_without_attention_says_so():

@@ -52,7 +52,7 @@ def test_what_layers_share_is_written_once(tmp_path):
 
 def test_value_weighting_is_refused_where_there_is_no_projection():
     trace = capture(llama(), input_ids=tokens())
-    object.__setattr__(trace.layers[0], "w_o", None)
+    object.__setattr__(trace.layers[0], "norms", None)
     with pytest.raises(Problem, match="value weighting is not available"):
         trace.layers[0].value_norms()
 
