@@ -94,10 +94,11 @@ def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:
             here = stack.layers[index]
             heads: NumberChoice = head if what_if.where == "head" else "all"
             mask, scale = mask_of(what_if, here), scale_of(what_if, here)
-            found.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale))
+            found.append(Edit(here.index, heads, side, kind, mask=mask, scale=scale, tower=here.tower or None))
     for index in sorted({place[0] for place in what_if.silenced}):
         quiet = tuple(number for where, number in what_if.silenced if where == index)
-        found.append(Edit(stack.layers[index].index, quiet, side, kind, silence=True))
+        here = stack.layers[index]
+        found.append(Edit(here.index, quiet, side, kind, silence=True, tower=here.tower or None))
     return found
 
 

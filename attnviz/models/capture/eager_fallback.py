@@ -26,16 +26,26 @@ def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Tr
     with torch.no_grad(), uncompiled(model), switched(model, "eager"):
         output = part(**given, **_ask_for_attentions(part))
     found: list[RecordedLayer] = []
-    counts: Counter[tuple[StackName, AttentionKind]] = Counter()
+    counts: Counter[tuple[str, StackName, AttentionKind]] = Counter()
     for name, weights in _matrices(output, ""):
         stack, kind = _place(name, model)
-        index = counts[stack, kind]
-        counts[stack, kind] += 1
+        tower = name.rpartition(".")[0]
+        index = counts[tower, stack, kind]
+        counts[tower, stack, kind] += 1
         keys, queries = _padding(model, inputs, stack, kind, weights)
         scale = float("nan")
         found.append(
             RecordedLayer(
-                stack, kind, index, name, scale, padding=keys, queries=queries, reported=weights.detach(), why=WHY
+                stack,
+                kind,
+                index,
+                name,
+                scale,
+                padding=keys,
+                queries=queries,
+                reported=weights.detach(),
+                why=WHY,
+                tower=tower,
             )
         )
     if not found:

@@ -71,7 +71,7 @@ def generate(
         recorder.must_have_met_all()
         shared = (buffers.setdefault(n, _Buffer(layer, steps)).keep(layer) for n, layer in enumerate(trace.layers))
         trace = replace(trace, layers=tuple(shared) if not two_stacks else trace.layers)
-        norms = {(la.stack, la.kind, la.index): la.norms for la in trace.layers if la.norms is not None}
+        norms = {la.place: la.norms for la in trace.layers if la.norms is not None}
         assert trace.logits is not None
         token = choose(trace.logits[0])
         yield GenerationStep(trace, token, float(probabilities(trace.logits[0])[token]))

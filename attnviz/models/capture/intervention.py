@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from torch import Tensor, nn
 
@@ -28,6 +28,7 @@ from attnviz.models.capture.run import record
 from attnviz.models.capture.trace import Trace
 
 NumberChoice = int | Collection[int] | Literal["all"]
+LayerChoice = NumberChoice | str | Collection[int | str]
 TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 
@@ -35,7 +36,10 @@ TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 class Edit:
     """What to change, and where. Edits are made in the order given; a later one wins over an earlier.
 
-    `layers` and `heads` count from 0; `layers` within the stack and kind, as `RecordedLayer.index` does.
+    `layers` and `heads` count from 0; `layers` within the tower, stack and kind, as `RecordedLayer.index` does.
+    `layers` may also be dotted names of modules, meaning those attention layers or all that are below, and `tower` is
+    the same for a whole list of layers; a number that several towers of a stack have needs one. A module that runs
+    several times in a pass, for two images or as several layers, is changed every time or in one `run`, from 0.
     `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` is what multiplies q.kT, and
     `factor` multiplies what the model itself uses. `change` is given q (B, H, Q, D), k (B, G, K, D) and
     v (B, G, K, Dv) of the whole layer, copies that it may write into, and returns what to use in their place, for
@@ -45,7 +49,7 @@ class Edit:
     changed.
     """
 
-    layers: NumberChoice = "all"
+    layers: LayerChoice = "all"
     heads: NumberChoice = "all"
     stack: Literal["encoder", "decoder"] | None = None  #: None: either
     kind: Literal["self", "cross"] = "self"
@@ -55,10 +59,20 @@ class Edit:
     uniform: bool = False  #: the same weight on every key that may be seen
     silence: bool = False  #: the heads give 0 to the output projection
     change: TensorChange | None = None
+    tower: str | None = None  #: None: any
+    run: int | None = None  #: None: every
 
-    def concerns(self, layer: RecordedLayer) -> bool:
-        here = self.kind == layer.kind and self.stack in (None, layer.stack)
-        return here and layer.index in _numbers("layers", self.layers, layer.index + 1)
+    def chosen_by(self, layer: RecordedLayer) -> set[int | str]:
+        """What in `layers` means this layer; nothing where the edit does not concern it."""
+        in_tower = self.tower is None or _within(layer.tower, self.tower)
+        if not in_tower or self.run not in (None, layer.run):
+            return set()
+        choices = _layers(self.layers)
+        if layer.name in choices:  # the module itself, whatever its kind
+            return {layer.name}
+        if self.kind != layer.kind or self.stack not in (None, layer.stack):
+            return set()
+        return {each for each in choices if each in ("all", layer.index) or _within(layer.name, each)}
 
     def heads_of(self, layer: RecordedLayer) -> list[int]:
         return sorted(set(chosen_heads(_numbers("heads", self.heads, layer.n_heads), layer.n_heads, layer.index)))
@@ -85,17 +99,16 @@ class Intervention(Recorder):
     def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
         super().__init__(model)
         for edit in edits:
-            _numbers("layers", edit.layers, 0)
+            _layers(edit.layers)
             _numbers("heads", edit.heads, 0)
         self.edits = edits
         self.model_name = type(model).__name__
-        self.met: dict[Edit, set[int]] = {edit: set() for edit in edits}
+        self.met: dict[Edit, set[int | str]] = {edit: set() for edit in edits}
+        self.places: dict[tuple[Edit, int, str, str], set[str]] = {}  #: the towers in which an edit met a number
 
     def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
         layer = self.describe(module, call)
-        edits = [edit for edit in self.edits if edit.concerns(layer)]
-        for edit in edits:
-            self.met[edit].add(layer.index)
+        edits = [edit for edit in self.edits if self._meets(edit, layer)]
         if not edits:
             return self.keep(layer, module, call, mask, kwargs)
         if call.unknown:
@@ -111,16 +124,50 @@ class Intervention(Recorder):
     def must_have_met_all(self) -> None:
         """A Problem for an edit of a layer that this pass did not come by."""
         for edit in self.edits:
-            missing = sorted(set(_numbers("layers", edit.layers, 0)) - self.met[edit])
+            missing = [each for each in _layers(edit.layers) if each not in self.met[edit]]
+            if missing == ["all"]:
+                raise Problem("{model} has no layer of this kind to change", model=self.model_name)
             if missing:
                 raise Problem("{model} has no layer {missing} to change", model=self.model_name, missing=missing[0])
-            if not self.met[edit]:
-                raise Problem("{model} has no layer of this kind to change", model=self.model_name)
+
+    def _meets(self, edit: Edit, layer: RecordedLayer) -> bool:
+        """Whether the edit concerns the layer. A number that two towers have is refused: it would change both."""
+        chosen = edit.chosen_by(layer)
+        self.met[edit] |= chosen
+        if layer.index in chosen:
+            towers = self.places.setdefault((edit, layer.index, layer.stack, layer.kind), set())
+            towers.add(layer.tower)
+            if len(towers) > 1:
+                raise Problem(
+                    "layer {index} is in {towers}: say which, as tower",
+                    index=layer.index,
+                    towers=", ".join(sorted(towers)),
+                )
+        return bool(chosen)
 
 
 def plan(edit: Edit, layer: RecordedLayer) -> Plan:
     """The edit in this layer's own numbers."""
     return Plan(edit.heads_of(layer), edit.mask, edit.scale, edit.factor, edit.uniform, edit.silence, edit.change)
+
+
+def _within(name: str, above: int | str) -> bool:
+    """Whether a module is `above` or below it, by their dotted names."""
+    return name == above or (isinstance(above, str) and name.startswith(f"{above}."))
+
+
+def _layers(choice: LayerChoice) -> list[int | str]:
+    """The numbers and names chosen, one by one; "all" is one."""
+    if isinstance(choice, str):
+        return [choice]
+    if isinstance(choice, int):
+        return [choice]
+    several = list(choice) if isinstance(choice, Collection) else []
+    names: list[int | str] = [each for each in several if isinstance(each, str)]
+    if names and len(names) == len(several):
+        return names
+    numbers = [each for each in several if not isinstance(each, str)] if names else choice
+    return names + list(_numbers("layers", cast(NumberChoice, numbers), 0))
 
 
 def _numbers(name: str, choice: NumberChoice, count: int) -> Collection[int]:

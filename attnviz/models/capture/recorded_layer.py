@@ -41,7 +41,7 @@ class RecordedLayer:
 
     stack: StackName
     kind: AttentionKind
-    index: int  #: place among the layers of the same stack and kind, in execution order
+    index: int  #: place among the layers of the same tower, stack and kind, in execution order
     name: str  #: the module's dotted name in the model
     scale: float  #: what the model multiplies q.kT by, not always 1/sqrt(D)
     q: Tensor | None = None
@@ -60,11 +60,18 @@ class RecordedLayer:
     norms: Tensor | None = None  #: what `value_norms` gives, (B, H, K), as the model was at the capture
     reported: Tensor | None = None  #: (B, H, Q, K) weights from the model, where they are all there is
     why: Message | None = None  #: why the layer is not exact
+    tower: str = ""  #: the dotted name of the list of layers it is in, such as "vision_model.encoder.layers"
+    run: int = 0  #: how often the module had run before in this pass: another image's, or a layer of shared weights
 
     def __repr__(self) -> str:
         _, heads, q_len, k_len = self.shape
         what = "" if self.exact else ", weights only"
         return f"<{self.stack} {self.kind} {self.index}: {heads} heads on {self.n_kv_heads}, {q_len} x {k_len}{what}>"
+
+    @property
+    def place(self) -> tuple[str, StackName, AttentionKind, int, int]:
+        """What tells a layer from all others of a pass."""
+        return self.tower, self.stack, self.kind, self.index, self.run
 
     @property
     def exact(self) -> bool:

@@ -27,11 +27,13 @@ class Recorder:
     def __init__(self, model: nn.Module) -> None:
         self.layers: list[RecordedLayer] = []
         self.splitter = MaskSplitter()
-        self.earlier_norms: dict[tuple[StackName, AttentionKind, int], Tensor] = {}  # of passes that this one goes on
+        self.earlier_norms: dict[Any, Tensor] = {}  # of passes that this one goes on
         self._modules = {plain_name(name): module for name, module in model.named_modules()}
         self._names = {id(module): name for name, module in self._modules.items()}
         self._two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
-        self._counts: Counter[tuple[StackName, AttentionKind]] = Counter()
+        self._counts: Counter[tuple[str, StackName, AttentionKind]] = Counter()
+        self._runs: Counter[int] = Counter()  # by id(module)
+        self._latest: tuple[nn.Module, Tensor] | None = None  # the last call's module and queries
         self._queries: dict[StackName, Tensor | None] = {}  # which of a stack's tokens are real
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
 
@@ -54,12 +56,14 @@ class Recorder:
         name = self._names.get(id(module), type(module).__name__)
         kind: AttentionKind = "cross" if _is_cross(name, module) else "self"
         stack = self._stack(name, kind, call, module)
-        index = self._counts[stack, kind]
-        self._counts[stack, kind] += 1
+        tower = tower_of(name)
+        self._counts[tower, stack, kind] += not self._goes_on(module, call)
+        run = self._runs[id(module)]
+        self._runs[id(module)] += 1
         layer = RecordedLayer(
             stack=stack,
             kind=kind,
-            index=index,
+            index=self._counts[tower, stack, kind] - 1,
             name=name,
             scale=call.scale,
             q=call.q.detach(),
@@ -72,10 +76,19 @@ class Recorder:
             bias=None if call.bias is None else call.bias.detach(),
             softcap=call.softcap,
             sinks=None if call.sinks is None else call.sinks.detach(),
+            tower=tower,
+            run=run,
         )
         if kind == "self":
             self._queries[stack] = layer.real_queries
         return layer
+
+    def _goes_on(self, module: nn.Module, call: Call) -> bool:
+        """Whether this is another piece of the same layer: pictures of one batch attend apart, cut from one tensor."""
+        before, self._latest = self._latest, (module, call.q)
+        if before is None or before[0] is not module:
+            return False
+        return before[1].untyped_storage().data_ptr() == call.q.untyped_storage().data_ptr()
 
     def with_norms(self, layer: RecordedLayer, module: nn.Module, values_are_known: bool = True) -> RecordedLayer:
         """The layer with the lengths of its values after the output projection, as that is now.
@@ -88,7 +101,7 @@ class Recorder:
         if found is None:
             return layer
         _, _, q_len, k_len = layer.shape
-        earlier = self.earlier_norms.get((layer.stack, layer.kind, layer.index)) if values_are_known else None
+        earlier = self.earlier_norms.get(layer.place) if values_are_known else None
         done = 0 if earlier is None else earlier.shape[2]
         if earlier is None or k_len != done + (0 if layer.kind == "cross" else q_len):
             return replace(layer, norms=lengths_through(found, layer.v, layer.n_heads))
@@ -136,7 +149,16 @@ def reported(layer: RecordedLayer, weights: Tensor | None, call: Call) -> Record
         queries=layer.queries,
         reported=kept.detach(),
         why=why,
+        tower=layer.tower,
+        run=layer.run,
     )
+
+
+def tower_of(name: str) -> str:
+    """The list of layers that a module is in, by its dotted name: all before the first number."""
+    parts = name.split(".")
+    first = next((place for place, part in enumerate(parts) if part.isdigit()), len(parts) - 1)
+    return ".".join(parts[:first])
 
 
 @contextmanager

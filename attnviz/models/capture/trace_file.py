@@ -17,7 +17,7 @@ from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.trace import Trace
 
 FORMAT = "attnviz-trace-1"
-_PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scales")
+_PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scales", "tower", "run")
 _TENSORS = ("q", "k", "v", "allowed", "padding", "queries", "bias", "sinks", "norms", "reported")
 
 
@@ -68,7 +68,7 @@ def load_trace(path: Path | str) -> Trace:
 
 
 def _layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> RecordedLayer:
-    plain = {name: fields[name] for name in _PLAIN}
+    plain = {name: fields[name] for name in _PLAIN if name in fields}  # older files know no towers
     plain["scales"] = None if plain["scales"] is None else tuple(plain["scales"])
     why = Message(*fields["why"]) if "why" in fields else None
     held: dict[str, Any] = {name: tensors[key] for name, key in fields["tensors"].items()}

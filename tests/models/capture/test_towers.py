@@ -1,0 +1,159 @@
+"""Models of several stacks of layers, and modules that run several times in a pass, against hooks and plain calls."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+from transformers import (
+    AlbertConfig,
+    AlbertModel,
+    Qwen2VLConfig,
+    Qwen2VLForConditionalGeneration,
+    SiglipConfig,
+    SiglipModel,
+)
+
+from attnviz.core.message import Problem
+from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture.run import capture
+from attnviz.models.capture.trace_file import load_trace, save_trace
+from tests.models.tiny import eager, llama, tokens
+
+SMALL = {"hidden_size": 24, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 3}
+
+
+def siglip():
+    torch.manual_seed(0)
+    text = SMALL | {"vocab_size": 50, "max_position_embeddings": 16, "projection_size": 24}
+    config = SiglipConfig(text_config=text, vision_config=SMALL | {"image_size": 16, "patch_size": 8})
+    given = {"input_ids": tokens(1, 16).remainder(50), "pixel_values": torch.randn(1, 3, 16, 16)}
+    return SiglipModel(config).eval(), given
+
+
+def qwen2_vl():
+    """Two images, of 16 and 8 patches."""
+    torch.manual_seed(0)
+    rope = {"rope_type": "default", "mrope_section": [2, 2, 2], "rope_theta": 1e4}
+    special = {
+        "image_token_id": 50,
+        "vision_start_token_id": 51,
+        "vision_end_token_id": 52,
+        "video_token_id": 53,
+        "bos_token_id": None,
+        "eos_token_id": None,
+    }
+    text = SMALL | {"num_attention_heads": 2, "num_key_value_heads": 2, "vocab_size": 60, "rope_parameters": rope}
+    vision = {"depth": 2, "embed_dim": 16, "hidden_size": 24, "num_heads": 2, "mlp_ratio": 2, "patch_size": 4}
+    config = Qwen2VLConfig(text_config=text | special, vision_config=vision, **special)
+    ids = torch.tensor([[1, 51, *[50] * 4, 52, 51, *[50] * 2, 52, 3, 4]])
+    given = {
+        "input_ids": ids,
+        "pixel_values": torch.randn(24, 3 * 2 * 4 * 4),
+        "image_grid_thw": torch.tensor([[1, 4, 4], [1, 2, 4]]),
+        "mm_token_type_ids": (ids == 50).int(),
+    }
+    return Qwen2VLForConditionalGeneration(config).eval(), given
+
+
+def zeroed(model, name, columns, inputs, rows=slice(None)):
+    """The logits when a hook puts zeros into what an output projection is given."""
+
+    def zero(module, given):
+        changed = given[0].clone()
+        changed[..., rows, columns] = 0
+        return (changed, *given[1:])
+
+    hook = model.get_submodule(name).register_forward_pre_hook(zero)
+    try:
+        with torch.no_grad():
+            return model(**inputs)
+    finally:
+        hook.remove()
+
+
+def test_each_tower_counts_its_own_layers():
+    model, inputs = siglip()
+    layers = capture(model, **inputs).layers
+    assert [(layer.tower, layer.index, layer.run) for layer in layers] == [
+        (f"{tower}.encoder.layers", index, 0) for tower in ("vision_model", "text_model") for index in (0, 1)
+    ]
+    assert [layer.name for layer in layers] == [f"{layer.tower}.{layer.index}.self_attn" for layer in layers]
+    assert len({layer.place for layer in layers}) == 4
+
+
+@pytest.mark.parametrize("tower", ["vision_model", "text_model"])
+@pytest.mark.parametrize("by", ["tower", "name", "part of the name"])
+def test_an_edit_reaches_the_tower_that_it_names(tower, by):
+    model, inputs = siglip()
+    name = f"{tower}.encoder.layers.1"
+    where = {
+        "tower": {"layers": 1, "tower": tower},
+        "name": {"layers": f"{name}.self_attn"},
+        "part of the name": {"layers": [name]},
+    }[by]
+    trace = intervene(model, Edit(**where, heads=2, silence=True), **inputs)
+    assert [layer.name for layer in trace.layers if layer.silenced] == [f"{name}.self_attn"]
+    hidden, other = [], []
+    for into, run in (
+        (hidden, lambda: intervene(model, Edit(**where, heads=2, silence=True), **inputs)),
+        (other, lambda: zeroed(model, f"{name}.self_attn.out_proj", slice(16, 24), inputs)),
+    ):
+        hook = model.get_submodule(tower).register_forward_hook(lambda m, i, o, into=into: into.append(o[1]))
+        run()
+        hook.remove()
+    assert_close(hidden[0], other[0], atol=1e-5, rtol=1e-5)
+
+
+def test_a_number_that_two_towers_have_is_refused():
+    model, inputs = siglip()
+    with pytest.raises(Problem, match=r"layer 1 is in text_model.encoder.layers, vision_model.encoder.layers"):
+        intervene(model, Edit(layers=1, silence=True), **inputs)
+    with pytest.raises(Problem, match="SiglipModel has no layer audio to change"):
+        intervene(model, Edit(layers=["text_model", "audio"], silence=True), **inputs)
+
+
+def test_two_images_are_two_runs_of_the_same_layers():
+    model, inputs = qwen2_vl()
+    seen = [layer for layer in capture(model, **inputs).layers if layer.tower == "model.visual.blocks"]
+    assert [(layer.index, layer.run, layer.shape[2]) for layer in seen] == [
+        (0, 0, 16), (0, 1, 8), (1, 0, 16), (1, 1, 8)
+    ]  # fmt: skip
+    assert all(layer.name == f"model.visual.blocks.{layer.index}.attn" for layer in seen)
+
+
+@pytest.mark.parametrize("run, rows", [(None, slice(None)), (0, slice(0, 16)), (1, slice(16, 24))])
+def test_an_edit_of_a_vision_layer_reaches_every_image_or_the_one_it_names(run, rows):
+    model, inputs = qwen2_vl()
+    edit = Edit(layers=1, tower="model.visual", heads=1, silence=True, run=run)
+    trace = intervene(model, edit, **inputs, logits="all")
+    expected = zeroed(model, "model.visual.blocks.1.attn.proj", slice(8, 16), inputs, rows)
+    assert_close(trace.logits, expected.logits, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(trace.logits, capture(model, **inputs, logits="all").logits, atol=1e-5)
+
+
+def test_layers_that_share_one_module_are_layers_of_their_own():
+    torch.manual_seed(0)
+    config = AlbertConfig(**SMALL | {"num_hidden_layers": 3}, embedding_size=8, vocab_size=50, initializer_range=0.3)
+    model, ids = AlbertModel(config).eval(), tokens().remainder(50)
+    layers = capture(model, input_ids=ids).layers
+    assert [(layer.index, layer.run) for layer in layers] == [(0, 0), (1, 1), (2, 2)]
+    for layer, weights in zip(layers, eager(model, input_ids=ids).attentions, strict=True):
+        assert_close(layer.weights(), weights, atol=1e-5, rtol=0)
+    after = intervene(model, Edit(layers=1, silence=True), input_ids=ids).layers
+    assert [bool(layer.silenced) for layer in after] == [False, True, False]
+    every = intervene(model, Edit(layers=layers[0].name, silence=True), input_ids=ids).layers
+    assert all(layer.silenced for layer in every)
+
+
+def test_a_layer_s_tower_and_run_are_saved(tmp_path):
+    model, inputs = qwen2_vl()
+    trace = capture(model, **inputs)
+    save_trace(trace, tmp_path / "t")
+    assert [layer.place for layer in load_trace(tmp_path / "t").layers] == [layer.place for layer in trace.layers]
+
+
+def test_layers_of_a_plain_model_can_be_named_or_counted():
+    model, ids = llama(), tokens()
+    named = intervene(model, Edit(layers=("model.layers.1", 0), silence=True), input_ids=ids)
+    counted = intervene(model, Edit(layers=(0, 1), silence=True), input_ids=ids)
+    assert_close(named.logits, counted.logits)
+    assert all(layer.silenced for layer in named.layers)
