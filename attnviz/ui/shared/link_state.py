@@ -1,9 +1,10 @@
 """What this visitor has chosen: kept in the session, said in the link, the same when he comes back.
 
 The session holds every choice that differs from its default, whether or not its widget is on the page. The
-link of a page is written from it whenever a choice changes, in one step of the browser's history. When
-the link changed by another hand (opened, pasted, Back), the link is the whole truth of its page. Coming back by
-the menu, with nothing in the link, a page is as it was left, and the link says so again.
+link of a page is written from it whenever a choice changes, in one step of the browser's history. The link is the
+whole truth of its page when a session begins with it, and after Back and Forward. At any other time a link that says
+something else is late: the gesture that it came with was made before the last writing reached the browser. Then, and
+coming to a page by the menu, a page is as it was left, and the link says so again.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
-from attnviz.ui.shared import link_pack
+from attnviz.ui.shared import link_pack, this_run
 from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
 
 T = TypeVar("T")
 
 _CHOSEN, _PAGE, _WRITTEN, _REFUSED = "_chosen", "_page_on_show", "_link_written", "_refused"
+_PAGE_ID = "_page_id"
 VIEW_FORMAT, OLD_VIEW_FORMAT = "attnviz-view-2", "attnviz-view-1"
 LARGEST_VIEW = 1_000_000  # characters of a saved view
 
@@ -50,14 +52,18 @@ def put_all(changes: Mapping[Choice[Any], Any]) -> None:
 
 def follow(page: str) -> bool:
     """Bring session and link of `page` together; once a run, before the page is drawn. Whether it was entered now."""
-    entered = st.session_state.get(_PAGE) != page
-    st.session_state[_PAGE] = page
+    before = st.session_state.get(_PAGE)
+    entered = before != page
+    st.session_state[_PAGE], st.session_state[_PAGE_ID] = page, this_run.page_id()
     said = _said_now(page)
-    if entered and not said:
-        st.session_state[_REFUSED] = {}
-        _write()
-    elif entered or said != st.session_state.get(_WRITTEN):
+    if not entered and said == st.session_state.get(_WRITTEN):
+        return False
+    if (before is None or this_run.by_history()) and (said or not entered):
         _read(page, said)
+        return entered
+    if entered:
+        st.session_state[_REFUSED] = {}
+    _write()
     return entered
 
 
@@ -263,14 +269,17 @@ def keep(choice: Choice[Any], new: Any) -> None:
 
 
 def _write() -> None:
-    """Make the link say what was chosen on this page, in one step; parameters of other hands stay."""
+    """Make the link say what was chosen on this page, in one step; parameters of other hands stay.
+
+    Always sent: what this run knows of the browser's address may be late, and the browser knows when nothing changed.
+    """
+    if st.session_state.get(_PAGE_ID, this_run.page_id()) != this_run.page_id():
+        return  # a callback of the page before, in a run that opens another: the link is that one's, see `follow`
     page = current_page()
     ours = parameters_of(page)
     said = link_parameters(page)
     now = {name: st.query_params[name] for name in st.query_params}
-    wanted = {name: text for name, text in now.items() if name not in ours} | said
-    if wanted != now:
-        st.query_params.from_dict(wanted)
+    st.query_params.from_dict({name: text for name, text in now.items() if name not in ours} | said)
     st.session_state[_WRITTEN] = said
 
 

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.core.message import Problem
-from attnviz.ui.shared import link_pack
+from attnviz.ui.shared import link_pack, this_run
 from attnviz.ui.shared.choices import PageChoices
 
 
@@ -139,12 +139,23 @@ def test_choices_are_as_they_were_left_when_the_visitor_comes_back_by_the_menu()
     assert link_of(app) == before
 
 
-def test_a_link_that_another_hand_changed_is_the_whole_truth() -> None:
+def test_after_back_the_link_is_the_whole_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     app = changed()
+    monkeypatch.setattr(this_run, "by_history", lambda: True)
     app.query_params.clear()
     app.query_params["t_width"] = "7"
     app.run()
     assert shown(app) == DEFAULTS | {"width": 7}
+
+
+def test_a_link_that_comes_late_with_a_gesture_is_not_believed_and_put_right() -> None:
+    app = changed()
+    before = link_of(app)
+    app.query_params.clear()
+    app.query_params["t_width"] = "7"
+    app.run()
+    assert shown(app) == CHANGED
+    assert link_of(app) == before
 
 
 def test_going_back_to_the_default_takes_the_choice_out_of_the_link() -> None:
