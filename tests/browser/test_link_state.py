@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
@@ -21,12 +22,12 @@ from tests.browser.conftest import answered, until
 Open = Callable[..., Any]
 SENTENCE = "Two grey birds saw it"
 FIRST = 120_000  # ms: the first visitor of a cold server waits for a model
-#: page: (its path, its name in the menu, the label of its sentence, the parameter, its own example)
+#: page in the menu: its path, the label of its sentence, the parameter that holds it, its own example
 SPEAKING = {
-    "home": ("/", "Start", "Type a sentence", "sentence", home_choices.EXAMPLE),
-    "explore": ("/explore", "Explore", "Sentence", "text", explorer_choices.SENTENCE.default),
-    "build": ("/build", "Build", "Sentence", "b_text", building_choices.EXAMPLE),
-    "masks": ("/masks", "Masks", "Your sentence", "m_text", mask_choices.EXAMPLE),
+    "Start": ("/", "Type a sentence", "sentence", home_choices.EXAMPLE),
+    "Explore": ("/explore", "Sentence", "text", explorer_choices.SENTENCE.default),
+    "Build": ("/build", "Sentence", "b_text", building_choices.EXAMPLE),
+    "Masks": ("/masks", "Your sentence", "m_text", mask_choices.EXAMPLE),
 }
 TITLES = {
     "Start": "See what a language model looks at",
@@ -104,9 +105,9 @@ def link(page: Any) -> dict[str, str]:
     return dict(parse_qsl(page.evaluate("location.search.slice(1)"), keep_blank_values=True))
 
 
-def held_by(page: Any) -> Any:
-    """What the canvases put into the explorer's link."""
-    return link_pack.unpack(link(page)["c"]) if "c" in link(page) else {}
+def meaning(said: dict[str, str]) -> dict[str, Any]:
+    """A link with what its packed part holds."""
+    return {name: link_pack.unpack(text) if name == "c" else text for name, text in said.items()}
 
 
 def in_link(page: Any, **wanted: str) -> None:
@@ -200,3 +201,169 @@ def test_a_switch_pressed_twice_on_a_slow_line_is_off_in_the_link_too(slow: Any)
     answered(page)
     until(lambda: link(page) == {})
     assert switch.first.is_checked()
+
+
+# The sentence travels
+
+
+def of_sentence(page: Any, name: str) -> Any:
+    return page.get_by_label(SPEAKING[name][1], exact=True)
+
+
+def by_card(page: Any, name: str) -> Any:
+    return page.get_by_test_id("stMain").get_by_role("link", name=name)
+
+
+def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(tab: Open) -> None:
+    page = tab()
+    of_sentence(page, "Start").fill(SENTENCE)
+    of_sentence(page, "Start").press("Enter")
+    in_link(page, sentence=SENTENCE)
+    answered(page)
+    for door in (menu, by_card):
+        for name, (_path, _label, parameter, _example) in SPEAKING.items():
+            if name == "Start":
+                continue
+            door(page, name).click()
+            at(page, name)
+            until(lambda name=name: of_sentence(page, name).input_value() == SENTENCE)
+            in_link(page, **{parameter: SENTENCE})
+            go(page, "Start")
+            assert of_sentence(page, "Start").input_value() == SENTENCE
+
+
+def test_the_menus_links_open_the_same_in_another_tab(tab: Open, server_url: str) -> None:
+    page = tab("/masks?m_text=Two+birds+saw+it&m_rule1=window")
+    hrefs = {name: menu(page, name).get_attribute("href") for name in SPEAKING}
+    for name, href in hrefs.items():
+        other = page.context.new_page()
+        other.goto(href if href.startswith("http") else f"{server_url}/{href.lstrip('/')}")
+        at(other, name)
+        until(lambda name=name, other=other: of_sentence(other, name).input_value() == "Two birds saw it")
+        if name == "Masks":
+            assert link(other) == link(page)
+        other.close()
+
+
+def test_where_nobody_typed_each_page_shows_its_own_example(tab: Open) -> None:
+    page = tab("/scaling")
+    for name, (_path, _label, _parameter, example) in SPEAKING.items():
+        go(page, name)
+        until(lambda name=name, example=example: of_sentence(page, name).input_value() == example)
+        assert link(page) == {}
+
+
+# Coming back, Back and Forward
+
+
+def entries(page: Any) -> int:
+    return int(page.evaluate("history.length"))
+
+
+def of_width(page: Any) -> Any:
+    return page.get_by_label("d_k", exact=True)
+
+
+def test_scaling_keeps_its_numbers_and_back_takes_one_change_at_a_time(tab: Open) -> None:
+    page = tab("/scaling")
+    began = entries(page)
+    of_width(page).fill("128")
+    of_width(page).press("Enter")
+    in_link(page, s_dk="128")
+    answered(page)
+    assert entries(page) == began + 1
+    go(page, "Build")
+    assert entries(page) == began + 2, "a page entered by the menu is one step"
+    go(page, "Scaling")
+    assert of_width(page).input_value() == "128"
+    assert link(page) == {"s_dk": "128"}
+    assert entries(page) == began + 3
+    page.go_back()
+    at(page, "Build")
+    page.go_back()
+    at(page, "Scaling")
+    assert of_width(page).input_value() == "128"
+    page.go_back()
+    until(lambda: of_width(page).input_value() == "64")
+    answered(page)
+    assert link(page) == {}
+    page.go_forward()
+    until(lambda: of_width(page).input_value() == "128")
+    answered(page)
+    page.go_forward()
+    at(page, "Build")
+    assert entries(page) == began + 3, "going back and forward adds nothing"
+
+
+# Saved views, and the link to share
+
+MINILM, TOKENS = "minilm-l6", 11  # of both sentences together
+EVERYTHING = {
+    "text": "One two three one two three", "model": MINILM, "second": "Two birds", "at": "2.4", "mask": "painted",
+    "open_what_if": "true", "open_stages": "true", "scale": "none",
+    "c": link_pack.pack({"pins": {"t": [["q", 3], ["k", 1]], "c": [3, 1]}, "hide": [3], "quiet": ["0.1"],
+                         "stage": [3, 1], "mask": base64.b64encode(b"\xff" * -(-TOKENS * TOKENS // 8)).decode()}),
+}  # fmt: skip
+
+
+def share(page: Any) -> Any:
+    """The menu to share a view, open."""
+    page.get_by_role("button", name="Share", exact=False).filter(has_text="Share").last.click()
+    page.get_by_role("button", name="Save this view as a file").wait_for()
+    return page
+
+
+def save_view(page: Any, folder: Path) -> Path:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save this view as a file").click()
+    file = folder / waiting.value.suggested_filename
+    waiting.value.save_as(file)
+    return file
+
+
+def open_view(page: Any, file: Path) -> None:
+    share(page)
+    page.locator("input[type=file]").set_input_files(file)
+
+
+def told(page: Any) -> list[str]:
+    """What the page says of its choices."""
+    texts: list[str] = page.get_by_test_id("stMain").get_by_role("paragraph").all_inner_texts()
+    return texts
+
+
+def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(tab: Open, tmp_path: Path) -> None:
+    page = tab("/explore?" + urlencode(EVERYTHING))
+    page.get_by_text("Hidden: three (3)").wait_for(timeout=FIRST)
+    answered(page)
+    shown = link(page)
+    share(page)
+    shared = page.get_by_test_id("stCode").filter(has_text="http").first.inner_text().strip()
+    assert meaning(dict(parse_qsl(urlsplit(shared).query))) == meaning(shown)
+    assert urlsplit(shared).path == "/explore"
+    file = save_view(page, tmp_path)
+    held = json.loads(file.read_text("utf-8"))["choices"]
+    assert {name: text for name, text in held.items() if name != "c"} == {n: t for n, t in shown.items() if n != "c"}
+    assert held["c"] == link_pack.unpack(shown["c"])
+    assert set(held["c"]) == {"pins", "hide", "quiet", "stage", "mask"}
+    other = tab("/masks")
+    open_view(other, file)
+    at(other, "Explore")
+    other.get_by_text("Hidden: three (3)").wait_for(timeout=FIRST)
+    answered(other)
+    assert meaning(link(other)) == meaning(shown)
+    assert other.locator(".av-title").first.text_content() == page.locator(".av-title").first.text_content()
+    page.keyboard.press("Escape")
+    for each in (page, other):
+        each.mouse.move(3, 3)
+    pictures = [lambda each=each: each.get_by_test_id("heatmap").first.screenshot() for each in (page, other)]
+    until(lambda: pictures[0]() == pictures[1]())
+
+
+def test_a_file_that_is_no_view_is_answered_in_a_sentence(tab: Open, tmp_path: Path) -> None:
+    page = tab("/masks")
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"format": "attnviz-view-2", "page": "masks", "choi')
+    open_view(page, broken)
+    page.get_by_text("This file is not a saved view: it is no JSON, or was cut short.").wait_for()
+    assert of_sentence(page, "Masks").input_value() == SPEAKING["Masks"][3]

@@ -8,7 +8,7 @@ from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
 from attnviz.ui.shared.code_snippet import snippet
 from attnviz.ui.shared.guarding import guard, show_problem
-from attnviz.ui.shared.link_state import follow, link_parameters
+from attnviz.ui.shared.link_state import follow, link_parameters, settle
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
 from attnviz.ui.shared.text import plain, quoted, spoken
@@ -34,6 +34,7 @@ __all__ = [
     "plain",
     "quoted",
     "say_refusals",
+    "settle",
     "sentence_input",
     "show",
     "show_problem",

@@ -18,6 +18,7 @@ import streamlit as st
 
 from attnviz.core.message import Message, Problem
 from attnviz.ui.shared import link_pack, this_run
+from attnviz.ui.shared.link_pack import refuse_half_characters
 from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
 
 T = TypeVar("T")
@@ -58,13 +59,22 @@ def follow(page: str) -> bool:
     said = _said_now(page)
     if not entered and said == st.session_state.get(_WRITTEN):
         return False
-    if (before is None or this_run.by_history()) and (said or not entered):
+    if before is None or this_run.by_history():
         _read(page, said)
-        return entered
-    if entered:
+    elif entered:
         st.session_state[_REFUSED] = {}
-    _write()
+    else:
+        _write()
     return entered
+
+
+def settle() -> None:
+    """Make the link of a page that was entered say what stands on it; after the page is drawn.
+
+    Not earlier: a browser that hears of page and link in one breath makes two steps of its history of them.
+    """
+    if not this_run.by_history():
+        _write()
 
 
 def current_page() -> str:
@@ -154,6 +164,7 @@ def _parsed_view(text: str) -> tuple[str, dict[str, Any]]:
         raise Problem("This file has {n} characters; a saved view has at most {most}.", n=len(text), most=LARGEST_VIEW)
     try:
         view = json.loads(text)
+        refuse_half_characters(view)
     except (ValueError, RecursionError):
         raise Problem("This file is not a saved view: it is no JSON, or was cut short.") from None
     known = (VIEW_FORMAT, OLD_VIEW_FORMAT)

@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 import streamlit as st
@@ -34,7 +35,7 @@ for _turn in range(900):
     DEEP = [DEEP]
 VALUES: list[Any] = [
     None, True, False, 0, -1, 1, 10**4, 10**18, 10**400, 1.5, -0.0, 1e308, float("inf"), float("nan"), "", "x", "1",
-    "9" * 5000, "中文", "\ud800", [], [[]], {}, DEEP, [None], [None] * 3, [True, True], [1, 2], [1, 2, 3], [1.0, 2.0],
+    "9" * 5000, "中文", "\ud800", ["\ud800"], [], [[]], {}, DEEP, [None], [None] * 3, [True, True], [1, 2], [1, 2, 3], [1.0, 2.0],
     ["q", 1], [["q", 1]], ["W_Q", 0, 0, 1], [["W_Q", 0, 0, 1]], [["W_Q", 0, 0, float("nan")]],
     [["W_Q", 0, 0, "1e999"]], [["W_Q", 10**9, 0, 1.0]], [["W_Q", [], {}, None]], [[[]]] * 900, list(range(20_000)),
     {"t": 1}, {"t": [1]}, {"t": [[1]]}, {"t": [["q"]]}, {"t": [["q", 10**9]]}, {"t": [[[], 1]]}, {"c": 1}, {"c": [1]},
@@ -82,6 +83,8 @@ def hostile(page: str) -> Iterator[dict[str, str]]:
     """Links in which every parameter of the page says the same hostile thing."""
     names = parameters_of(page)
     for text in TEXTS:
+        if text == "\ud800":
+            continue  # no address holds it; packed JSON and files may
         yield dict.fromkeys(names, text)
     shorts = [choice.short for choice in choices_of(page) if choice.inside and choice.short]
     for value in VALUES:
@@ -112,6 +115,7 @@ def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visit
             assert spoken(message)
         view = link_state.saved_view()
         again = link_state.link_parameters(page)
+        urlencode(again)
         kept = {choice.name: link_state.value(choice) for choice in mine}
         visitor.pop("_page_on_show")
         link_state.open_view(view)
@@ -137,4 +141,5 @@ def test_no_file_breaks_a_page(page: str, make: Callable[[Any], Any], visitor: d
             refused = link_state.refusal(choice)
             assert refused is None or spoken(refused)
         visitor["_page_on_show"] = page
-        json.loads(link_state.saved_view())
+        link_state.saved_view().encode()
+        urlencode(link_state.link_parameters(page))

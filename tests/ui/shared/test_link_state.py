@@ -32,7 +32,8 @@ def script() -> None:
     spot = one.on_canvas("t_spot", 0, int, int, 7, inside="t_c", short="s")
     other_sentence = two.sentence("t_text2", "le chat", longest=200)
     page = st.session_state.get("page", "t_one")
-    link_state.follow(page)
+    if link_state.follow(page):
+        link_state.settle()
     if page == "t_one":
         st.session_state["shown"] = {
             "text": widgets.text(sentence, "text"),
