@@ -17,8 +17,12 @@ from attnviz.ui.explorer import explorer_choices
 from attnviz.ui.home import home_choices
 from attnviz.ui.masks import mask_choices
 from attnviz.ui.shared import link_pack
+from attnviz.ui.shared.choices import choices_of, parameters_of
+from attnviz.ui.web import declared
+from attnviz.ui.web.navigation import ROWS
 from tests.browser.conftest import answered, until
 
+assert declared.DECLARED
 Open = Callable[..., Any]
 SENTENCE = "Two grey birds saw it"
 FIRST = 120_000  # ms: the first visitor of a cold server waits for a model
@@ -367,3 +371,164 @@ def test_a_file_that_is_no_view_is_answered_in_a_sentence(tab: Open, tmp_path: P
     open_view(page, broken)
     page.get_by_text("This file is not a saved view: it is no JSON, or was cut short.").wait_for()
     assert of_sentence(page, "Masks").input_value() == SPEAKING["Masks"][3]
+
+
+# Choices inside fragments, one right after the other
+
+
+def tile(page: Any, layer: int, head: int) -> tuple[float, float]:
+    stage = page.get_by_test_id("overview")
+    stage.scroll_into_view_if_needed()
+    until(lambda: stage.get_attribute("data-tiles"))
+    box = stage.bounding_box()
+    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
+    left, top = places[layer * 9 + head]
+    return box["x"] + left + wide / 2, box["y"] + top + high / 2
+
+
+def settled(page: Any, **wanted: str) -> None:
+    """Until the link says this and nothing else, and still does when everything is at rest."""
+    until(lambda: link(page) == wanted, seconds=60)
+    answered(page)
+    assert link(page) == wanted
+
+
+def test_three_tiles_in_a_breath_end_with_the_last_one_in_picture_and_link(tab: Open) -> None:
+    page = tab("/explore")
+    spots = [tile(page, *head) for head in ((3, 1), (20, 5), (7, 5))]
+    for spot in spots:
+        page.mouse.click(*spot)
+    settled(page, at="7.5")
+    page.locator(".av-title", has_text="Layer 7, head 5").first.wait_for()
+
+
+def test_what_if_opened_and_a_head_chosen_on_a_slow_line_both_stand_in_the_link(slow: Any) -> None:
+    page, line = slow("/explore")
+    spot = tile(page, 7, 5)
+    box = page.get_by_text("What if: another mask, another scale, a silenced head")
+    line.hold()
+    page.mouse.click(*spot)
+    server_wrote(page, line, "at=7.5")
+    box.click()
+    server_wrote(page, line, "open_what_if=true")
+    line.let_go()
+    settled(page, at="7.5", open_what_if="true")
+    page.get_by_label("Mask", exact=True).wait_for()
+    page.locator(".av-title", has_text="Layer 7, head 5").first.wait_for()
+
+
+def test_what_if_opened_and_a_head_chosen_at_once_both_stand_in_the_link(tab: Open) -> None:
+    page = tab("/explore")
+    spot = tile(page, 7, 5)
+    page.get_by_text("What if: another mask, another scale, a silenced head").dispatch_event("click")
+    page.mouse.click(*spot)
+    settled(page, at="7.5", open_what_if="true")
+    page.get_by_label("Mask", exact=True).wait_for()
+
+
+def test_a_mask_chosen_as_soon_as_what_if_shows_it_stays_in_picture_and_link(tab: Open) -> None:
+    page = tab("/explore?at=7.5")
+    page.get_by_text("What if: another mask, another scale, a silenced head").click()
+    choose(page, "Mask", "window")
+    choose(page, "Scale of the scores", "no scaling")
+    settled(page, at="7.5", open_what_if="true", mask="window", scale="none")
+    assert page.get_by_label("Tokens in the window", exact=True).is_visible()
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    """Take an option of a select box; a list that an answer closes is opened again."""
+    wanted = page.get_by_role("option", name=option, exact=True)
+
+    def listed() -> bool:
+        if not wanted.is_visible():
+            page.get_by_label(label, exact=True).click()
+        return bool(wanted.is_visible())
+
+    until(listed)
+    wanted.click()
+
+
+def test_a_slider_let_go_and_a_section_chosen_at_once_both_stand_in_the_link(tab: Open) -> None:
+    page = tab("/scaling?s_section=saturation")
+    page.locator(".ss-range").first.wait_for()
+    page.locator('.ss-range[data-what="d_k"]').evaluate("""(input) => {
+        input.value = 5;
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+        input.dispatchEvent(new Event("change", { bubbles: true }));
+    }""")
+    section = "3 Gradients vanish"
+    page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
+    until(lambda: {"s_dk", "s_section"} <= set(link(page)))
+    answered(page)
+    assert link(page)["s_section"] == "gradient"
+    assert of_width(page).input_value() == link(page)["s_dk"]
+
+
+# Strangers
+
+
+def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own(tab: Open) -> None:
+    one, two = tab("/masks"), tab("/masks")
+    for page, text in ((one, SENTENCE), (two, "Nobody else")):
+        of_sentence(page, "Masks").fill(text)
+        of_sentence(page, "Masks").press("Enter")
+        in_link(page, m_text=text)
+        answered(page)
+    go(one, "Build")
+    go(two, "Build")
+    assert of_sentence(one, "Build").input_value() == SENTENCE
+    assert of_sentence(two, "Build").input_value() == "Nobody else"
+    one.reload()
+    at(one, "Build")
+    until(lambda: of_sentence(one, "Build").input_value() == SENTENCE)
+
+
+NONSENSE = ["1e999", "9" * 2000, "1eNrrZ", link_pack.pack([[[[{"t": [["q"]]}]]]]), "<b>x</b>"]
+
+
+@pytest.mark.parametrize("page_name", list(TITLES))
+def test_forty_parameters_of_nonsense_leave_every_page_alive(tab: Open, server_log: Path, page_name: str) -> None:
+    name = next(row.name for row in ROWS if row.title == page_name)
+    # No sentence: any text is one. Nor a model's id, which may be a folder's name.
+    free = {choice.inside or choice.name for choice in choices_of(name) if choice.kind == "text"}
+    names = [each for each in parameters_of(name) if each not in free][:40]
+    said = {each: NONSENSE[place % len(NONSENSE)] for place, each in enumerate(names)}
+    before = len(server_log.read_text())
+    page = tab(f"/{'' if name == 'home' else name}?{urlencode(said)}")
+    at(page, page_name)
+    assert page.get_by_text("This panel failed").count() == 0
+    until(lambda: page.get_by_text(re.compile("link asks for|cannot be read|does not exist here|Not here")).count())
+    go(page, "Masks" if page_name != "Masks" else "Build")
+    assert "Traceback" not in server_log.read_text()[before:]
+
+
+ODD = "<b>x</b> **y** $z$ 中文 🙂"
+
+
+@pytest.mark.parametrize("page_name", list(SPEAKING))
+def test_odd_characters_stand_as_typed_on_every_page_that_takes_a_sentence(tab: Open, page_name: str) -> None:
+    path, _label, parameter, _example = SPEAKING[page_name]
+    page = tab(path)
+    of_sentence(page, page_name).fill(ODD)
+    of_sentence(page, page_name).press("Control+Enter" if page_name == "Explore" else "Enter")
+    in_link(page, **{parameter: ODD})
+    answered(page)
+    assert of_sentence(page, page_name).input_value() == ODD
+    main = page.get_by_test_id("stMain")
+    assert main.locator("b", has_text=re.compile("^x$")).count() == 0
+    assert main.locator("strong", has_text=re.compile("^y$")).count() == 0
+    assert main.locator(".katex", has_text=re.compile("^z")).count() == 0
+    assert page.get_by_text("This panel failed").count() == 0
+
+
+def test_no_sentence_and_then_a_space_come_to_rest_with_every_panel_open(tab: Open) -> None:
+    page = tab("/explore?" + urlencode({f"open_{panel}": "true" for panel in explorer_choices.PANELS}))
+    for text in ("", " "):
+        of_sentence(page, "Explore").fill(text)
+        of_sentence(page, "Explore").press("Control+Enter")
+        in_link(page, text=text)
+        answered(page)
+    of_sentence(page, "Explore").fill(SENTENCE)
+    of_sentence(page, "Explore").press("Control+Enter")
+    page.get_by_role("option", name="grey").first.wait_for()
+    answered(page)

@@ -18,8 +18,8 @@ import streamlit as st
 
 from attnviz.core.message import Message, Problem
 from attnviz.ui.shared import link_pack, this_run
-from attnviz.ui.shared.link_pack import refuse_half_characters
 from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
+from attnviz.ui.shared.link_pack import refuse_half_characters
 
 T = TypeVar("T")
 

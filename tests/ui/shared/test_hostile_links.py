@@ -88,7 +88,7 @@ def hostile(page: str) -> Iterator[dict[str, str]]:
         yield dict.fromkeys(names, text)
     shorts = [choice.short for choice in choices_of(page) if choice.inside and choice.short]
     for value in VALUES:
-        for whole in (value, {short: value for short in shorts}):
+        for whole in (value, dict.fromkeys(shorts, value)):
             if packed_fits(whole):
                 yield dict.fromkeys(names, packed(whole))
 
