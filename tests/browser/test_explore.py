@@ -95,7 +95,7 @@ def test_a_link_reopened_elsewhere_gives_the_same_picture(explore: Open) -> None
 
 def test_what_if_in_a_link_is_computed_again(explore: Open) -> None:
     page = explore("?open_what_if=true&mask=window&window=2&where=layer&again=true")
-    page.get_by_text("of the probability changed place").wait_for(timeout=60_000)
+    page.get_by_text("of the probability moved to other tokens").wait_for(timeout=60_000)
     assert page.get_by_text("Difference").first.is_visible()
 
 

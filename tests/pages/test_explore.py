@@ -11,7 +11,7 @@ def said(page):
 
 
 def head_of(page):
-    """The head that the large picture shows, as its canvas was told."""
+    """(layer, head) that the large picture shows, read from what its canvas was sent."""
     blob = next(b for b in page.get("bidi_component") if b.proto.component_name.endswith("attnviz_head")).proto.bytes
     header = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
     return tuple(header["tile"])
@@ -61,19 +61,19 @@ def test_a_link_opens_the_head_it_names(visit):
 
 
 @pytest.mark.parametrize(
-    "link, told",
+    "link, sentence",
     [
         ({"at": "99.0"}, "There is no layer 99"),
         ({"at": "<b>"}, "does not exist here"),
-        ({"by": "nonsense"}, "it can be place"),
+        ({"by": "nonsense"}, "it must be one of: place"),
         ({"c": "1garbage"}, "cannot be read"),
         ({"model": "no-such-model"}, "does not exist here"),
     ],
 )
-def test_a_link_that_asks_for_what_there_is_not_says_so_and_shows_the_rest(visit, link, told):
+def test_a_link_to_something_that_does_not_exist_says_so_and_the_rest_is_shown(visit, link, sentence):
     page = visit("explore", **link)
     assert not page.exception
-    assert told in said(page) + " ".join(e.value for e in page.error)
+    assert sentence in said(page) + " ".join(e.value for e in page.error)
     assert len(page.get("bidi_component")) >= 2
 
 
@@ -129,7 +129,7 @@ def test_silencing_a_head_shows_what_follows(visit):
     page = visit("explore", open_what_if="true")
     page.multiselect[0].set_value(["0.0", "1.2"]).run()
     assert not page.exception
-    assert "of the probability changed place" in said(page)
+    assert "of the probability moved to other tokens" in said(page)
 
 
 def test_an_appended_token_becomes_part_of_the_sentence(visit):

@@ -184,9 +184,12 @@ def test_four_thousand_words_show_their_exact_count(visit):
 
 def test_layers_widen_what_the_last_word_hears_of(visit):
     app = visit("masks", m_rule1="window", m1_window_window="3")
-    assert "After 2 layers *tired* has heard of 5 of 10 words; 5 layers bring it 10, and no more." in spoken(app)
+    assert (
+        "After 2 layers *tired* has heard of 5 of 10 words. With 5 layers it is 10, and more layers add nothing."
+        in spoken(app)
+    )
     app.slider(key="m_layers").set_value(5).run()
-    assert "After 5 layers *tired* has heard of 10 of 10 words; that is all there are." in spoken(app)
+    assert "After 5 layers *tired* has heard of 10 of 10 words. More layers can add nothing." in spoken(app)
 
 
 def test_training_runs_live_and_tells_what_leaked(visit):
@@ -194,7 +197,7 @@ def test_training_runs_live_and_tells_what_leaked(visit):
     assert "One sentence of 10 words is 9 training examples" in spoken(app)
     app.button(key="m-train").click().run()
     assert not app.exception
-    assert "it copies" in spoken(app)
+    assert "the model copies the answer" in spoken(app)
 
 
 def test_a_hundred_words_and_one_word_are_taken(visit):
@@ -239,14 +242,14 @@ def test_a_document_length_that_is_none_is_named_and_the_page_lives(visit):
 
 
 @pytest.mark.parametrize(
-    "heard, layers, said",
+    "heard, layers, sentence",
     [
-        ([1, 3, 3, 3], 2, "it hears of no others however many layers follow."),
-        ([1, 3, 5, 5], 1, "2 layers bring it 5, and no more."),
-        ([1, 5, 9, 9], 2, "that is all there are."),
-        ([1, 3, 5, 7], 1, "after 3 it is 7, and still growing."),
-        ([1, 5, 7, 9], 1, "3 layers bring it 9, and no more."),
+        ([1, 3, 3, 3], 2, "It hears of no others, however many layers follow."),
+        ([1, 3, 5, 5], 1, "With 2 layers it is 5, and more layers add nothing."),
+        ([1, 5, 9, 9], 2, "More layers can add nothing."),
+        ([1, 3, 5, 7], 1, "After 3 layers it is 7, and still growing."),
+        ([1, 5, 7, 9], 1, "With 3 layers it is 9, and more layers add nothing."),
     ],
 )
-def test_what_more_layers_bring_is_said_only_as_far_as_it_was_computed(heard, layers, said):
-    assert layers_panel._what_follows(np.array(heard), layers, 9) == said
+def test_what_more_layers_add_is_claimed_only_for_layers_that_were_computed(heard, layers, sentence):
+    assert layers_panel._what_follows(np.array(heard), layers, 9) == sentence

@@ -113,14 +113,14 @@ def test_numbers_stay_when_the_section_changes(visit):
 @pytest.mark.parametrize(
     "link, words",
     [
-        ({"s_dk": "0"}, "it must lie between 1 and 4096"),
-        ({"s_dk": "<b>"}, "it must lie between 1 and 4096"),
-        ({"s_section": "nowhere"}, "Shown is"),
-        ({"s_section": "softmax", "s_T": "nan"}, "it must lie between 0 and"),
-        ({"s_components": "cauchy"}, "Shown is"),
+        ({"s_dk": "0"}, "s_dk = “0”; it must be a whole number from 1 to 4,096. “64” is shown instead"),
+        ({"s_dk": "<b>"}, "it must be a whole number from 1 to 4,096"),
+        ({"s_section": "nowhere"}, "“variance” is shown instead"),
+        ({"s_section": "softmax", "s_T": "nan"}, "it must be a number from 0 to 1,000,000. “1” is shown instead"),
+        ({"s_components": "cauchy"}, "“normal” is shown instead"),
     ],
 )
-def test_a_link_that_asks_for_what_there_is_not_is_answered_in_words(visit, link, words):
+def test_a_value_that_does_not_exist_in_a_link_is_answered_in_a_sentence(visit, link, words):
     page = visit("scaling", **link)
     assert not page.exception
     assert words in said(page)

@@ -178,7 +178,7 @@ def test_a_mismatch_is_shown_and_not_hidden(visit, monkeypatch):
     monkeypatch.setattr(prove_panel, "_measured", wrong)
     app = visit("sharing", h_view="prove", h_model="gpt2", h_tokens="8")
     app = next(b for b in app.button if "without memory" in b.label).click().run()
-    assert "They do not all agree" in app.error[0].value
+    assert "do not agree everywhere" in app.error[0].value
 
 
 def test_a_layer_of_the_core_is_filled_and_timed(visit):

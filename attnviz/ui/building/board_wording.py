@@ -132,7 +132,7 @@ def _split(seen: Seen) -> str:
 
 def _qk_norm(seen: Seen) -> str:
     before = np.linalg.norm(seen.cut("Q"), axis=-1)
-    return _("Every row gets the length √D: in head {h} the queries were {low} to {high} long.").format(
+    return _("Every row gets the length √D. Before, the queries of head {h} were {low} to {high} long.").format(
         h=seen.head + 1, low=f"{before.min():.2f}", high=f"{before.max():.2f}"
     )
 
@@ -164,7 +164,7 @@ def _scale(seen: Seen) -> str:
 
 def _bias(seen: Seen) -> str:
     far = float(seen.result.tensors["bias"][seen.head].min())
-    return _("Far keys lose: at the largest distance, head {h} takes {far} off the score.").format(
+    return _("The farther the key, the lower its score: at the largest distance, head {h} takes {far} off.").format(
         h=seen.head + 1, far=f"{-far:.2f}"
     )
 
@@ -188,7 +188,10 @@ def _softmax(seen: Seen) -> str:
 
 def _dropout(seen: Seen) -> str:
     if not seen.result.config.training:
-        return _("In evaluation nothing is dropped: the weights go on as they are. Switch training on to see it act.")
+        return _(
+            "In evaluation nothing is dropped: the weights go on as they are. Switch training mode on to "
+            "see dropout act."
+        )
     lost = int((~seen.cut("kept")).sum())
     return ngettext(
         "{n} weight is dropped and the others grow by 1/(1−p): rows no longer sum to 1.",
@@ -222,7 +225,8 @@ def _residual(seen: Seen) -> str:
     x = seen.result.tensors["X"][seen.sentence]
     ratio = float(np.linalg.norm(moved) / max(float(np.linalg.norm(x)), 1e-9))
     return _(
-        "Attention adds to each word and does not replace it: what is added is {ratio} times as long as X."
+        "Attention adds to each word and does not replace it: the rows that it adds are {ratio} times as long "
+        "as those of X."
     ).format(ratio=f"{ratio:.2f}")
 
 

@@ -106,7 +106,9 @@ def _switches() -> dict[str, Any]:
         "scaled": widgets.toggle(building_choices.SCALED, _("Divide scores by √D")),
     }
     dropout = widgets.slider(building_choices.DROPOUT, _("Dropout"), step=0.1)
-    training = widgets.toggle(building_choices.TRAINING, _("Training mode"), help=_("Dropout acts in training alone."))
+    training = widgets.toggle(
+        building_choices.TRAINING, _("Training mode"), help=_("Dropout acts only in training mode.")
+    )
     return chosen | {"dropout": round(dropout, 2), "training": training}
 
 
@@ -127,7 +129,7 @@ def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
     """The words cut to what fits, their vectors, and the configuration."""
     sides = [tuple(side[: building_choices.LONGEST].split()) for side in (text, other)]
     notices = [
-        Message("Of {n} words the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})
+        Message("Of {n} words only the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})
         for side in sides
         if len(side) > inputs.MOST_WORDS
     ]

@@ -17,9 +17,9 @@ def panel(result: attention_by_hand.Result) -> None:
     head, words = place.head(result), result.q_words[0]
     st.markdown(
         _(
-            "A fixed matrix **A** can mix words too: out = A V. It is learned here by least squares to copy head {h} "
-            "(without mask and positions), once by heart on this sentence and once on 400 random ones. "
-            "Then the sentence changes."
+            "A fixed matrix **A** can mix words too: out = A V. Here least squares makes it copy head {h} "
+            "(without mask and positions): one matrix learns this sentence by heart, another is learned from "
+            "400 random sentences. Then the sentence changes."
         ).format(h=head + 1)
     )
     orders = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
@@ -62,7 +62,9 @@ def _patterns(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[
             "before": [float(same[q, k]) for q, k in at],
             "after, old places": [float(moved[order.index(q), order.index(k)]) for q, k in at],
         },
-        words=_("Attention's pattern moves with the words: the same weights, in new places. A stays where it was."),
+        words=_(
+            "Attention's pattern moves with the words: the same weights, in new places. The matrix A does not move."
+        ),
     )
 
 

@@ -27,9 +27,9 @@ def panel(result: attention_by_hand.Result) -> None:
         st.dataframe(_measured(found), hide_index=True, width="stretch")
         st.caption(
             _(
-                "Gradient: how strongly the output answers to the scores; argmax has none, so nothing could be learned "
-                "through it, softmax here {g}. Shift: how far the output moves when all scores grow by 1; "
-                "softmax does not notice."
+                "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
+                "none, so nothing could be learned through it. Shift: how far the output moves when all scores "
+                "grow by 1. For softmax it does not move."
             ).format(g=f"{found.measures['softmax'].gradient:.2f}")
         )
     with right:
@@ -72,7 +72,10 @@ def _growth(found: normalisers.Result) -> None:
         name="normaliser-growth",
         key="b_growth",
         table={"copies": found.copies} | {k: m.growth.tolist() for k, m in found.measures.items()},
-        words=_("With every key {n} times, plain sums grow from {a} to {b}; softmax stays at {s}.").format(
+        words=_(
+            "With every key repeated {n} times, the output grows from {a} to {b} under plain sums and "
+            "stays at {s} under softmax."
+        ).format(
             n=found.copies[-1],
             a=f"{plain_sums[0]:.1f}",
             b=f"{plain_sums[-1]:.1f}",

@@ -14,8 +14,8 @@ def panel() -> None:
     """A mistake to make on purpose, the rules, and the two errors."""
     st.markdown(
         _(
-            "Lengths are free, widths that meet in a product are not. "
-            "Make a mistake on purpose, or turn the sizes yourself."
+            "Lengths are free; widths that meet in a product must agree. Make a mistake on purpose, or choose "
+            "the sizes yourself."
         )
     )
     mistakes = {
@@ -83,5 +83,10 @@ def _outcome(result: size_mismatches.Result) -> None:
     st.markdown(_("**attnviz says**"))
     st.error(spoken(attempt.our_error) if attempt.our_error else _("(no error)"), icon="✋")
     st.caption(
-        plain(_("PyTorch speaks of tensors and dimensions; ours names the size that was meant, and what it may be."))
+        plain(
+            _(
+                "PyTorch's message speaks of tensors and dimensions; that of attnviz names the size that is "
+                "wrong, and what it may be."
+            )
+        )
     )

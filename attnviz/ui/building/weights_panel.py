@@ -18,7 +18,7 @@ _EDITORS = "_build_editors"
 
 def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
     """The editor of one matrix, and the weights before and after."""
-    st.markdown(_("Type into a cell: the strip, the board and the code above and below follow at once."))
+    st.markdown(_("Type into a cell: the steps and the board above and the code below change at once."))
     left, right = st.columns([1, 1.35], gap="large")
     with left:
         names = {name: f"${name}$" for name in inputs.MATRICES}
@@ -56,8 +56,8 @@ def _editor(config: inputs.Config, name: str) -> None:
     )
     st.caption(
         _(
-            "Rows are the {rows} numbers that come in, columns the {cols} that go out. "
-            "nn.Linear keeps it turned: (out, in)."
+            "Rows are the {rows} numbers that come in, columns the {cols} that go out. nn.Linear stores the "
+            "transpose: (out, in)."
         ).format(rows=rows, cols=cols)
     )
 

@@ -35,9 +35,10 @@ def panel(shown: Shown) -> None:
         title = _("Rollout through {layers} layers (not a head)").format(layers=through)
         st.caption(
             _(
-                "Each layer's mean attention and half a step along the residual, multiplied through the layers: "
-                "an estimate of where information comes from, not a weight that any head computes. Where tokens only "
-                "look back, many layers lead every path to the first token: try fewer."
+                "Each layer's mean attention, averaged half and half with the residual connection, multiplied "
+                "through the layers: an estimate of where information comes from, not a weight that any head "
+                "computes. Where tokens only look back, many layers lead every path to the first token: try "
+                "fewer."
             )
         )
     else:

@@ -20,7 +20,7 @@ from attnviz.words import _
 def panel(shown: Shown) -> None:
     """The head on show, and beside it what the visitor names."""
     kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
-    kind = widgets.one_of(choices.BESIDE, _("Beside it"), kinds)
+    kind = widgets.one_of(choices.BESIDE, _("Show beside it"), kinds)
     run = _run(shown, kind)
     stack = next((s for s in run.stacks if s.id == shown.stack.id), run.stacks[0])
     layer, head = _place(shown, stack, kind)

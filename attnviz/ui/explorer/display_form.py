@@ -16,13 +16,19 @@ def look(pair: bool) -> Look:
         choices.VALUES,
         _("Show"),
         {"weights": _("weights"), "values": _("weights × values")},
-        help=_("Weights say where a head looks; times the length of each value, how much it takes from there."),
+        help=_(
+            "Weights show where a head looks. Weights × values show how much it takes from there: each "
+            "weight times the length of the value vector."
+        ),
     )
     units = widgets.one_of(
         choices.UNITS,
         _("Tokens as"),
         {"pieces": _("pieces"), "words": _("whole words")},
-        help=_("Whole words: weights are summed over the pieces looked at, and averaged over the pieces that look."),
+        help=_(
+            "Whole words: weights are summed over the pieces of a word that is looked at, and averaged over "
+            "the pieces of a word that looks."
+        ),
     )
     special = widgets.one_of(
         choices.SPECIAL,
@@ -35,8 +41,8 @@ def look(pair: bool) -> Look:
             "all": _("everything"),
             "first to second": _("first looks at second"),
             "second to first": _("second looks at first"),
-            "first to first": _("first at itself"),
-            "second to second": _("second at itself"),
+            "first to first": _("first looks at itself"),
+            "second to second": _("second looks at itself"),
         }
         part = widgets.one_of(choices.PART, _("Sentences"), parts, style="select")
     return Look(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]

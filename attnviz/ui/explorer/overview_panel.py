@@ -63,7 +63,7 @@ def export(run: ModelRun, stack: Stack) -> None:
 def standouts(run: ModelRun, stack: Stack) -> None:
     """The heads that show one pattern most, each a button that goes there."""
     if len(stack.keys) == 1:
-        st.caption(_("A single token can only look at itself: type more to see what heads do."))
+        st.caption(_("A single token can only look at itself: type more words to see what the heads do."))
         return
     found = _measured(run, stack).standouts()
     if not found:

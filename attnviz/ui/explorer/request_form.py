@@ -27,7 +27,7 @@ def ask() -> Request:
             choices.SENTENCE,
             _("Sentence") if kind != "encoder-decoder" else _("Sentence to read"),
             height=68,
-            help=_("Type your own; it is read when you press Ctrl+Enter or click elsewhere."),
+            help=_("Type your own sentence; the model reads it when you press Ctrl+Enter or click elsewhere."),
         )
     second = _second(kind)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -43,7 +43,7 @@ def _kind(available: Availability | None, name: str) -> tuple[ModelKind | None, 
     if available is not None:
         return available.entry.kind, None
     if not name:
-        return None, Problem("Name a model: owner/name as on the hub, or a folder of yours")
+        return None, Problem("Name a model: owner/name as on the hub, or a folder on this machine")
     try:
         return model_cache.model(name).entry.kind, None
     except Problem as problem:
@@ -76,7 +76,10 @@ def _second(kind: str | None) -> str:
     if kind == "encoder-decoder":
         label, help_ = _("What the decoder has written so far"), _("Leave it empty to start with the first token only.")
     elif kind == "encoder" and _is_pair():
-        label, help_ = _("Second sentence"), _("The model reads both as a pair; a line in the picture parts them.")
+        label, help_ = (
+            _("Second sentence"),
+            _("The model reads both sentences as a pair; a line in the picture separates them."),
+        )
     else:
         return ""
     return widgets.text(choices.SECOND, label, help=help_)

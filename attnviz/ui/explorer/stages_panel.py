@@ -37,7 +37,7 @@ def panel(shown: Shown) -> None:
         key="stage_key",
         on_change=lambda: link_state.put(choices.STAGE, (query, st.session_state["stage_key"])),
     )
-    st.caption(_("Click a cell in the picture above to bring it here."))
+    st.caption(_("Click a cell in the picture above to see its arithmetic here."))
     _arithmetic(result, key, queries[query], keys[key])
     _pictures(shown, result, key, queries[query], keys)
     _shapes(result)
@@ -92,7 +92,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
             key="stage-products",
             caption=caption,
             table={"q": result.q.tolist(), "k": result.k[key].tolist(), "product": product.tolist()},
-            words=_("Component {index} adds the most: {value:+.3f} of {total:.3f}.").format(
+            words=_("Component {index} adds the most to q·k: {value:+.3f} of {total:.3f}.").format(
                 index=largest, value=product[largest], total=product.sum()
             ),
         )
@@ -110,7 +110,10 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
                 "masked": result.masked.tolist(),
                 "weight": result.weights.tolist(),
             },
-            words=_("{allowed} of {total} keys may be seen; scores span {low:.2f} to {high:.2f} after scaling.").format(
+            words=_(
+                "This query may look at {allowed} of {total} keys; their scaled scores run from {low:.2f} "
+                "to {high:.2f}."
+            ).format(
                 allowed=allowed,
                 total=len(keys),
                 low=float(np.min(result.scaled[np.isfinite(result.masked)], initial=np.inf)) if allowed else 0.0,

@@ -40,7 +40,7 @@ def _examples(found: leak_training.Examples, seed: int) -> None:
         st.dataframe(
             {
                 _("reads"): [" ".join(read) for read in found.read],
-                _("must say"): list(found.following),
+                _("must predict"): list(found.following),
                 _("loss, in one pass"): found.together,
                 _("loss, on its own"): found.apart,
             },
@@ -49,7 +49,7 @@ def _examples(found: leak_training.Examples, seed: int) -> None:
         )
     with told:
         gap = float(abs(found.together - found.apart).max())
-        st.metric(_("Largest difference between the two"), f"{gap:.1e}")
+        st.metric(_("Largest difference between the two losses"), f"{gap:.1e}")
         st.markdown(
             _(
                 "Under the causal mask a place cannot tell how the sentence goes on, so every place of one pass is an "
@@ -117,9 +117,9 @@ def _done(result: leak_training.Result) -> None:
             "mask off, without the leak": result.without_leak,
         },
         words=_(
-            "With the mask off, the loss falls to **{leaking:.6f}**: it copies. Asked without the leak, as when it "
-            "must write itself, it is at **{without:.1f}**, worse than guessing blindly ({guess:.2f}), where the "
-            "honest model stays ({honest:.2f})."
+            "With the mask off, the model copies the answer and its loss falls to **{leaking:.6f}**. Without "
+            "the leak, as when it writes by itself, its loss is **{without:.1f}**: worse than guessing blindly "
+            "({guess:.2f}), where the honest model stays ({honest:.2f})."
         ).format(
             leaking=result.leaking[-1], without=result.without_leak[-1], guess=result.guess, honest=result.honest[-1]
         ),
@@ -143,6 +143,6 @@ def _done(result: leak_training.Result) -> None:
 
 def _looks(weights: np.ndarray) -> str:
     ahead = float(weights.diagonal(1).mean())
-    return _("On average a place gives {share} to the place right after it, where the answer stands.").format(
-        share=f"{ahead:.0%}"
-    )
+    return _(
+        "On average a place gives {share} of its attention to the place right after it, where the answer stands."
+    ).format(share=f"{ahead:.0%}")

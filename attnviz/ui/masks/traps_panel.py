@@ -41,7 +41,7 @@ def panel(words: tuple[str, ...], seed: int) -> None:
     if outcome.table:
         _table(outcome)
     _all(words, seed)
-    with st.expander(_("What both pieces of code have imported")):
+    with st.expander(_("What both pieces of code import")):
         st.code(traps.IMPORTS, language="python")
 
 

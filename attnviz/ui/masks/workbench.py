@@ -82,7 +82,7 @@ def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
 
 
 def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
-    kept = _("**{share}** of the full square: {pairs} of {all} scores.").format(
+    kept = _("The mask keeps **{share}** of the full square: {pairs} of {all} scores.").format(
         share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}"
     )
     if not paint:
@@ -115,7 +115,7 @@ def _before_words(result: mask_lab.Result, seed: int) -> str:
 
 def _after_words(result: mask_lab.Result) -> str:
     if result.mask.all():
-        return _("Nothing is hidden: both are the same.")
+        return _("Nothing is hidden, so attention is the same with and without the mask.")
     moved = result.moved.copy()
     moved[list(result.empty)] = -1
     choosing = np.where(result.mask.sum(-1) > 1, moved, -1)  # a row with one key has nothing to choose
@@ -124,8 +124,10 @@ def _after_words(result: mask_lab.Result) -> str:
         return _("No word may look at anything: every row is zero.")
     left = int(result.mask[row].sum())
     return ngettext(
-        "{token} loses most: {share} of its attention was on hidden words, and goes to the one word that is left.",
-        "{token} loses most: {share} of its attention was on hidden words, and goes to the {n} words that are left.",
+        "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the one "
+        "word that is left.",
+        "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the {n} "
+        "words that are left.",
         left,
     ).format(token=sentence_words.named(result.words[row]), share=f"{moved[row]:.0%}", n=left)
 

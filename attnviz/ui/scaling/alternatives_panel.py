@@ -36,7 +36,7 @@ def panel() -> None:
     says, formula_column = st.columns([1.6, 1], vertical_alignment="center")
     says.markdown(about(alternative))
     formula_column.latex(formula(alternative, d_k, n_keys, parameter))
-    st.subheader(_("Every way on the same axes, each with its number as you left it"), anchor=False)
+    st.subheader(_("All alternatives on the same axes, each with the parameter that you last set"), anchor=False)
     _all(d_k, n_keys, seed_number)
     _lengths(d_k, seed_number)
     _families()
@@ -46,8 +46,9 @@ def about(name: str) -> str:
     """What an alternative is for, in two sentences."""
     return {
         "temperature": _(
-            "**Temperature** divides the scaled scores once more: above 1 flatter, below 1 sharper, 0 is all on the "
-            "largest. It is what 1/√d_k already is, with T = √d_k."
+            "**Temperature** divides the scaled scores once more: values above 1 make the weights flatter, "
+            "values below 1 sharper, and 0 puts all weight on the largest score. 1/√d_k is itself a "
+            "temperature, T = √d_k."
         ),
         "inverse": _(
             "**1/d_k** is right when q and k line up during training: then q·k grows like d_k, not like √d_k. At "
@@ -66,8 +67,8 @@ def about(name: str) -> str:
             "was at N: with more keys, plain softmax spreads thinner."
         ),
         "sink": _(
-            "**A sink** is one more logit that takes weight and gives nothing: a head can look at nothing. The bars "
-            "need not add up to 1."
+            "**A sink** is one more logit that takes weight and contributes no value, so that a head can look "
+            "at nothing. The bars need not add up to 1."
         ),
     }[name]
 
@@ -95,9 +96,9 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
         ]
         values = {names[name]: float(made[name].bands[measure].middle[at]) for name in made}
         most, least = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
-        words = _("At d_k = {d_k} the most is {top:.3g} ({most}), the least {bottom:.3g} ({least}).").format(
-            d_k=int(x[at]), top=values[most], most=most, bottom=values[least], least=least
-        )
+        words = _(
+            "At d_k = {d_k} the largest value is {top:.3g} ({most}), the smallest {bottom:.3g} ({least})."
+        ).format(d_k=int(x[at]), top=values[most], most=most, bottom=values[least], least=least)
         table = {"d_k": x, **{name: made[name].bands[measure].middle for name in made}}
         with column:
             fig = over_d_k(x, lines, title, here=d_k, height=360)
@@ -131,7 +132,7 @@ _LENGTH = ("raw", "sqrt", "log-n", "qk-norm")
 
 def _families() -> None:
     """Who goes which way: a list that reads on a phone too, in the order of the families' table."""
-    st.subheader(_("Who does what"), anchor=False)
+    st.subheader(_("Which models use which"), anchor=False)
     names = alternative_names()
     for start in range(0, len(released_models.FAMILIES), 2):
         for column, one in zip(st.columns(2, gap="medium"), released_models.FAMILIES[start : start + 2], strict=False):

@@ -127,8 +127,8 @@ def _of_weights(found: MeasuredCurves, known: saturation.Limits) -> list[CurvePi
             "entropy",
             _("Entropy: nats, and share of ln n"),
             _(
-                "At d_k = {d_k} the median entropy is {raw:.2f} nats raw and {scaled:.2f} scaled. "
-                "Large n predicts ln n − d_k/2 for raw scores."
+                "At d_k = {d_k} the median entropy is {raw:.2f} nats raw and {scaled:.2f} scaled. For large n, "
+                "theory predicts ln n − d_k/2 for raw scores."
             ),
             [
                 Limit(_("even, ln n"), even["entropy"]),
@@ -151,7 +151,8 @@ def _of_gradients(found: MeasuredCurves, known: saturation.Limits) -> list[Curve
     n, root = known.n_keys, np.sqrt(found.d_k)
     gradient = _(
         "At d_k = {d_k}: median {raw:.2g} raw, {scaled:.2g} scaled; mean {raw_mean:.2g} and {scaled_mean:.2g}. "
-        "Raw, as d_k grows, most rows get nothing while a few near-ties get much: the mean (dotted) hides it."
+        "Without scaling, as d_k grows, most rows get almost no gradient while a few near-ties get much: the "
+        "mean (dotted) hides it."
     )
     largest = [
         Limit(_("√d_k × mean largest of n normals"), known.largest_score * root),
@@ -161,7 +162,10 @@ def _of_gradients(found: MeasuredCurves, known: saturation.Limits) -> list[Curve
         CurvePicture(
             "jacobian",
             _("Norm of the softmax Jacobian"),
-            _("At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled: what softmax lets through."),
+            _(
+                "At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled: so much of a change in "
+                "the scores softmax lets through."
+            ),
             [Limit(_("even, √(n−1)/n"), known.uniform["jacobian"], below=True), Limit(_("one-hot"), 0.0)],
             (-0.02, 0.62),
         ),

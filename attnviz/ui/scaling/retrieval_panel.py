@@ -23,9 +23,10 @@ BETWEEN_PICTURES = 0.4  # seconds
 def panel() -> None:
     st.markdown(
         _(
-            "**The task.** Each of {n} names gets a random label, anew in every sequence; asked for a name, one "
+            "**The task.** In every sequence each of {n} names gets a new random label; asked for a name, one "
             "attention head must give its label back. Queries, keys and values are learned from a random start "
-            "(seeded), side by side from the same start on the same data; only what happens to the scores differs."
+            "(seeded), side by side from the same start on the same data; only what happens to the scores "
+            "differs."
         ).format(n=experiment.Config.names)
     )
     config = _controls()
@@ -76,7 +77,7 @@ def _run(config: experiment.Config) -> None:
         return
     with drawn.container():
         if partial is None:
-            st.info(_("A few seconds of training, drawn as it goes. The result is whatever it is."))
+            st.info(_("Training takes a few seconds and is drawn as it goes. Nobody knows the outcome beforehand."))
         else:
             st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
             _picture(partial, "s_training")
@@ -114,7 +115,7 @@ def _picture(result: experiment.Result, key: str) -> None:
     names = alternative_names()
     st.markdown(f"**{spoken(result.verdict())}**")
     ends = [
-        _("{name}: {accuracy:.1%} right, loss {loss:.3f}, entropy {entropy:.2f} nats").format(
+        _("{name}: {accuracy:.1%} right, loss {loss:.3f}, entropy {entropy:.2f} nats.").format(
             name=names[name],
             accuracy=run.end("accuracy").mean(),
             loss=run.end("loss").mean(),
@@ -122,9 +123,8 @@ def _picture(result: experiment.Result, key: str) -> None:
         )
         for name, run in result.runs.items()
     ]
-    words = _("{ends}. Lines: mean of {seeds} seeds, bands: from least to most. {gradient}").format(
-        ends="; ".join(ends), seeds=config.seeds, gradient=_first_gradient(result)
-    )
+    drawn = _("Lines are the mean of {seeds} seeds; bands run from the lowest seed to the highest.")
+    words = " ".join([*ends, drawn.format(seeds=config.seeds), _first_gradient(result)])
     table: dict[str, object] = {"step": np.arange(1, result.done + 1)}
     for name, run in result.runs.items():
         for measure in experiment.MEASURES:
@@ -137,9 +137,10 @@ def _first_gradient(result: experiment.Result) -> str:
     raw, scaled = (float(result.runs[name].gradient[:, 0].mean()) for name in ("raw", "sqrt"))
     if raw > 1.05 * scaled:
         said = _(
-            "The first gradient is larger raw ({raw:.2g}) than scaled ({scaled:.2g}): saturation does not shrink it on "
-            "average, it leaves it to the few rows between two favourites (section 2)."
+            "The first gradient is larger raw ({raw:.2g}) than scaled ({scaled:.2g}): on average saturation "
+            "does not shrink the gradient, it leaves it to the few rows that are torn between two keys "
+            "(section 2)."
         )
     else:
-        said = _("The first gradient is {raw:.2g} raw and {scaled:.2g} scaled.")
+        said = _("The gradient of the first step is {raw:.2g} raw and {scaled:.2g} scaled.")
     return said.format(raw=raw, scaled=scaled)

@@ -36,8 +36,9 @@ def chosen() -> growing_width.Config:
 def _row_words(result: growing_width.Result) -> str:
     config, raw, scaled = result.config, result.raw, result.scaled
     return _(
-        "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of {n} keys and is as spread as "
-        "{raw_keys:,.1f} keys evenly; scaled, the largest weight is {scaled:.1%}, spread over {scaled_keys:,.1f}."
+        "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of {n} keys and is as "
+        "spread as {raw_keys:,.1f} equal keys; scaled, the largest weight is {scaled:.1%} and the row as "
+        "spread as {scaled_keys:,.1f} keys."
     ).format(
         seed=config.seed,
         d_k=config.d_k,
@@ -68,8 +69,8 @@ def _curves(row: growing_width.Result) -> None:
     st.subheader(_("The same for {rows} rows, at every d_k").format(rows=found.made["raw"].rows), anchor=False)
     st.caption(
         _(
-            "Lines are medians, bands hold the middle 80% of rows, grey dashes are limits known without drawing. "
-            "Past 2 ln n = {frozen:.3g} the variance of raw scores is enough for a handful of keys to hold all the "
+            "Lines are medians, bands hold the middle 80% of rows, grey dashes are limits known from theory. "
+            "Past d_k = 2 ln n = {frozen:.3g} raw scores vary so much that a handful of keys can hold all the "
             "weight, however many keys there are."
         ).format(frozen=saturation.limits(row.config.n_keys).frozen_at)
     )

@@ -57,7 +57,7 @@ def _result(config: variance.Config) -> variance.Result:
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            _("Drawn at once: {drawn:,} of {asked:,} pairs, so that the page answers without waiting.").format(
+            _("So far {drawn:,} of {asked:,} pairs are drawn, so that the page answers without waiting.").format(
                 drawn=result.pairs, asked=config.pairs
             ),
             width="content",
@@ -106,10 +106,10 @@ def _numbers(result: variance.Result) -> None:
     measured, divided = st.columns(2)
     with measured:
         st.metric(_("measured, raw"), number(raw.variance, d_k), help=_("1/n variance of q·k over all pairs"))
-        st.caption(_("± {error:.2g}, beside {d_k}").format(error=raw.variance_error, d_k=d_k))
+        st.caption(_("± {error:.2g}; predicted: {d_k}").format(error=raw.variance_error, d_k=d_k))
     with divided:
         st.metric(_("measured, scaled"), number(scaled.variance, 1), help=_("1/n variance of q·k/√d_k"))
-        st.caption(_("± {error:.2g}, beside 1").format(error=scaled.variance_error))
+        st.caption(_("± {error:.2g}; predicted: 1").format(error=scaled.variance_error))
     st.markdown(_distance(result))
 
 
@@ -125,7 +125,7 @@ def _distance(result: variance.Result) -> str:
     if not raw.variance_error:
         return _("One pair has no spread: draw more.")
     if abs(raw.off) <= 3:
-        return _("The raw variance is {off:.1f} sampling errors away from d_k: what chance alone does.").format(
+        return _("The raw variance is {off:.1f} sampling errors away from d_k: no more than chance explains.").format(
             off=abs(raw.off)
         )
     return _("The raw variance is **{off:.0f} sampling errors** away from d_k: the prediction fails.").format(

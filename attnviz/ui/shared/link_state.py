@@ -18,12 +18,39 @@ import streamlit as st
 from attnviz.core.message import Message, Problem
 from attnviz.ui.shared import link_pack
 from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
+from attnviz.words import N_
 
 T = TypeVar("T")
 
 _CHOSEN, _PAGE, _WRITTEN, _REFUSED, _DRAWN = "_chosen", "_page_on_show", "_link_written", "_refused", "_drawn"
 VIEW_FORMAT, OLD_VIEW_FORMAT = "attnviz-view-2", "attnviz-view-1"
 LARGEST_VIEW = 1_000_000  # characters of a saved view
+#: Why a value in a link is not used, by what is allowed, and by whether the choice itself knows what is shown instead.
+_REASONS = {
+    ("whole", True): N_(
+        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
+        "“{shown}” is shown instead."
+    ),
+    ("whole", False): N_(
+        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
+        "The usual value is shown instead."
+    ),
+    ("real", True): N_(
+        "The link asks for {name} = “{asked}”; it must be a number from {low} to {high}. “{shown}” is shown instead."
+    ),
+    ("listed", True): N_(
+        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
+    ),
+    ("listed", False): N_(
+        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. The usual choice is shown instead."
+    ),
+    ("unknown", True): N_(
+        "The link asks for {name} = “{asked}”, which does not exist here. “{shown}” is shown instead."
+    ),
+    ("unknown", False): N_(
+        "The link asks for {name} = “{asked}”, which does not exist here. The usual choice is shown instead."
+    ),
+}
 
 
 def value(choice: Choice[T]) -> T:
@@ -72,10 +99,10 @@ def refusal(choice: Choice[Any]) -> Message | None:
 
 
 def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
-    """The page has no such thing (a layer, a model): the choice goes back to its default, and that is said."""
+    """Put a choice back to its default and tell the visitor: the page has no such layer, model or the like."""
     keep(choice, choice.default)
     _refused()[choice.name] = Message(
-        "“{asked}” does not exist here ({name} in the link). Shown is “{shown}”.",
+        "“{asked}” does not exist here ({name} in the link). “{shown}” is shown instead.",
         {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)},
     )
 
@@ -83,7 +110,7 @@ def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
 def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
     """Only some of what was chosen exists here: the rest is let go, and that is said."""
     keep(choice, kept)
-    _refused()[choice.name] = _left_out(lost)
+    _refused()[choice.name] = _left_out(choice, lost)
 
 
 def refusals_without_widget() -> list[Message]:
@@ -149,10 +176,12 @@ def _parsed_view(text: str) -> tuple[str, dict[str, Any]]:
     try:
         view = json.loads(text)
     except (ValueError, RecursionError):
-        raise Problem("This file is not a saved view: it is no JSON, or was cut short.") from None
+        raise Problem("This file is not a saved view: it is not JSON, or it was cut short.") from None
     known = (VIEW_FORMAT, OLD_VIEW_FORMAT)
     if not isinstance(view, dict) or view.get("format") not in known:
-        raise Problem("This file is not a saved view of this version ({version}).", version=VIEW_FORMAT)
+        raise Problem(
+            "This file is not a saved view of the version that can be opened here ({version}).", version=VIEW_FORMAT
+        )
     page, said = view.get("page"), view.get("choices")
     if view["format"] == OLD_VIEW_FORMAT:
         page, said = "explore", _old_view(view)
@@ -209,7 +238,7 @@ def _read(page: str, said: Mapping[str, Any]) -> None:
         except Problem as problem:
             _refused()[choice.name] = problem.message
         except NONSENSE:
-            _refused()[choice.name] = _no_such(choice, held, choice.default)
+            _refused()[choice.name] = _no_such(choice, held)
 
 
 def _packs(page: str) -> list[str]:
@@ -226,32 +255,39 @@ def _unpacked(name: str, held: Any) -> Any:
         return None
 
 
-def _no_such(choice: Choice[Any], asked: object, shown: object) -> Message:
-    params = {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)}
-    if choice.kind in ("whole", "real"):
-        params |= {"low": f"{choice.low:g}", "high": f"{choice.high:g}"}
-        return Message("The link asks for {name} = “{asked}”; it must lie between {low} and {high}.", params)
+def _no_such(choice: Choice[Any], asked: object) -> Message:
+    """Names the parameter, the value that makes no sense, what is allowed, and what is shown instead."""
     if choice.kind == "canvas":
         return _unreadable(choice.name)
-    if choice.ids and len(choice.ids) <= 12:
-        params["allowed"] = ", ".join(choice.ids)
-        return Message("The link asks for {name} = “{asked}”; it can be {allowed}. Shown is “{shown}”.", params)
-    return Message("The link asks for {name} = “{asked}”, which does not exist here. Shown is “{shown}”.", params)
+    usual = "" if choice.default is None else choice.write(choice.default)
+    params = {"name": choice.name, "asked": str(asked)[:40], "shown": usual}
+    allowed = ("true", "false") if choice.kind == "flag" else choice.ids
+    reason = "unknown"
+    if choice.kind in ("whole", "real"):
+        reason = choice.kind
+        params |= {"low": f"{choice.low:,.9g}", "high": f"{choice.high:,.9g}"}
+    elif allowed and len(allowed) <= 12:
+        reason = "listed"
+        params["allowed"] = ", ".join(each for each in allowed if each)
+    return Message(_REASONS[reason, bool(usual)], params)
 
 
 def _partly(choice: Choice[Any], held: Any, partly: Partly) -> Message:
     if not partly.lost:
-        params: dict[str, object] = {"n": len(held), "most": choice.longest}
-        return Message("The link's text has {n} characters; the first {most} are used.", params)
-    return _left_out(partly.lost)
+        params: dict[str, object] = {"name": choice.name, "n": len(held), "most": choice.longest}
+        return Message("The text of {name} in the link has {n} characters; only the first {most} are used.", params)
+    return _left_out(choice, partly.lost)
 
 
-def _left_out(lost: Sequence[object]) -> Message:
-    return Message("Not here, and left out: {names}", {"names": ", ".join(str(each)[:20] for each in lost[:10])})
+def _left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
+    names = ", ".join(str(each)[:20] for each in lost[:10]) + (", …" if len(lost) > 10 else "")
+    return Message(
+        "Left out of {name}, because it does not exist here: {names}.", {"name": choice.name, "names": names}
+    )
 
 
 def _unreadable(name: str) -> Message:
-    return Message("What this link holds under {name} cannot be read and is left out.", {"name": name})
+    return Message("The value of {name} in the link cannot be read, so it is left out.", {"name": name})
 
 
 def keep(choice: Choice[Any], new: Any) -> None:

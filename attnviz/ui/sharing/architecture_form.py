@@ -82,15 +82,16 @@ def _pasted() -> Chosen:
     chosen = _read(text)
     if chosen.arch.measured:
         st.info(
-            _("No rule is known here for {family}: its numbers were measured on the meta device.").format(
+            _("There is no rule for {family} here, so its numbers were measured on the meta device.").format(
                 family=plain(chosen.arch.model_type)
             )
         )
     if chosen.arch.unread:
         st.warning(
-            _("Not understood, and perhaps of consequence: {fields}. “Prove it” measures what they do.").format(
-                fields=", ".join(f"`{plain(field)}`" for field in chosen.arch.unread)
-            )
+            _(
+                "These fields are not understood and may change the numbers: {fields}. The view “Prove it” "
+                "measures what they do."
+            ).format(fields=", ".join(f"`{plain(field)}`" for field in chosen.arch.unread))
         )
     return chosen
 
@@ -102,6 +103,6 @@ def _read(text: str) -> Chosen:
         total = measure_on_meta(arch.config, 0).total_parameters if arch.config is not None else 0
     except Exception as error:  # a model's own code
         raise Problem(
-            "the config is read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]
+            "The config can be read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]
         ) from error
     return Chosen(arch, total, total)

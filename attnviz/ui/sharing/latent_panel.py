@@ -91,7 +91,9 @@ def _over_context(arch: Architecture, latent: LatentLayout, context: int) -> Non
         figures.over(CONTEXTS, lines, _("tokens of context"), _("FLOP for one token, one layer"), here=context),
         name=f"mla-decode-{arch.name}",
         key="h-mla-decode",
-        words=_("One decoded token in one layer: expanding again at every step is paid for the whole context."),
+        words=_(
+            "One decoded token in one layer: expanding again at every step costs computation for the whole context."
+        ),
         table={"context": CONTEXTS, **lines},
     )
 

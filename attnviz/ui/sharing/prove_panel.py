@@ -63,7 +63,7 @@ def _encoder_tokens(arch: Architecture, tokens: int) -> int:
 def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
     arch = chosen.arch
     if arch.config is None:
-        st.info(_("This shape has no model class to build."))
+        st.info(_("A shape of your own has no model class that could be built."))
         return
     with st.spinner(_("Building…")):
         found = _measured(arch, chosen.total, tokens, batch)
@@ -87,7 +87,11 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         for name, mine, theirs in pairs
     ]
     agree = all(mine == theirs for _name, mine, theirs in pairs)
-    said = _("Formula and measurement agree to the last parameter and byte.") if agree else _("They do not all agree.")
+    said = (
+        _("Formula and measurement agree to the last parameter and byte.")
+        if agree
+        else _("Formula and measurement do not agree everywhere: see the table.")
+    )
     (st.success if agree else st.error)(
         said + " " + _("Built and run in {time}.").format(time=duration(found.seconds)), icon="✅" if agree else "✋"
     )
@@ -103,7 +107,7 @@ def _by_layer(arch: Architecture, found: Measurement, formula: list[int]) -> Non
         (layer.role, layer.index): held for layer, held in mine if not (measured and layer.parameters.total)
     }
     if not found.cache:
-        st.markdown(_("It leaves no cache."))
+        st.markdown(_("This model leaves no cache."))
         return
     rows = [
         {
