@@ -1,4 +1,4 @@
-"""A link restores what it holds, its nonsense is named in a sentence, and a panel that fails does not stop the others."""
+"""A link restores what it holds, its nonsense is named in a sentence, and a panel that fails stops no other."""
 
 from __future__ import annotations
 

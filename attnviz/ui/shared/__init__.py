@@ -1,6 +1,6 @@
-"""What every page needs: choices in the link, problems in words, texts made safe, shown figures, models in memory.
+"""What every page needs: choices kept in the link, error sentences, safe text, figures to export, models in memory.
 
-The modules named last in `__all__` are imported when asked for: `model_cache` brings torch and transformers, and a
+The modules named last in `__all__` are imported on first use: `model_cache` brings torch and transformers, and a
 page that shows no model should not wait for them.
 """
 

@@ -1,4 +1,4 @@
-"""The end of every page: its numbers again, in a few lines of PyTorch."""
+"""The end of every page: a few lines of PyTorch that print the page's numbers."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from attnviz.core.message import Problem
 
 VERSION = "1"
 LONGEST = 6 * 1024  # characters; beyond it, proxies and chat programs cut links
-LARGEST_UNPACKED = 256 * 1024  # bytes; a link is from anyone, and may be made to explode
+LARGEST_UNPACKED = 256 * 1024  # bytes; a link can come from anyone, and a small one can be made to unpack to gigabytes
 
 
 def pack(value: Any) -> str:

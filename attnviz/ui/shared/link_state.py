@@ -1,9 +1,9 @@
-"""What this visitor has chosen: kept in the session, said in the link, the same when he comes back.
+"""What this visitor has chosen: kept in the session, written into the link, and found again on return.
 
-The session holds every choice that differs from its default, whether or not its widget is on the page. The
-link of a page is written from it whenever a choice changes, in one step of the browser's history. When
-the link changed by another hand (opened, pasted, Back), the link is the whole truth of its page. Coming back by
-the menu, with nothing in the link, a page is as it was left, and the link says so again.
+The session holds every choice that differs from its default, whether or not its widget is on the page. Whenever
+a choice changes, the link of the page is rewritten from the session, as one step of the browser's history. When
+the link changed from outside (opened, pasted, Back), it replaces everything that was chosen on its page. A page
+that is entered from the menu, with nothing in its link, is as it was left, and its link is written again.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _REASONS = {
 
 
 def value(choice: Choice[T]) -> T:
-    """What was chosen, whether or not its widget is on the page; the default where nobody chose."""
+    """The chosen value, whether or not its widget is on the page; the default where nothing was chosen."""
     chosen = _chosen()
     if choice.key not in chosen:
         return choice.default
@@ -63,12 +63,12 @@ def value(choice: Choice[T]) -> T:
 
 
 def put(choice: Choice[T], new: T) -> None:
-    """Choose, and say so in the link. Call it from callbacks, when a gesture has ended."""
+    """Set a choice and write it into the link. Call it from callbacks, when a gesture has ended."""
     put_all({choice: new})
 
 
 def put_all(changes: Mapping[Choice[Any], Any]) -> None:
-    """Several choices in one step of the browser's history."""
+    """Set several choices in one step of the browser's history."""
     for choice, new in changes.items():
         keep(choice, new)
         _refused().pop(choice.name, None)
@@ -76,7 +76,10 @@ def put_all(changes: Mapping[Choice[Any], Any]) -> None:
 
 
 def follow(page: str) -> bool:
-    """Bring session and link of `page` together; once a run, before the page is drawn. Whether it was entered now."""
+    """Make session and link of `page` agree; once a run, before the page is drawn.
+
+    True when the page was just entered.
+    """
     entered = st.session_state.get(_PAGE) != page
     st.session_state[_PAGE] = page
     said = _said_now(page)
@@ -94,7 +97,7 @@ def current_page() -> str:
 
 
 def refusal(choice: Choice[Any]) -> Message | None:
-    """Why the link's word for this choice was not taken, if it was not; None once the visitor chose himself."""
+    """Why the link's value for this choice is not used; None when it is used, or the visitor has chosen since."""
     return _refused().get(choice.name)
 
 
@@ -108,20 +111,20 @@ def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
 
 
 def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
-    """Only some of what was chosen exists here: the rest is let go, and that is said."""
+    """Keep the part of a choice that exists here, and tell the visitor which items were left out."""
     keep(choice, kept)
     _refused()[choice.name] = _left_out(choice, lost)
 
 
 def refusals_without_widget() -> list[Message]:
-    """What the link asked of canvases in vain: no widget is there to say it."""
+    """Why parts of the link for canvases are not used: a canvas has no widget that could show the sentence."""
     page, found = current_page(), _refused()
     names = [choice.name for choice in choices_of(page) if choice.kind in ("canvas", "other")] + _packs(page)
     return [found[name] for name in dict.fromkeys(names) if name in found]
 
 
 def too_large() -> Problem | None:
-    """Why the link cannot hold all of the canvas, where it cannot: then only a saved view has everything."""
+    """A Problem when the canvas does not fit into the link, so that only a saved view holds it all; else None."""
     try:
         link_parameters(current_page(), strict=True)
     except Problem as problem:
@@ -130,7 +133,7 @@ def too_large() -> Problem | None:
 
 
 def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
-    """What the link of `page` says. A canvas too large for a link is left out, or with `strict` a Problem."""
+    """The parameters of the link of `page`. A canvas too large for a link is left out; with `strict`, a Problem."""
     said: dict[str, str] = {}
     for name, held in _link_values(page).items():
         if isinstance(held, str):
@@ -145,7 +148,7 @@ def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
 
 
 def address(longest: int = 100_000) -> str | None:
-    """The address that opens this very view; None where the page's own is not known, or beyond `longest` characters."""
+    """The address that opens this view; None if it is longer than `longest` characters, or the app's address is unknown."""
     url = st.context.url
     if not url:
         return None
@@ -155,14 +158,14 @@ def address(longest: int = 100_000) -> str | None:
 
 
 def saved_view() -> str:
-    """Everything chosen on this page as JSON text, however much it is."""
+    """Everything chosen on this page as JSON text, without a limit on its length."""
     page = current_page()
     view = {"format": VIEW_FORMAT, "page": page, "choices": _link_values(page)}
     return json.dumps(view, ensure_ascii=False, indent=1)
 
 
 def open_view(text: str) -> str:
-    """Take everything from a saved view; answers the page that it is of. Problem when the text is no saved view."""
+    """Restore a saved view; returns the name of its page. Problem when the text is not a saved view."""
     page, said = _parsed_view(text)
     _read(page, said)
     if page == st.session_state.get(_PAGE):
@@ -191,7 +194,7 @@ def _parsed_view(text: str) -> tuple[str, dict[str, Any]]:
 
 
 def _old_view(view: dict[str, Any]) -> dict[str, Any] | None:
-    """The first format: the explorer's link, and its canvas apart. It held only some choices; the others stay."""
+    """Parameters from the first format: the explorer's link, and its canvas beside it. Choices that it lacks stay."""
     link, canvas = view.get("link"), view.get("canvas")
     if not isinstance(link, dict) or not isinstance(canvas, dict):
         return None
@@ -200,7 +203,7 @@ def _old_view(view: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _link_values(page: str) -> dict[str, Any]:
-    """Each parameter of the page that is not at its default: text, or the JSON of a canvas."""
+    """Every parameter of the page that differs from its default: text, or the JSON of a canvas."""
     said: dict[str, Any] = {}
     for choice in choices_of(page):
         chosen = value(choice)
@@ -216,7 +219,7 @@ def _link_values(page: str) -> dict[str, Any]:
 
 
 def _read(page: str, said: Mapping[str, Any]) -> None:
-    """Take every choice of `page` from what a link or a view says; what makes no sense is left out, and said."""
+    """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
     st.session_state[_REFUSED] = {}
     st.session_state[_WRITTEN] = dict(said)
     packed = {name: _unpacked(name, said[name]) for name in _packs(page) if name in said}
@@ -247,7 +250,7 @@ def _packs(page: str) -> list[str]:
 
 def _unpacked(name: str, held: Any) -> Any:
     if not isinstance(held, str):
-        return held  # of a saved view, which is JSON already
+        return held  # from a saved view, which is JSON already
     try:
         return link_pack.unpack(held)
     except Problem as problem:
@@ -291,7 +294,7 @@ def _unreadable(name: str) -> Message:
 
 
 def keep(choice: Choice[Any], new: Any) -> None:
-    """Into the session; a sentence that was typed stays typed, even where it equals the page's own example."""
+    """Store a choice in the session. A typed sentence is kept even where it equals the page's own example."""
     if new == choice.default and not choice.kept_as:
         _chosen().pop(choice.key, None)
     else:
@@ -299,7 +302,7 @@ def keep(choice: Choice[Any], new: Any) -> None:
 
 
 def _write() -> None:
-    """Make the link say what was chosen on this page, in one step; parameters of other hands stay."""
+    """Write this page's choices into the link in one step; parameters that are not the app's stay."""
     page = current_page()
     ours = parameters_of(page)
     said = link_parameters(page)

@@ -1,4 +1,4 @@
-"""The main script: page settings, language, navigation, and then the page that was asked for."""
+"""The main script: page settings, language, navigation, and then the page that the visitor opened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attnviz.ui.shared import follow, say_refusals
 from attnviz.ui.web import declared, navigation
 from attnviz.words import set_language_source
 
-assert declared.DECLARED  # links are read by what the pages declare
+assert declared.DECLARED  # the import is needed: links are read from what the pages declare
 set_language_source(lambda: st.context.locale)
 
 st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=220)

@@ -31,7 +31,7 @@ def test_a_link_is_made_of_letters_that_need_no_escaping():
 
 def test_what_does_not_fit_says_how_large_it_is():
     noise = random.Random(0).randbytes(8000).hex()
-    with pytest.raises(Problem, match=r"characters, and a link holds 6144"):
+    with pytest.raises(Problem, match=r"characters, and a link holds at most 6144"):
         link_pack.pack(noise)
 
 
