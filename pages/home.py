@@ -1,4 +1,4 @@
-"""The landing page: attention over the visitor's own sentence, at once, and where to go from here."""
+"""The landing page: attention over the visitor's own sentence, and cards that lead to the other pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IT = 8  # the position of "it"
 
 
 def picture(config: landing.Config) -> tuple[Matrix, str]:
-    """The matrix, and what its tensors are."""
+    """The matrix, and a caption on where its tensors come from."""
     if availability(landing.MODEL).on_this_machine:
         try:
             run = model_cache.model_run(Request(landing.MODEL, config.text))
@@ -36,7 +36,7 @@ def picture(config: landing.Config) -> tuple[Matrix, str]:
 
 
 def first_look() -> None:
-    """A sentence, two switches, one head, and what to see in it."""
+    """Draw the sentence, two switches, one head, and a sentence on what to see in it."""
     text = widgets.text(home_choices.SENTENCE, _("Type a sentence"), live=True)
     ahead, raw = (
         _(

@@ -25,7 +25,7 @@ def open_masks(server_url: str, new_page: Open) -> Open:
 
 
 def cell(page: Any, q: int, k: int, n: int = 10) -> tuple[float, float]:
-    """Where a cell of the grid is on screen."""
+    """The screen position of a cell of the grid."""
     stage = page.get_by_test_id("mask")
     stage.scroll_into_view_if_needed()
     box = stage.bounding_box()
@@ -34,7 +34,7 @@ def cell(page: Any, q: int, k: int, n: int = 10) -> tuple[float, float]:
 
 
 def kept(page: Any, text: str) -> None:
-    """Wait until Python's sentence under the grid says so."""
+    """Wait until Python's sentence under the grid contains `text`."""
     page.get_by_text(text).wait_for()
 
 

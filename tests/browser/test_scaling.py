@@ -1,4 +1,4 @@
-"""The page on scaling in a real Chromium: bars that follow their slider by themselves, training that can be stopped."""
+"""The scaling page in a real Chromium: bars that follow their slider without Python, training that can be stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Open = Callable[..., Any]
 
 @pytest.fixture
 def open_scaling(server_url: str, new_page: Open) -> Open:
-    """`open_scaling("?s_section=saturation")`: the page, up to its snippet."""
+    """`open_scaling("?s_section=saturation")`: the page, drawn up to its snippet."""
 
     def opened(query: str = "", **options: Any) -> Any:
         page = new_page(**options)
@@ -30,12 +30,12 @@ def open_scaling(server_url: str, new_page: Open) -> Open:
 
 
 def facts(page: Any) -> list[str]:
-    """Largest weight, entropy and effective keys, of each row of bars in turn."""
+    """Largest weight, entropy and effective keys of each row of bars, in order."""
     return [text for text in page.locator(".ss-fact b").all_inner_texts() if text]
 
 
 def move(page: Any, what: str, stop: int, let_go: bool) -> None:
-    """Drag a slider of the bars to a stop; `let_go` ends the gesture."""
+    """Drag a slider of the bars to a stop; `let_go` releases it there."""
     page.locator(f'.ss-range[data-what="{what}"]').evaluate(
         """(input, [stop, letGo]) => {
             input.value = stop;

@@ -18,12 +18,12 @@ from tests.pages.conftest import open_page
 
 
 def opened(**link: str) -> AppTest:
-    """The page as a link opens it."""
+    """Open the page from a link with these parameters."""
     return open_page("build", **link)
 
 
 def headers(app: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the strip and the board were sent."""
+    """The headers that the strip and the board were sent."""
     blobs = [element.proto.bytes for element in app.get("bidi_component")[:2]]
     return unblob(blobs[0])[0], unblob(blobs[1])[0]
 

@@ -19,7 +19,7 @@ def head_of(page):
 
 @pytest.fixture(scope="module")
 def opened():
-    """One visit, shared by the tests that only look."""
+    """One visit, shared by the tests that change nothing."""
     from tests.pages.conftest import open_page
 
     return open_page("explore")

@@ -1,4 +1,4 @@
-"""Models that no package brings: tiny random ones in a folder of the visitor's."""
+"""Models from a folder that the visitor names: tiny random ones of families that the catalogue does not have."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_model_that_cannot_be_had_is_one_sentence_and_the_text_stays(visit, mo
 
 @pytest.fixture
 def weights_only(tmp_path):
-    """A family that gives its weights and nothing else."""
+    """A model of a family whose attention weights are all that can be read."""
     tokenizer = word_piece()
     folder = tmp_path / "weights-only"
     config = GPTNeoConfig(

@@ -1,4 +1,4 @@
-"""Links that people have saved open as they did when they were made, whatever has changed since."""
+"""Links that people have saved still open the view that they opened when they were made."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ LINKS = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Where the tiny encoder-decoder lies."""
+    """The folder of a tiny encoder-decoder model."""
     return translator(tmp_path_factory.mktemp("attnviz_links"))
 
 
 def shown(visit: Callable[..., Any], version: str, kept: dict[str, Any], folder: str) -> dict[str, Any]:
-    """What a link shows today."""
+    """What a kept link shows with the present code."""
     names = frozenset(VERSIONS[version]["parameters"])
     return what_it_shows(opened(visit, kept, folder), names, {folder: TRANSLATOR})
 

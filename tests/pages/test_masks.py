@@ -1,4 +1,4 @@
-"""The mask page as a visitor drives it: every preset, painted links, traps, code that runs, bad input."""
+"""The mask page as a visitor uses it: every preset, painted links, traps, code that runs, bad input."""
 
 import contextlib
 import io
@@ -24,7 +24,7 @@ WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired
 
 
 def canvases(app):
-    """Headers and payloads of all canvases on the page, in order."""
+    """(header, payload) of every canvas on the page, in order."""
     blobs = [packing.unblob(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes]
     return [(header, zlib.decompress(payload)) for header, payload in blobs]
 

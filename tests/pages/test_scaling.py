@@ -1,4 +1,4 @@
-"""The page on scaling, as a visitor drives it: every section, links, extremes, and nothing in the log."""
+"""The scaling page as a visitor uses it: every section, links, extreme values, and no warning in the log."""
 
 import contextlib
 import io
@@ -31,7 +31,7 @@ def figures(page):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Training of a few steps."""
+    """Make training take only a few steps."""
     monkeypatch.setattr(retrieval_panel, "BETWEEN_PICTURES", 0.0)
     results.trained.clear()
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
@@ -113,14 +113,14 @@ def test_numbers_stay_when_the_section_changes(visit):
 @pytest.mark.parametrize(
     "link, words",
     [
-        ({"s_dk": "0"}, "s_dk = “0”; it must be a whole number from 1 to 4,096. “64” is shown instead"),
+        ({"s_dk": "0"}, "it must be a whole number from 1 to 4,096. “64” is shown instead"),
         ({"s_dk": "<b>"}, "it must be a whole number from 1 to 4,096"),
         ({"s_section": "nowhere"}, "“variance” is shown instead"),
         ({"s_section": "softmax", "s_T": "nan"}, "it must be a number from 0 to 1,000,000. “1” is shown instead"),
         ({"s_components": "cauchy"}, "“normal” is shown instead"),
     ],
 )
-def test_a_value_that_does_not_exist_in_a_link_is_answered_in_a_sentence(visit, link, words):
+def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
     page = visit("scaling", **link)
     assert not page.exception
     assert words in said(page)

@@ -1,4 +1,4 @@
-"""The sharing page as a visitor drives it: every view, every model, pasted configs, bad shapes, snippets that run."""
+"""The sharing page as a visitor uses it: every view, every model, pasted configs, bad shapes, snippets that run."""
 
 import contextlib
 import inspect
@@ -41,8 +41,8 @@ def printed(snippet):
 def test_the_page_opens_with_a_trained_layer_shared(visit):
     app = healthy(visit("sharing"))
     assert "9 query heads on 1 K/V head; trained with 3" in spoken(app)
-    assert "comes next with" in spoken(app)
-    assert len(app.get("plotly_chart")) >= 12  # the wiring, nine heads, the sweep, the next token
+    assert "is the likeliest next token" in spoken(app)
+    assert len(app.get("plotly_chart")) >= 12  # charts: the wiring, nine heads, the sweep, the next token
 
 
 def test_an_encoder_is_shared_from_twelve_heads_to_one(visit):
@@ -94,7 +94,7 @@ def test_three_numbers_are_shown_and_named(visit):
 def test_models_of_every_kind_are_counted_and_sized(visit, name, view):
     healthy_or_full = visit("sharing", h_view=view, h_model=name)
     assert not healthy_or_full.exception
-    assert all("need" in error.value for error in healthy_or_full.error)  # too large is an answer
+    assert all("need" in error.value for error in healthy_or_full.error)  # too large for the machine: a valid answer
 
 
 @pytest.mark.parametrize("axis", ["batch", "heads"])

@@ -1,4 +1,4 @@
-"""The ten stops that ARCHITECTURE.md tells of are the ones that a sentence passes, in that order."""
+"""A typed sentence passes through the ten functions that ARCHITECTURE.md lists, in that order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def told():
-    """(file, function) of each stop; a stop without a function is the whole file."""
+    """(file, function) of each stop in ARCHITECTURE.md; the function is empty for a stop that is a whole file."""
     section = re.split(r"(?m)^## ", (ROOT / "ARCHITECTURE.md").read_text("utf-8"))
     way = next(part for part in section if part.startswith("The way of a sentence to a pixel"))
     stops = re.findall(r"(?m)^\d+\. (?:`([\w/]+\.py)`(?:, `(\w+)`)?)?", way)

@@ -1,4 +1,4 @@
-"""What each step is called, and one sentence about it with this page's own numbers."""
+"""The name of each step, and one sentence about it with the numbers on show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.words import _, ngettext
 
 @dataclass(frozen=True)
 class Seen:
-    """What is on show: a pass, one head and one sentence of it, and where its vectors are from."""
+    """A forward pass, the head and sentence of it on show, and the trained rows its vectors come from, if any."""
 
     result: attention_by_hand.Result
     head: int
@@ -22,14 +22,14 @@ class Seen:
     vectors: embeddings.Rows | None
 
     def cut(self, name: str) -> np.ndarray:
-        """The matrix of one tensor (B, H, ...) that is on show."""
+        """The matrix of tensor `name` (B, H, ...) for the sentence and the head on show."""
         return np.asarray(self.result.tensors[name][self.sentence, self.head])
 
     def top(self, name: str) -> tuple[str, str, float]:
-        """Query, key and value of the largest number of a (B, H, Q, K) tensor, words ready for Markdown."""
+        """Query word, key word and value of the largest entry on show of a (B, H, Q, K) tensor, safe for Markdown."""
         matrix = np.where(np.isfinite(self.cut(name)), self.cut(name), -np.inf)
         mask = self.result.tensors.get("mask")
-        if mask is not None and (mask.sum(-1) > 1).any():  # a row with one key left says nothing
+        if mask is not None and (mask.sum(-1) > 1).any():  # a row with a single key gives it all its weight in any case
             matrix = np.where(mask.sum(-1, keepdims=True) > 1, matrix, -np.inf)
         i, j = np.unravel_index(int(matrix.argmax()), matrix.shape)
         return self.query(int(i)), self.key(int(j)), float(matrix[i, j])
@@ -65,7 +65,7 @@ def name(step: str) -> str:
 
 
 def origin(seen: Seen) -> str:
-    """What the tensors are: trained, random, or typed in."""
+    """A line on where the tensors come from: trained, random, or typed in."""
     config = seen.result.config
     said = _("Word vectors: random (seed {seed}).").format(seed=config.seed)
     if seen.vectors is not None:
@@ -83,7 +83,7 @@ def _batch() -> str:
 
 
 def sentence(step: str, seen: Seen) -> str:
-    """What to see in one step, as Markdown."""
+    """A sentence on what to see in a step, as Markdown."""
     return _SENTENCES[step](seen)
 
 

@@ -1,4 +1,4 @@
-"""The whole configuration as code: a module to copy, and torch's own calls where they can say it."""
+"""The configuration as code: a module to copy, and torch's own calls where they can express it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.words import _
 
 
 def panel(result: attention_by_hand.Result) -> None:
-    """The end of the page."""
+    """Draw the code in the form that the visitor chooses."""
     st.subheader(_("The same in PyTorch"), anchor=False)
     shown = {
         "module": _("Module of your own"),

@@ -13,7 +13,7 @@ from attnviz.words import _
 
 
 def panel(result: attention_by_hand.Result) -> None:
-    """The scores of one query, through six ways to make weights."""
+    """Draw the scores of one query through six ways to make weights."""
     head, b = place.head(result), place.sentence(result)
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
@@ -37,7 +37,7 @@ def panel(result: attention_by_hand.Result) -> None:
 
 
 def _names() -> dict[str, str]:
-    """The six ways, in words."""
+    """Id to words for the six ways."""
     return {
         "softmax": "softmax",
         "argmax": "argmax",
@@ -49,7 +49,7 @@ def _names() -> dict[str, str]:
 
 
 def _bars(found: normalisers.Result, query: str, head: int, keys: tuple[str, ...]) -> None:
-    """Six sets of weights from the same scores."""
+    """Draw six sets of weights made from the same scores."""
     names, share = _names(), found.measures["share"].weights
     weights = {name: m.weights.tolist() for name, m in found.measures.items()}
     show.figure(
@@ -65,7 +65,7 @@ def _bars(found: normalisers.Result, query: str, head: int, keys: tuple[str, ...
 
 
 def _growth(found: normalisers.Result) -> None:
-    """The length of the output as the same keys come again and again."""
+    """Draw how the length of the output changes as the same keys are repeated."""
     names, plain_sums = _names(), found.measures["plain"].growth
     show.figure(
         figures.growth(found.copies, {names[k]: m.growth for k, m in found.measures.items()}),

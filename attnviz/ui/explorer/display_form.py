@@ -1,4 +1,4 @@
-"""How a matrix is shown: what its cells are, what its rows are, which colours."""
+"""Controls for how a matrix is shown: what its cells hold, how tokens are joined or hidden, and its colours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from attnviz.words import _
 
 
 def look(pair: bool) -> Look:
-    """The switches of the display, drawn where this is called; `pair`: there are two sentences to keep apart."""
+    """Draw the display's switches and return their values.
+
+    `pair`: the input has two sentences that can be told apart.
+    """
     values = widgets.one_of(
         choices.VALUES,
         _("Show"),
@@ -49,7 +52,7 @@ def look(pair: bool) -> Look:
 
 
 def colours() -> dict[str, Any]:
-    """How weights become colours, drawn where this is called."""
+    """Draw the colour switches and return them as options of the canvas."""
     scale = widgets.one_of(
         choices.COLOURS,
         _("Colours from 0 to"),

@@ -1,4 +1,4 @@
-"""What comes next: the ten likeliest tokens; one click appends one."""
+"""The ten likeliest next tokens; a click appends one to the sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.words import _
 
 
 def panel(shown: Shown) -> None:
-    """Probabilities of the next token, or of a masked one, under a temperature and top-k."""
+    """Draw the probabilities of the next token, or of a masked one, under a temperature and top-k."""
     loaded = model_cache.model(shown.run.request.model)
     places = slots(shown.run, loaded)
     if not places:
@@ -71,11 +71,11 @@ def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
                 help=f"{choice.probability:.2%}",
             )  # fmt: skip
             if clicked:
-                st.rerun(scope="app")  # the click runs this panel alone, and the sentence stands above it
+                st.rerun(scope="app")  # a click reruns only this panel, but the sentence above it has to change too
 
 
 def _append(shown: Shown, choice: TokenChoice) -> None:
-    """The token becomes part of the sentence; the row of its position is pinned."""
+    """Append a token to the sentence and pin its row. A callback."""
     field = choices.SECOND if shown.run.target is not None else choices.SENTENCE
     longer = link_state.value(field) + choice.text
     link_state.put_all({field: longer, choices.PINS: {"t": [["q", choices.LAST]]}, choices.STAGE: None})

@@ -1,4 +1,4 @@
-"""How it came about: one query of this head, step by step, and the arithmetic of one cell."""
+"""How a weight is computed: one query of this head, step by step, and the arithmetic of one cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.words import _
 
 
 def panel(shown: Shown) -> None:
-    """From q and k to the head's output, for one query and one key."""
+    """Draw the way from q and k to the head's output, for one query and one key."""
     queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
     left, right = st.columns(2)
     kept = explorer_state.stage(len(queries), len(keys))
@@ -44,7 +44,7 @@ def panel(shown: Shown) -> None:
 
 
 def _start(shown: Shown, n_q: int, n_k: int) -> tuple[int, int | None]:
-    """The clicked cell in positions of the model; a word stands for its first piece."""
+    """The clicked cell as positions of the model's tokens; a whole word counts as its first piece."""
     matrix, cell = shown.matrix, shown.pins.cell
     query = matrix.row_at[min(shown.query, len(matrix.row_at) - 1)]
     key = matrix.col_at[cell[1]] if cell is not None and cell[1] < len(matrix.col_at) else None
@@ -134,7 +134,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
 
 
 def keys_name(position: int, keys: tuple[str, ...]) -> str:
-    """A column name that stays its own when tokens repeat."""
+    """A column name that is unique even when tokens repeat."""
     return f"{position} {keys[position]}"
 
 

@@ -1,4 +1,4 @@
-"""What if: another mask, another scale, a silenced head; before, after and the difference."""
+"""What changes under another mask, another scale or a silenced head: before, after and the difference."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from attnviz.ui.explorer.head_panel import Shown, caption_of, long_table, pictur
 from attnviz.ui.shared import guard, link_state, model_cache, plain, show, spoken, widgets
 from attnviz.words import _
 
-MOST_PILLS = 200  # tokens shown as buttons; beyond, a list to search in
+MOST_PILLS = 200  # tokens shown as buttons; for more tokens there is a list to search in
 
 
 def panel(shown: Shown) -> None:
-    """The controls, the three pictures, and what follows downstream."""
+    """Draw the controls, the three pictures, and the effect on later layers and the next token."""
     if not shown.stack.layers[shown.layer].exact:
         raise Problem("This model gives only its attention weights, so its mask and scale cannot be changed")
     left, right = st.columns([1, 2.6], gap="medium")
@@ -73,7 +73,7 @@ def _controls(shown: Shown) -> tuple[WhatIf, bool]:
 
 
 def _paint(shown: Shown) -> bytes:
-    """The painted mask, kept in the link where it fits."""
+    """Draw the grid to paint on and return the mask, packed to bits; the link keeps it where it fits."""
     stack = shown.stack
     n_q, n_k = len(stack.queries), len(stack.keys)
     current = ~head_matrix.head_matrix(stack, shown.layer, shown.head).hidden
@@ -100,9 +100,9 @@ def _keep_mask(mask: np.ndarray) -> None:
 
 
 def _hidden(stack: Stack) -> tuple[int, ...]:
-    """Tokens that nobody may look at, chosen by clicking them."""
+    """Draw the choice of keys that no query may look at, and return their positions."""
     labels = stack.keys.labels
-    few = len(labels) <= MOST_PILLS  # beyond, a list to search in: hundreds of buttons help nobody
+    few = len(labels) <= MOST_PILLS  # else a list to search in: nobody finds a token among hundreds of buttons
     names = {i: _named(labels, i) if few else f"{i}  {label}" for i, label in enumerate(labels)}
     with st.popover(_("Hide tokens"), icon=":material/visibility_off:", width="stretch"):
         hidden = widgets.several(choices.HIDDEN, _("No token may look at these:"), names, pills=few, silent=True)
@@ -202,7 +202,7 @@ def _export(shown: Shown, change: WhatIf, name: str, key: str, label: str, matri
 
 
 def said_of(shown: Shown, change: WhatIf) -> tuple[str | None, str | None, str]:
-    """The change in words: the mask, the scale (None: as they were), and what else was done."""
+    """The change in words, for captions: the mask and the scale (None: unchanged), and the other changes."""
     masks = {
         "none": _("none, every token may look at every token"),
         "causal": _("causal"),

@@ -1,4 +1,4 @@
-"""The same rules over 4,096 words."""
+"""The mask rules applied to 4,096 words, without building the matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def computed(rules: tuple[mask_rules.Rule, ...]) -> far_view.Far:
 
 
 def panel(config: mask_lab.Config) -> None:
-    """The picture in tiles on the left, what it costs on the right."""
+    """Draw the mask in tiles on the left and what it costs on the right."""
     far = computed(config.rules)
     picture, numbers = st.columns([3, 2], gap="large")
     with picture:
@@ -72,7 +72,7 @@ def _numbers(far: far_view.Far) -> None:
 
 
 def _held(far: far_view.Far) -> str:
-    """What stood in memory in place of the matrix."""
+    """A sentence on what was in memory in place of the matrix."""
     if far.by_lot:
         return _(
             "This mask draws its keys at random, so it was built one strip of {rows} rows at a time: {strip:.2f} MB."

@@ -1,4 +1,4 @@
-"""How far a word hears after n layers."""
+"""How far information from a word can travel in n layers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.words import _, ngettext
 
 
 def panel(result: mask_lab.Result) -> None:
-    """Layers to choose; which layer first brings each key to each query, and how reach grows."""
+    """Draw the number of layers to choose, the layer after which each key reaches each query, and how reach grows."""
     st.markdown(
         _(
             "After one layer a word has heard of the words that it may look at; after the next, also of the "
@@ -55,7 +55,7 @@ def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> st
 
 
 def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
-    """What more layers would bring, `heard` being the words heard of after 0, 1, 2... layers."""
+    """A sentence on what more layers would add; `heard` counts the words heard of after 0, 1, 2... layers."""
     final, most = int(heard[-1]), len(heard) - 1
     needed = int((heard < final).sum())
     if layers >= needed and final == words:

@@ -1,4 +1,4 @@
-"""What the causal mask is for: T examples from one sentence, and what happens when it is off by one."""
+"""What the causal mask is for: one sentence gives many training examples, and a mask off by one leaks the answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def examples(words: tuple[str, ...], seed: int) -> leak_training.Examples:
 
 
 def panel(words: tuple[str, ...], seed: int) -> None:
-    """First the examples in the sentence, then two models trained on its words."""
+    """Draw the examples in the sentence, then two models trained on its words."""
     _examples(examples(words, seed), seed)
     st.divider()
     _leak(words, seed)

@@ -13,7 +13,7 @@ NAMES = {str(way): way for way in mask_programs.WAYS}
 
 
 def panel(config: mask_lab.Config) -> None:
-    """One of four programs; each prints the weights that stand above."""
+    """Draw one of four programs; each prints the weights shown above."""
     st.subheader(_("The same in PyTorch"), anchor=False)
     labels = {
         "attn_mask": "attn_mask",

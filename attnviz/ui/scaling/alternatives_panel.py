@@ -1,4 +1,4 @@
-"""Section 5: the alternatives, on the same curves, and which models use which."""
+"""Section 5: the alternatives to 1/√d_k on the same curves, and which models use which."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.ui.scaling.names import alternative_names, formula
 from attnviz.ui.shared import show
 from attnviz.words import _
 
-#: One colour each, the first two the same as everywhere; dashes tell apart what colour alone may not.
+#: One colour each; raw and scaled have theirs on all pages. Dashes help those who cannot tell the colours apart.
 COLOURS = dict(zip(alternatives.ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES[3:]), strict=False))
 DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash"}
 
@@ -43,7 +43,7 @@ def panel() -> None:
 
 
 def about(name: str) -> str:
-    """What an alternative is for, in two sentences."""
+    """Two sentences on what an alternative is for."""
     return {
         "temperature": _(
             "**Temperature** divides the scaled scores once more: values above 1 make the weights flatter, "
@@ -74,7 +74,7 @@ def about(name: str) -> str:
 
 
 def _all(d_k: int, n_keys: int, seed: int) -> None:
-    """Every alternative on the same axes, each with its parameter as it is set."""
+    """Draw every alternative on the same axes, each with the parameter that was last set."""
     names = alternative_names()
     made = {
         name: results.curves(saturation.Config(n_keys, seed, name, scaling_form.parameter(name)))
@@ -106,7 +106,7 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
 
 
 def _lengths(d_k: int, seed: int) -> None:
-    """Effective keys over the number of keys: where length-awareness shows."""
+    """Draw the effective number of keys over the number of keys, where length-aware scaling makes a difference."""
     names = alternative_names()
     d_k = min(d_k, length.WIDEST)
     made = {name: results.lengths(length.Config(d_k, seed, name, scaling_form.parameter(name))) for name in _LENGTH}
@@ -131,7 +131,7 @@ _LENGTH = ("raw", "sqrt", "log-n", "qk-norm")
 
 
 def _families() -> None:
-    """Who goes which way: a list that reads on a phone too, in the order of the families' table."""
+    """Draw which model families use which alternative, as cards, which fit a phone better than a table."""
     st.subheader(_("Which models use which"), anchor=False)
     names = alternative_names()
     for start in range(0, len(released_models.FAMILIES), 2):

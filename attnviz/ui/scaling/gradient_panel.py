@@ -1,4 +1,4 @@
-"""Section 3: the gradient vanishes. The softmax Jacobian of the row in section 2, raw and scaled."""
+"""Section 3: the gradient vanishes. The softmax Jacobian of section 2's row, raw and scaled."""
 
 from __future__ import annotations
 

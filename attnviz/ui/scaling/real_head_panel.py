@@ -1,4 +1,4 @@
-"""Section 6: the same switch on a real head, on Q and K that were trained."""
+"""Section 6: scaling switched off and on for a real head, on its trained Q and K."""
 
 from __future__ import annotations
 

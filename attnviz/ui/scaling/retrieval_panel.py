@@ -1,4 +1,4 @@
-"""Section 4: does it matter for learning? A retrieval head trained with and without scaling, drawn as it learns."""
+"""Section 4: does scaling matter for learning? A retrieval head is trained with and without it, drawn as it learns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attnviz.ui.scaling.names import K, Q, alternative_names, colour
 from attnviz.ui.shared import one_of, show, spoken
 from attnviz.words import _
 
-BETWEEN_PICTURES = 0.4  # seconds
+BETWEEN_PICTURES = 0.4  # seconds between two drawings while training runs
 
 
 def panel() -> None:
@@ -43,7 +43,7 @@ def _controls() -> experiment.Config:
         alternative, parameter = scaling_form.alternative()
         optimizer = one_of(
             scaling_choices.OPTIMIZER, _("Optimizer"), {"sgd": "SGD", "adam": "Adam"}
-        )  # untranslated: names
+        )  # untranslated: names of optimizers
         rate = scaling_form.number(scaling_choices.RATE, _("Learning rate"), 0.1)
         steps = scaling_form.number(scaling_choices.STEPS, _("Steps"), 100)
         seeds = scaling_form.number(scaling_choices.SEEDS, _("Seeds"), 1)
@@ -61,7 +61,7 @@ def _controls() -> experiment.Config:
 
 
 def _run(config: experiment.Config) -> None:
-    """What is known of this configuration: all, a part that was stopped, or nothing yet."""
+    """Draw what has been trained of this configuration (all, part, or nothing), and the button to train it."""
     kept = results.trained()
     if config in kept:
         _picture(kept.get(config, lambda: experiment.run(config)), "s_training")
@@ -84,7 +84,7 @@ def _run(config: experiment.Config) -> None:
 
 
 def _live(config: experiment.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
-    """Train, draw as it comes; pressing Stop reruns the page, which finds the part that was kept."""
+    """Train and draw meanwhile. Pressing Stop reruns the page, which finds what was trained so far in the session."""
     with button.container(horizontal=True, vertical_alignment="center"):
         st.button(_("Stop"), icon=":material/stop:", key="s_stop")
         bar = st.progress(0.0)
@@ -133,7 +133,7 @@ def _picture(result: experiment.Result, key: str) -> None:
 
 
 def _first_gradient(result: experiment.Result) -> str:
-    """What the textbook sentence leaves out, where these runs show it."""
+    """A sentence on the first step's gradient, which may be larger raw, against what textbooks suggest."""
     raw, scaled = (float(result.runs[name].gradient[:, 0].mean()) for name in ("raw", "sqrt"))
     if raw > 1.05 * scaled:
         said = _(

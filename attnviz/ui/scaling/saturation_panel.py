@@ -1,4 +1,4 @@
-"""Section 2: softmax saturates. The bars under a moving d_k, and many rows measured over d_k."""
+"""Section 2: softmax saturates. One row of weights as d_k moves, and many rows measured over d_k."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def panel() -> None:
 
 
 def chosen() -> growing_width.Config:
-    """The row of bars as the controls have it, drawn or not."""
+    """The configuration of the bars from the current choices, whether or not this section is drawn."""
     d_k, n_keys, seed = (
         link_state.value(one) for one in (scaling_choices.D_K, scaling_choices.KEYS, scaling_choices.SEED)
     )
@@ -64,7 +64,7 @@ def _formulas(result: growing_width.Result) -> None:
 
 
 def _curves(row: growing_width.Result) -> None:
-    """Every measure over d_k: raw, scaled and the alternative."""
+    """Draw every measure over d_k: raw, scaled and the alternative."""
     found = curves.measured(row.config)
     st.subheader(_("The same for {rows} rows, at every d_k").format(rows=found.made["raw"].rows), anchor=False)
     st.caption(

@@ -1,4 +1,4 @@
-"""Section 7: softmax itself, on typed scores: temperature, overflow, online softmax, and why normalise at all."""
+"""Section 7: softmax on typed scores: temperature, overflow, online softmax, and why to normalise at all."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
 
 
 def address(longest: int = 100_000) -> str | None:
-    """The address that opens this view; None if it is longer than `longest` characters, or the app's address is unknown."""
+    """The address that opens this view; None if longer than `longest` characters, or if the app's is unknown."""
     url = st.context.url
     if not url:
         return None

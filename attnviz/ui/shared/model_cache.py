@@ -95,7 +95,7 @@ def cached(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
 
 
 def cached_rerun(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
-    """Like `cached`, for a `make` that runs the model again: it waits for a slot, and only the last few results are kept."""
+    """Like `cached`, but `make` runs the model again: it waits for a slot, and only the last few results are kept."""
 
     def in_a_slot() -> T:
         with shared().slots:

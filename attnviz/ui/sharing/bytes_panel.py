@@ -76,7 +76,7 @@ def kind_names() -> dict[str, str]:
 
 
 def layers(arch: Architecture, context: int, batch: int) -> None:
-    """Bytes by layer, for models whose layers are not all alike."""
+    """Draw the bytes of each layer, for models whose layers are not all alike."""
     rows = list(arch.bytes_by_layer(context, batch, encoder_tokens=context))
     kinds = [layer.kind for layer, _held in rows]
     if len(set(kinds)) < 2 and len({held for _layer, held in rows}) < 2:

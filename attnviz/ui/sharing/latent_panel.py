@@ -1,4 +1,4 @@
-"""MLA as the two machines it is: expanded to heads, or absorbed into the queries."""
+"""The view “MLA”: its two forms, expanded to heads or absorbed into the queries, and what each costs."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _over_context(arch: Architecture, latent: LatentLayout, context: int) -> Non
 
 
 def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
-    """Against what a saving is quoted."""
+    """Draw MLA's saving against each baseline that it could be quoted for."""
     st.subheader(_("Smaller than what?"), anchor=False)
     mine = latent_elements(latent)
     heads, wide = latent.n_heads, latent.d_nope

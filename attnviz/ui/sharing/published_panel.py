@@ -1,4 +1,4 @@
-"""What papers print, worked out again; and the quality that sharing costs."""
+"""The view “What others print”: published numbers worked out again, and the quality that sharing costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""See it: the visitor's sentence through one trained layer, its keys and values shared by more and more heads."""
+"""The view “See it”: the visitor's sentence in one trained layer whose keys and values are shared by more heads."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _shape(kv_heads: int, shape: tuple[int, ...]) -> str:
 
 
 def _group(run: ModelRun, result: Result) -> None:
-    """The heads that share one K/V head, side by side."""
+    """Draw the heads that share one K/V head, side by side."""
     per = result.n_heads // result.config.n_kv_heads
     names = {
         str(g): _("heads {first}–{last}").format(first=g * per, last=g * per + per - 1)

@@ -1,4 +1,4 @@
-"""Size it: does the model fit with its cache, how far does it reach, and how fast can it decode."""
+"""The view “Size it”: whether model and cache fit a machine, how long a context fits, and how fast it can decode."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.units import binary, both, duration
 from attnviz.words import _
 
-RECENT = 128  #: tokens that quantised caches of transformers keep at full precision
+RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps at 16 bits
 BATCHES = [2**i for i in range(13)]
 
 
@@ -81,7 +81,7 @@ def _how() -> Deployment:
 
 
 def _about_the_format(arch: Architecture, how: Deployment) -> None:
-    """What the transformers library really does with a quantised cache."""
+    """Draw a caption on what transformers really does with a quantised cache."""
     if how.convention != "transformers" or how.cache_dtype in ("float32", "float16", "bfloat16"):
         return
     if how.cache_dtype not in ("int8", "int4", "int2"):
@@ -193,7 +193,7 @@ def _memory(found: Size, machine: Machine) -> None:
 
 
 def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
-    """The same deployment counted in each of the three ways."""
+    """Draw a table of the same deployment counted by each of the three conventions."""
     names = {"ideal": _("ideal"), "transformers": _("what transformers holds"), "paged": _("what a server allocates")}
     rows = []
     for convention in CONVENTIONS:

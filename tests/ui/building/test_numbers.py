@@ -1,4 +1,4 @@
-"""Numbers as they are read on the board: signs, digits, powers, and when a sum is exact."""
+"""How numbers are written on the board: signs, digits, powers, and when a sum is exact."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,8 @@ def test_exponentials_are_written_as_powers_of_e() -> None:
 
 def test_hidden_scores_are_left_out_of_the_sum_and_have_no_colour() -> None:
     board = shown("softmax", Config(mask="causal"))
-    assert sum(token.startswith("^") for token in board.cells[1][0]["t"]) == 3  # itself, and two below the line
+    # one power above the fraction line, two below it
+    assert sum(token.startswith("^") for token in board.cells[1][0]["t"]) == 3
     assert board.sheets[0].fill[0][1] is None
     assert board.sheets[0].text[0][1] == "−∞"
 

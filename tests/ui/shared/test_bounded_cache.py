@@ -80,7 +80,7 @@ def test_a_value_that_cannot_be_weighed_fails_like_one_that_cannot_be_made():
 
 
 class Making:
-    """A `make` that a test holds back until everyone waits for it."""
+    """A `make` that does not return before the test allows it, so that others come to wait for it."""
 
     def __init__(self, ending):
         self.began, self.may_end, self.calls, self.ending = threading.Event(), threading.Event(), [], ending
@@ -93,7 +93,7 @@ class Making:
 
 
 def all_at_once(cache, make, visitors=8):
-    """The futures of visitors who all ask for "a" while the first one makes it."""
+    """Futures of visitors who all ask for "a" while the first of them makes it."""
     with ThreadPoolExecutor(visitors) as pool:
         first = pool.submit(cache.get, "a", make)
         assert make.began.wait(10)

@@ -1,4 +1,4 @@
-"""Choices are declared once: widget, link, coming back, saved view and what is said of nonsense follow from that."""
+"""Choices are declared once; widgets, links, coming back, saved views and answers to nonsense follow from that."""
 
 from __future__ import annotations
 
