@@ -57,7 +57,7 @@ def test_pointing_at_a_score_lights_its_row_and_column_and_writes_the_sum(open_b
         assert said == pytest.approx(float(scores[r, c]), abs=1e-4)
 
 
-def test_a_chosen_number_stays_lit_and_outlives_a_reload(open_build: Open) -> None:
+def test_a_chosen_number_stays_lit_even_after_a_reload(open_build: Open) -> None:
     page = open_build("?b_step=softmax")
     at(page, 1, 2, 3).click()
     page.wait_for_url("**b_at=*")
@@ -131,7 +131,7 @@ def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(open_buil
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_on_a_phone_nothing_hangs_over_the_side_and_a_tap_chooses(open_build: Open, dark: bool) -> None:
+def test_on_a_phone_nothing_overflows_sideways_and_a_tap_chooses(open_build: Open, dark: bool) -> None:
     page = open_build("?b_step=scores", width=390, height=844, dark=dark, has_touch=True, is_mobile=True)
     main = "document.querySelector('[data-testid=stMain]')"
     assert page.evaluate(f"{main}.scrollWidth <= {main}.clientWidth")

@@ -269,7 +269,7 @@ def test_before_after_and_difference_light_and_pin_together(open_app: Callable[.
     page.get_by_text("pins q7").wait_for()
 
 
-def test_a_drag_paints_what_its_first_cell_says_and_undo_takes_it_back(open_app: Callable[..., Any]) -> None:
+def test_a_drag_paints_like_its_first_cell_and_undo_reverts_it(open_app: Callable[..., Any]) -> None:
     page = open_app("?what=mask")
     page.get_by_text("kept 105 of 196").wait_for()
     page.mouse.move(*cell(page, 0, 13, part="mask"))
@@ -314,9 +314,7 @@ def test_a_label_switches_its_column_but_not_its_locked_cells(open_app: Callable
     page.mouse.click(*spot(page, "mask", 0.5 / 14, -0.02))
     page.get_by_text("kept 91 of 196").wait_for()
     assert page.get_by_test_id("count").text_content() == "91 of 196 pairs may look at each other"
-    page.mouse.click(
-        *spot(page, "mask", 13.5 / 14, -0.02)
-    )  # locked: sends no change, so the next one is the next cell's
+    page.mouse.click(*spot(page, "mask", 13.5 / 14, -0.02))  # locked: nothing changes
     page.mouse.click(*cell(page, 0, 1, part="mask"))
     page.get_by_text("kept 92 of 196").wait_for()
 

@@ -38,7 +38,7 @@ def kept(page: Any, text: str) -> None:
     page.get_by_text(text).wait_for()
 
 
-def test_a_click_reaches_weights_code_and_link_and_outlives_another_rule(open_masks: Open) -> None:
+def test_a_click_reaches_weights_code_and_link_and_is_kept_under_another_rule(open_masks: Open) -> None:
     page = open_masks()
     kept(page, "55 of 100 scores.")
     page.mouse.click(*cell(page, 0, 9))
@@ -88,7 +88,7 @@ def test_a_hundred_words_are_painted_without_gaps(open_masks: Open) -> None:
     kept(page, "1,840 of 10,000 scores. 30 cells are painted.")
 
 
-def test_on_a_dark_phone_a_finger_paints_and_nothing_sticks_out(open_masks: Open) -> None:
+def test_on_a_dark_phone_a_finger_paints_and_nothing_overflows(open_masks: Open) -> None:
     page = open_masks("?m_view=traps", width=390, height=844, dark=True, has_touch=True)
     page.touchscreen.tap(*cell(page, 0, 5))
     kept(page, "56 of 100 scores. 1 cell is painted.")

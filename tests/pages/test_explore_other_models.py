@@ -65,7 +65,7 @@ def test_a_masked_language_model_guesses_what_the_mask_hides(visit, masked):
     assert "the model would write" in said(page)
 
 
-def test_without_a_mask_it_says_how_to_ask(visit, masked):
+def test_without_a_mask_token_the_page_says_how_to_write_one(visit, masked):
     page = visit("explore", model="other", hub_id=masked, text="the cat sat", open_next="true")
     assert any("Write &#91;MASK&#93;" in i.value for i in page.info)
 
@@ -79,7 +79,7 @@ def test_without_a_mask_it_says_how_to_ask(visit, masked):
         ("a b", "not the name"),
     ],
 )
-def test_a_model_that_cannot_be_had_is_one_sentence_and_the_text_stays(visit, monkeypatch, name, told):
+def test_a_model_that_cannot_be_loaded_is_explained_and_the_text_stays(visit, monkeypatch, name, told):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     page = visit("explore", model="other", hub_id=name, text="Keep me")
     assert not page.exception

@@ -35,7 +35,7 @@ def shown(visit: Callable[..., Any], version: str, kept: dict[str, Any], folder:
     return what_it_shows(opened(visit, kept, folder), names, {folder: TRANSLATOR})
 
 
-def test_there_are_links_of_every_page() -> None:
+def test_every_page_has_kept_links() -> None:
     pages = {kept["page"] for kept in VERSIONS["version_1"]["links"]}
     assert pages == {"home", "explore", "build", "masks", "scaling", "sharing"}
     assert len(LINKS) >= 60
@@ -61,7 +61,7 @@ def test_a_link_shows_what_it_showed(
         ("sharing: a quantised deployment", "h_hybrid", "true", "h_hybrid"),
     ],
 )
-def test_a_wrong_restoration_is_found(
+def test_a_view_that_is_restored_wrongly_is_noticed(
     visit: Callable[..., Any], folder: str, name: str, parameter: str, text: str | None, told: str
 ) -> None:
     kept = next(each for each in VERSIONS["version_1"]["links"] if each["name"] == name)

@@ -37,7 +37,7 @@ def quick(monkeypatch):
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
 
 
-def test_it_opens_on_the_promised_numbers_with_their_picture(visit):
+def test_the_page_opens_with_its_numbers_and_their_picture(visit):
     page = visit("scaling")
     assert not page.exception
     assert not page.error
@@ -135,7 +135,7 @@ def test_a_broken_assumption_says_how_the_prediction_fails(visit):
     assert "fails" not in said(page)
 
 
-def test_more_pairs_than_can_be_drawn_at_once_come_when_asked_for(visit):
+def test_a_button_draws_the_pairs_that_would_take_too_long_at_first(visit):
     results.all_pairs.clear()
     page = visit("scaling", s_dk="4096", s_pairs="2000")
     assert "1,562 of 2,000 pairs" in said(page)
@@ -151,7 +151,7 @@ def test_training_draws_itself_and_ends_with_a_verdict(visit, quick):
     assert "Stop" not in [button.label for button in page.button]
 
 
-def test_a_training_that_was_stopped_keeps_what_it_had(visit, quick):
+def test_a_training_that_was_stopped_keeps_its_curves(visit, quick):
     page = visit("scaling", **quick)
     partial = next(retrieval_training.train(retrieval_training.Config(steps=20, seeds=2, d_k=65)))
     page.session_state["s_partial"] = partial

@@ -66,13 +66,13 @@ def test_any_sentence_is_shared(visit, minilm, text):
     assert f"| 12 × {len(minilm.tokenizer(text).input_ids)} × 32 |" in spoken(app)
 
 
-def test_no_sentence_is_answered_in_a_sentence(visit):
+def test_an_empty_sentence_is_answered_with_a_sentence(visit):
     app = visit("sharing", **MINILM, h_text="")
     assert not app.exception
     assert "The sentence is empty" in app.error[0].value
 
 
-def test_a_layer_that_the_model_does_not_have_is_said(visit):
+def test_a_layer_that_the_model_does_not_have_is_named(visit):
     app = visit("sharing", **MINILM, h_layer="99")
     assert not app.exception
     assert "99" in spoken(app)
@@ -119,7 +119,7 @@ def test_the_visitors_own_shape_lives_in_the_link(visit):
     assert metrics(app)["Attention parameters"] == "1.311 million"
 
 
-def test_a_shape_that_cannot_be_is_refused_in_one_sentence(visit):
+def test_an_impossible_shape_is_refused_in_one_sentence(visit):
     app = visit("sharing", h_view="count", h_from="own", h_n_heads="6")
     assert not app.exception
     assert "n&#95;heads&#61;6 must be a multiple of n&#95;kv&#95;heads&#61;8" in app.error[0].value
@@ -154,13 +154,13 @@ def test_a_typed_machine_and_a_quantised_cache(visit):
     assert "24 GiB" in app.success[0].value
 
 
-def test_what_transformers_does_with_a_quantised_cache_is_said(visit):
+def test_the_page_says_what_transformers_does_with_a_quantised_cache(visit):
     link = {"h_view": "size", "h_as": "transformers"}
     assert "up to 128 recent tokens at 16 bits" in spoken(healthy(visit("sharing", **link, h_cache="int4")))
     assert "keeps no q4_0 cache" in spoken(healthy(visit("sharing", **link, h_cache="q4_0")))
 
 
-def test_the_proof_lays_formula_and_measurement_side_by_side(visit):
+def test_the_proof_shows_formula_and_measurement_side_by_side(visit):
     app = healthy(visit("sharing", h_view="prove", h_model="smollm2-135m", h_tokens="64"))
     app = healthy(next(b for b in app.button if "without memory" in b.label).click().run())
     assert "agree to the last parameter and byte" in app.success[0].value
@@ -207,7 +207,7 @@ def test_decimal_and_binary_units_are_never_mixed_up():
     assert units.duration(0.0084) == "8.4 ms"
 
 
-def test_tables_travel_as_markdown():
+def test_tables_can_be_downloaded_as_markdown():
     assert tables.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"
 
 

@@ -20,7 +20,7 @@ def told():
     return [(str(ROOT / ("" if file.startswith("pages/") else "attnviz") / file), name) for file, name in stops if file]
 
 
-def test_a_sentence_passes_the_stops_that_are_told_in_their_order(visit):
+def test_a_sentence_passes_the_stops_in_the_order_of_the_document(visit):
     stops, met = told(), []
     model_cache.preload("smollm2-135m")
 

@@ -80,7 +80,7 @@ def test_every_choice_changed_is_the_same_by_link_by_file_and_on_return(page: st
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_as_it_opens_has_an_empty_link(page: str) -> None:
+def test_a_page_with_all_defaults_has_an_empty_link(page: str) -> None:
     assert link_of(session(page)) == {}
 
 

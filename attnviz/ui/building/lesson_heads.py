@@ -11,14 +11,7 @@ from attnviz.ui.building import building_choices
 from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
-STAND_IN = (
-    "the",
-    "cat",
-    "sat",
-    "on",
-    "the",
-    "mat",
-)  # for a sentence too short for two neighbours
+STAND_IN = ("the", "cat", "sat", "on", "the", "mat")  # for sentences too short to have two neighbours
 WIDTH = 12
 
 

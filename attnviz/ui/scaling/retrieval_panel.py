@@ -41,9 +41,8 @@ def _controls() -> experiment.Config:
     d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         alternative, parameter = scaling_form.alternative()
-        optimizer = one_of(
-            scaling_choices.OPTIMIZER, _("Optimizer"), {"sgd": "SGD", "adam": "Adam"}
-        )  # untranslated: names of optimizers
+        names = {"sgd": "SGD", "adam": "Adam"}  # untranslated: names
+        optimizer = one_of(scaling_choices.OPTIMIZER, _("Optimizer"), names)
         rate = scaling_form.number(scaling_choices.RATE, _("Learning rate"), 0.1)
         steps = scaling_form.number(scaling_choices.STEPS, _("Steps"), 100)
         seeds = scaling_form.number(scaling_choices.SEEDS, _("Seeds"), 1)

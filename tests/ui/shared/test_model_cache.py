@@ -97,7 +97,7 @@ def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_oth
     assert len(shared.reruns) == 3
 
 
-def test_a_slot_is_held_by_those_who_compute_and_by_nobody_who_waits(folders, shared):
+def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, shared):
     run = model_cache.model_run(Request(folders[0], TEXTS[0]))
     began, may_end = threading.Event(), threading.Event()
 
@@ -156,7 +156,7 @@ def looked_up(request):
         return head_matrix.head_matrix(model_cache.model_run(request).stacks[0], 1, 2).values
 
 
-def test_many_visitors_of_both_pages_finish_and_see_what_one_alone_sees(folders, shared, monkeypatch):
+def test_many_visitors_of_both_pages_all_finish_and_see_what_a_single_visitor_sees(folders, shared, monkeypatch):
     jobs = [job for name in folders for text in TEXTS for job in work(name, text)]
     one_run = model_cache.model_run(Request(folders[0], TEXTS[1])).nbytes
     shared.models = BoundedCache(1, lambda _: 1)  # so little memory that each of the two models evicts the other

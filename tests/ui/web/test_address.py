@@ -84,7 +84,7 @@ def test_a_plain_start_answers_this_machine_only_and_says_how_to_share_it(server
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is this machine on Linux only")
-def test_a_hosted_demo_that_is_told_to_answers_everyone(servers: dict[str, Started]):
+def test_a_hosted_demo_with_an_open_address_answers_everyone(servers: dict[str, Started]):
     hosted = servers["hosted"]
     assert hosted.answers("127.0.0.1")
     assert hosted.answers(OTHER)
@@ -102,7 +102,7 @@ def test_any_other_address_is_open_to_others(address: str | None):
     assert not is_local(address)
 
 
-def test_what_is_said_at_the_start():
+def test_the_line_that_is_logged_at_the_start():
     assert announcement("127.0.0.1", 8501, hosted=False).startswith(
         "attnviz is at http://localhost:8501, for this machine only; to share it in a room"
     )
