@@ -71,7 +71,7 @@ def test_without_a_mask_token_the_page_says_how_to_write_one(visit, masked):
 
 
 @pytest.mark.parametrize(
-    "name, told",
+    "name, sentence",
     [
         ("", "Name a model"),
         ("no/such-model-anywhere", "no/such"),
@@ -79,11 +79,11 @@ def test_without_a_mask_token_the_page_says_how_to_write_one(visit, masked):
         ("a b", "not the name"),
     ],
 )
-def test_a_model_that_cannot_be_loaded_is_explained_and_the_text_stays(visit, monkeypatch, name, told):
+def test_a_model_that_cannot_be_loaded_is_explained_and_the_text_stays(visit, monkeypatch, name, sentence):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     page = visit("explore", model="other", hub_id=name, text="Keep me")
     assert not page.exception
-    assert told in page.error[0].value.replace("&#46;", ".").replace("&#45;", "-")
+    assert sentence in page.error[0].value.replace("&#46;", ".").replace("&#45;", "-")
     assert page.text_area(key="text").value == "Keep me"
 
 
@@ -111,8 +111,8 @@ def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_
     assert not page.exception
     assert len(page.get("bidi_component")) >= 2
     assert "gives" in said(page)
-    told = " ".join(e.value for e in page.error)
-    assert "its mask and scale cannot be changed" in told
+    sentence = " ".join(e.value for e in page.error)
+    assert "its mask and scale cannot be changed" in sentence
     assert len(page.error) == 2, "the stages and the what-if, and nothing else"
 
 

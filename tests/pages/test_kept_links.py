@@ -50,7 +50,7 @@ def test_a_link_shows_what_it_showed(
 
 
 @pytest.mark.parametrize(
-    "name, parameter, text, told",
+    "name, parameter, text, difference",
     [
         ("home: another sentence, no mask", "sentence", "A dog sat on the mat.", "dog"),
         ("explore: sentence, head, order", "at", "3.2", "layer and head"),
@@ -62,9 +62,9 @@ def test_a_link_shows_what_it_showed(
     ],
 )
 def test_a_view_that_is_restored_wrongly_is_noticed(
-    visit: Callable[..., Any], folder: str, name: str, parameter: str, text: str | None, told: str
+    visit: Callable[..., Any], folder: str, name: str, parameter: str, text: str | None, difference: str
 ) -> None:
     kept = next(each for each in VERSIONS["version_1"]["links"] if each["name"] == name)
     link = {key: value for key, value in kept["link"].items() if key != parameter}
     changed = kept | {"link": link | ({} if text is None else {parameter: text})}
-    assert told in "\n".join(differences(kept["shows"], shown(visit, "version_1", changed, folder)))
+    assert difference in "\n".join(differences(kept["shows"], shown(visit, "version_1", changed, folder)))

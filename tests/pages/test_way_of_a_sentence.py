@@ -11,7 +11,7 @@ from attnviz.ui.shared import model_cache
 ROOT = Path(__file__).parents[2]
 
 
-def told():
+def documented_stops():
     """(file, function) of each stop in ARCHITECTURE.md; the function is empty for a stop that is a whole file."""
     section = re.split(r"(?m)^## ", (ROOT / "ARCHITECTURE.md").read_text("utf-8"))
     way = next(part for part in section if part.startswith("The way of a sentence to a pixel"))
@@ -21,7 +21,7 @@ def told():
 
 
 def test_a_sentence_passes_the_stops_in_the_order_of_the_document(visit):
-    stops, met = told(), []
+    stops, met = documented_stops(), []
     model_cache.preload("smollm2-135m")
 
     def watch(frame, event, _argument):

@@ -126,7 +126,7 @@ def _sources() -> dict[str, str]:
 
 
 def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
-    """The configuration for these words: too many are cut, and each gets its vector."""
+    """The configuration for the typed sentences: words beyond the limit are cut, and each word gets its vector."""
     sides = [tuple(side[: building_choices.LONGEST].split()) for side in (text, other)]
     notices = [
         Message("Of {n} words only the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})

@@ -35,7 +35,7 @@ def _examples(found: leak_training.Examples, seed: int) -> None:
         "##### "
         + _("One sentence of {t} words is {n} training examples").format(t=len(found.read) + 1, n=len(found.read))
     )
-    table, told = st.columns([3, 2], gap="large")
+    table, explanation = st.columns([3, 2], gap="large")
     with table:
         st.dataframe(
             {
@@ -47,7 +47,7 @@ def _examples(found: leak_training.Examples, seed: int) -> None:
             hide_index=True,
             height=min(38 + 35 * len(found.read), 388),
         )
-    with told:
+    with explanation:
         gap = float(abs(found.together - found.apart).max())
         st.metric(_("Largest difference between the two losses"), f"{gap:.1e}")
         st.markdown(

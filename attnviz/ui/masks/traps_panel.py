@@ -22,11 +22,11 @@ def computed(trap: str, words: tuple[str, ...], seed: int) -> traps.Outcome:
 def panel(words: tuple[str, ...], seed: int) -> None:
     """Draw one trap, computed live on the sentence above."""
     titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.TRAPS.values(), start=1)}
-    picked, told = st.columns([2, 3], gap="medium")
+    picked, measured = st.columns([2, 3], gap="medium")
     with picked:
         trap = traps.TRAPS[widgets.one_of(mask_choices.TRAP, _("Trap"), titles, style="select")]
     outcome = computed(trap.id, words, seed)
-    with told:
+    with measured:
         st.metric(_("Largest difference of a weight in your sentence"), f"{outcome.largest:.3f}")
     st.markdown(spoken(trap.why))
     sides = (("wrong", trap.wrong_code, outcome.wrong), ("right", trap.right_code, outcome.right))

@@ -29,7 +29,10 @@ def panel() -> None:
     config = growing_width.Config(d_k, n_keys, seed_number, alternative, parameter)
     hero.bars("s_bars_alternatives", config)
     row = results.one_query(config)
-    words = _("**Random, seed {seed}.** At d_k = {d_k}: {name} gives its favourite of {n} keys {largest:.1%}.").format(
+    words = _(
+        "**Random, seed {seed}.** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
+        "favourite of {n} keys."
+    ).format(
         seed=seed_number, d_k=d_k, name=alternative_names()[alternative], n=n_keys, largest=row.alternative.largest
     )
     hero.under("s_bars_alternatives", row, words)

@@ -165,8 +165,8 @@ def _of_gradients(found: MeasuredCurves, known: saturation.Limits) -> list[Curve
             "jacobian",
             _("Norm of the softmax Jacobian"),
             _(
-                "At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled: so much of a change in "
-                "the scores softmax lets through."
+                "At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled. This is how much of "
+                "a change in the scores softmax lets through."
             ),
             [Limit(_("even, √(n−1)/n"), known.uniform["jacobian"], below=True), Limit(_("one-hot"), 0.0)],
             (-0.02, 0.62),

@@ -87,8 +87,8 @@ def _pictures(result: experiment.Result, stack: Stack) -> None:
         }
         fig = figures.entropy_over_scale(result.multiples, result.shares, marks)
         words = _(
-            "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, {times:.3g} times sharper; one "
-            "query sees up to {keys} keys."
+            "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, where scores are "
+            "{times:.3g} times as large; one query sees up to {keys} keys."
         ).format(
             model=result.model.entropy, raw=result.raw.entropy, times=1 / own, keys=int(result.allowed.sum(1).max())
         )

@@ -47,7 +47,7 @@ def alternative() -> tuple[str, float]:
 
 
 def chosen_alternative() -> tuple[str, float]:
-    """The same without drawing the control."""
+    """The chosen alternative and its parameter, without drawing the control."""
     picked = link_state.value(scaling_choices.ALTERNATIVE)
     return picked, parameter(picked)
 
@@ -73,6 +73,6 @@ def distribution() -> tuple[str, float]:
 
 
 def chosen_distribution() -> tuple[str, float]:
-    """The same without drawing the control."""
+    """The chosen distribution and its correlation or mean, without drawing the control."""
     picked = link_state.value(scaling_choices.COMPONENTS)
     return picked, link_state.value(scaling_choices.STRENGTHS[picked]) if picked in draws.BROKEN else 0.0

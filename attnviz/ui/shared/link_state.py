@@ -82,12 +82,12 @@ def follow(page: str) -> bool:
     """
     entered = st.session_state.get(_PAGE) != page
     st.session_state[_PAGE] = page
-    said = _said_now(page)
-    if entered and not said:
+    parameters = _parameters_now(page)
+    if entered and not parameters:
         st.session_state[_REFUSED] = {}
         _write()
-    elif entered or said != st.session_state.get(_WRITTEN):
-        _read(page, said)
+    elif entered or parameters != st.session_state.get(_WRITTEN):
+        _read(page, parameters)
     return entered
 
 
@@ -134,17 +134,17 @@ def too_large() -> Problem | None:
 
 def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
     """The parameters of the link of `page`. A canvas too large for a link is left out; with `strict`, a Problem."""
-    said: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for name, held in _link_values(page).items():
         if isinstance(held, str):
-            said[name] = held
+            parameters[name] = held
             continue
         try:
-            said[name] = link_pack.pack(held)
+            parameters[name] = link_pack.pack(held)
         except Problem:
             if strict:
                 raise
-    return said
+    return parameters
 
 
 def address(longest: int = 100_000) -> str | None:
@@ -152,8 +152,8 @@ def address(longest: int = 100_000) -> str | None:
     url = st.context.url
     if not url:
         return None
-    said = link_parameters(current_page())
-    whole = url.split("?")[0] + (f"?{urlencode(said)}" if said else "")
+    parameters = link_parameters(current_page())
+    whole = url.split("?")[0] + (f"?{urlencode(parameters)}" if parameters else "")
     return whole if len(whole) <= longest else None
 
 
@@ -166,8 +166,8 @@ def saved_view() -> str:
 
 def open_view(text: str) -> str:
     """Restore a saved view; returns the name of its page. Problem when the text is not a saved view."""
-    page, said = _parsed_view(text)
-    _read(page, said)
+    page, parameters = _parsed_view(text)
+    _read(page, parameters)
     if page == st.session_state.get(_PAGE):
         _write()
     return page
@@ -185,12 +185,12 @@ def _parsed_view(text: str) -> tuple[str, dict[str, Any]]:
         raise Problem(
             "This file is not a saved view of the version that can be opened here ({version}).", version=VIEW_FORMAT
         )
-    page, said = view.get("page"), view.get("choices")
+    page, parameters = view.get("page"), view.get("choices")
     if view["format"] == OLD_VIEW_FORMAT:
-        page, said = "explore", _old_view(view)
-    if not isinstance(page, str) or not isinstance(said, dict) or not choices_of(page):
+        page, parameters = "explore", _old_view(view)
+    if not isinstance(page, str) or not isinstance(parameters, dict) or not choices_of(page):
         raise Problem("This saved view is damaged: its page or its choices are missing.")
-    return page, {str(name): held for name, held in said.items()}
+    return page, {str(name): held for name, held in parameters.items()}
 
 
 def _old_view(view: dict[str, Any]) -> dict[str, Any] | None:
@@ -204,28 +204,28 @@ def _old_view(view: dict[str, Any]) -> dict[str, Any] | None:
 
 def _link_values(page: str) -> dict[str, Any]:
     """Every parameter of the page that differs from its default: text, or the JSON of a canvas."""
-    said: dict[str, Any] = {}
+    parameters: dict[str, Any] = {}
     for choice in choices_of(page):
         chosen = value(choice)
         if chosen == choice.default:
             continue
         if not choice.inside:
-            said[choice.name] = choice.write(chosen)
+            parameters[choice.name] = choice.write(chosen)
         elif choice.short:
-            said.setdefault(choice.inside, {})[choice.short] = choice.write(chosen)
+            parameters.setdefault(choice.inside, {})[choice.short] = choice.write(chosen)
         else:
-            said[choice.inside] = choice.write(chosen)
-    return said
+            parameters[choice.inside] = choice.write(chosen)
+    return parameters
 
 
-def _read(page: str, said: Mapping[str, Any]) -> None:
+def _read(page: str, parameters: Mapping[str, Any]) -> None:
     """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
     st.session_state[_REFUSED] = {}
-    st.session_state[_WRITTEN] = dict(said)
-    packed = {name: _unpacked(name, said[name]) for name in _packs(page) if name in said}
+    st.session_state[_WRITTEN] = dict(parameters)
+    packed = {name: _unpacked(name, parameters[name]) for name in _packs(page) if name in parameters}
     for choice in choices_of(page):
         _chosen().pop(choice.key, None)
-        held = packed.get(choice.inside) if choice.inside else said.get(choice.name)
+        held = packed.get(choice.inside) if choice.inside else parameters.get(choice.name)
         if choice.short and held is not None and not isinstance(held, dict):
             _refused()[choice.inside] = _unreadable(choice.inside)
             continue
@@ -305,15 +305,15 @@ def _write() -> None:
     """Write this page's choices into the link in one step; parameters that are not the app's stay."""
     page = current_page()
     ours = parameters_of(page)
-    said = link_parameters(page)
+    parameters = link_parameters(page)
     now = {name: st.query_params[name] for name in st.query_params}
-    wanted = {name: text for name, text in now.items() if name not in ours} | said
+    wanted = {name: text for name, text in now.items() if name not in ours} | parameters
     if wanted != now:
         st.query_params.from_dict(wanted)
-    st.session_state[_WRITTEN] = said
+    st.session_state[_WRITTEN] = parameters
 
 
-def _said_now(page: str) -> dict[str, str]:
+def _parameters_now(page: str) -> dict[str, str]:
     return {name: st.query_params[name] for name in parameters_of(page) if name in st.query_params}
 
 

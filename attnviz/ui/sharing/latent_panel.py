@@ -123,7 +123,7 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
     ]
     tabled(columns(rows), f"mla-baselines-{arch.name}", "h-bases")
     st.markdown(
-        _("{model} keeps {mine} numbers a token and layer: {bytes} for {n} tokens.").format(
+        _("{model} keeps {mine} numbers per token and layer: {bytes} for {n} tokens.").format(
             model=plain(arch.name), mine=mine, bytes=both(arch.kv_cache_bytes(context)), n=f"{context:,}"
         )
     )

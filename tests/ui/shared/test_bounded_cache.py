@@ -160,9 +160,9 @@ def test_a_value_that_asks_for_itself_is_an_error_rather_than_a_wait_for_ever():
 
 
 def test_on_evict_is_called_after_the_values_are_released_and_outside_the_lock():
-    told = []
-    cache: BoundedCache[str] = BoundedCache(4, len, on_evict=lambda: told.append("a" in cache))
+    was_inside = []
+    cache: BoundedCache[str] = BoundedCache(4, len, on_evict=lambda: was_inside.append("a" in cache))
     cache.get("a", lambda: "xxxx")
-    assert told == []
+    assert was_inside == []
     cache.get("b", lambda: "xxxx")
-    assert told == [False]
+    assert was_inside == [False]
