@@ -54,7 +54,7 @@ MORE = {
     "qwen3_next": {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 8},
     "esm": {"vocab_size": 33, "mask_token_id": 32},
 }
-#: model types whose model does not run without numbers, and why; their parameters are checked all the same
+#: model types whose model cannot run on the meta device, and why; their parameters are checked all the same
 DO_NOT_RUN = {
     "switch_transformers": "its encoder refuses to be asked for a cache",
 }
@@ -198,7 +198,7 @@ def test_multimodal_configs_are_read_for_their_language_model():
         ('{"model_type": "llama", "num_attention_heads": 0}', "num_attention_heads=0 must be a whole number"),
         ('{"model_type": "llama", "num_key_value_heads": 5}', "n_heads=32 must be a multiple of n_kv_heads=5"),
         ('{"model_type": "gpt2", "n_layer": 1000000000}', "num_hidden_layers=1000000000 must be a whole number from 1"),
-        ('{"model_type": "nosuch"}', "model_type=nosuch is no family of transformers"),
+        ('{"model_type": "nosuch"}', "model_type=nosuch is not a model type of transformers"),
         ('{"hidden_size": 3}', 'the config has no "model_type"'),
         ("[1]", "a config.json is one object in braces"),
         ("{", "this is not JSON"),
@@ -215,8 +215,10 @@ def test_an_unknown_name_convention_or_number_of_tokens_is_refused_in_words():
     arch = Architecture.preset("gpt2")
     with pytest.raises(Problem, match="convention=exact is not one of ideal"):
         arch.kv_cache_bytes(1, convention="exact")
-    with pytest.raises(Problem, match="tokens=-1 must be a whole number"):
+    with pytest.raises(Problem, match="tokens=-1 must be a whole number from 0 to"):
         arch.kv_cache_bytes(-1)
+    with pytest.raises(Problem, match="batch=0 must be a whole number from 1 to"):
+        arch.kv_cache_bytes(1, batch=0)
 
 
 def test_every_preset_says_where_it_is_from_and_has_the_parameters_it_states():
