@@ -243,7 +243,7 @@ def test_a_model_without_attention_says_so():
     "ask, sentence",
     [
         ({"heads": 6}, "head 6 does not exist: layer 0 has heads 0 to 5"),
-        ({"heads": []}, "no head was named"),
+        ({"heads": []}, "heads must name at least one head"),
         ({"mask": torch.ones(3, 3, dtype=torch.bool)}, r"mask has shape \(3, 3\); it must broadcast to \(2, 6, 7, 7\)"),
         ({"mask": torch.ones(7, 7)}, "mask has dtype torch.float32; it must be boolean"),
         ({"mask": "causal"}, "mask='causal' must be"),

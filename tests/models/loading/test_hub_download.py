@@ -180,6 +180,6 @@ def test_no_network_is_said_and_what_is_here_still_works(monkeypatch, tmp_path, 
 
 def test_with_the_hub_switched_off_nothing_is_asked(hub, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_HUB", "0")
-    with pytest.raises(Problem, match="some/tiny is not on this machine, and it may not ask the hub"):
+    with pytest.raises(Problem, match="some/tiny is not on this machine, and downloading from the hub is switched off"):
         load("some/tiny")
     assert not Hub.asked

@@ -123,7 +123,7 @@ def test_a_damaged_copy_with_no_package_to_make_it_from_is_said_in_words(package
     file.unlink()
     file.write_bytes(data)
     (tmp_path / "site" / "tiny_wheel" / "tiny.gguf").unlink()
-    with pytest.raises(Problem, match="The kept copy of Tiny is damaged, and the package tiny-wheel"):
+    with pytest.raises(Problem, match="The cached copy of Tiny is damaged, and the package tiny-wheel"):
         load("tiny")
 
 
@@ -148,7 +148,7 @@ def test_a_disk_that_fills_up_while_writing_is_said_and_leaves_nothing(packaged,
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("safetensors.torch.save_file", full)
-    with pytest.raises(Problem, match="Tiny could not be kept: No space left on device"):
+    with pytest.raises(Problem, match="Tiny could not be stored in the cache folder: No space left on device"):
         load("tiny")
     assert [p.name for p in (tmp_path / "cache" / "models").iterdir() if not p.name.endswith(".lock")] == []
 
@@ -194,7 +194,11 @@ def folder_of(tmp_path, config, weights="model.safetensors"):
         ({"model_type": "llama"}, "pytorch_model.bin", "only as pickle files"),
         ({"model_type": "llama"}, "notes.txt", "has no config.json with safetensors beside it"),
         ({"model_type": "of_my_own", "auto_map": {"AutoModel": "x.Y"}}, "model.safetensors", "code of its own"),
-        ({"model_type": "of_my_own"}, "model.safetensors", r"is of a kind \(of_my_own\) that is not known here"),
+        (
+            {"model_type": "of_my_own"},
+            "model.safetensors",
+            r"is of a kind \(of_my_own\) that transformers does not support",
+        ),
         (
             {"model_type": "mamba", "architectures": ["MambaForCausalLM"], "hidden_size": 16, "num_hidden_layers": 1},
             "model.safetensors",

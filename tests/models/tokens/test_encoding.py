@@ -159,7 +159,7 @@ def test_special_tokens_can_be_left_out_or_a_start_added(minilm, smollm2):
 
 
 def test_a_frame_that_a_model_does_not_have_is_refused_in_words(minilm):
-    with pytest.raises(Problem, match="frame=chat is not to be had from MiniLM L6; these are: usual, none"):
+    with pytest.raises(Problem, match="frame=chat is not available for MiniLM L6; available are: usual, none"):
         encode(minilm, "x", frame="chat")
     with pytest.raises(Problem, match="looks at pictures"):
         encode(replace(minilm, tokenizer=None), "x")
