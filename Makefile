@@ -7,7 +7,7 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run dev serve check check-all format lint types imports words test test-all install install-dev chromium models clean
+.PHONY: run dev serve check check-all format lint types imports words js js-build js-test test test-all install install-dev chromium models clean
 
 run: install models
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -20,7 +20,7 @@ serve: install models
 
 install: .venv/installed
 
-.venv/installed: requirements.txt requirements-models.txt
+.venv/installed: requirements.txt requirements-models.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("attnviz needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
@@ -40,7 +40,7 @@ models: install
 chromium:
 	@sh scripts/chromium.sh
 
-STATIC := install-dev chromium format lint types imports words
+STATIC := install-dev chromium format lint types imports words js
 
 check: $(STATIC) test
 
@@ -62,6 +62,27 @@ imports: install-dev
 words: install-dev
 	$(BIN)/python scripts/words.py --check
 
+NODE := $(BIN)/node
+SCRIPTS := attnviz/ui/canvas/src scripts tests/js eslint.config.js
+
+node_modules/.installed: package.json package-lock.json | install-dev
+	$(BIN)/npm ci --silent --ignore-scripts
+	touch $@
+
+# The bundles are what the sources make, and the sources are well typed, free of known faults, formatted and tested.
+js: node_modules/.installed js-test
+	$(NODE) scripts/bundle.mjs --check
+	$(NODE) node_modules/typescript/bin/tsc --project .
+	$(NODE) node_modules/eslint/bin/eslint.js --max-warnings 0 $(SCRIPTS)
+	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --check $(SCRIPTS)
+
+js-test: node_modules/.installed
+	$(NODE) --test tests/js/*.test.js
+
+js-build: node_modules/.installed
+	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --write $(SCRIPTS)
+	$(NODE) scripts/bundle.mjs
+
 # Two processes share the two cores that a small machine has. A browser's tests need several processes each, so they
 # have the machine to themselves. Whatever the folders hold is collected: tests/conftest.py sees to it.
 PYTEST := $(BIN)/python -m pytest
@@ -75,4 +96,4 @@ test-all: install-dev
 	$(PYTEST) tests/browser
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -4,4 +4,4 @@ import streamlit as st
 
 from attnviz.ui.web import server
 
-app = st.App(server.MAIN, lifespan=server.lifespan, routes=server.ROUTES)
+app = st.App(server.MAIN, lifespan=server.lifespan, routes=server.ROUTES, middleware=server.MIDDLEWARE)

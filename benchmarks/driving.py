@@ -36,7 +36,7 @@ class Tab:
     """One visitor's page, and what reaches it."""
 
     def __init__(self, browser: Any, width: int = 1440, height: int = 900) -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": height})
+        self.context = browser.new_context(bypass_csp=True, viewport={"width": width, "height": height})
         self.page = self.context.new_page()
         self.page.set_default_timeout(120_000)
         self.page.add_init_script(CLOCKS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from torch import Tensor
 
 from attnviz.core.attention import Stages, attend
@@ -10,13 +12,16 @@ from attnviz.core.attention import Stages, attend
 COLDEST = 1e-6
 
 
-def attend_at(q: Tensor, k: Tensor, v: Tensor, temperature: float, divisor: float = 1.0) -> Stages:
+def attend_at(
+    q: Tensor, k: Tensor, v: Tensor, temperature: float, divisor: float = 1.0, mask: Tensor | None = None
+) -> Stages:
     """softmax(q.kT / (divisor T)) v with every stage; shapes as in `attend`.
 
     Here T is the temperature. At 0 the keys with the largest score share the weight equally; at infinity all keys do.
+    `mask` is boolean, True where a query may attend.
     """
     if temperature > COLDEST:
-        return attend(q, k, v, scale=1 / (divisor * temperature))
-    plain = attend(q, k, v, scale=1 / divisor)
-    largest = plain.scaled == plain.scaled.amax(-1, keepdim=True)
+        return attend(q, k, v, mask=mask, scale=1 / (divisor * temperature))
+    allowed = attend(q, k, v, mask=mask, scale=1 / divisor).masked
+    largest = (allowed == allowed.amax(-1, keepdim=True)) & (allowed > -math.inf)
     return attend(q, k, v, mask=largest, scale=0.0)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,10 @@ VARIABLES: Final = {
     "ATTNVIZ_DTYPE": (N_("float32; on cuda the checkpoint's own"), N_("float32, bfloat16 or float16")),
     "ATTNVIZ_HUB": (N_("1 (0 when hosted)"), N_("0 never asks the hub: only what is on this machine is loaded")),
     "ATTNVIZ_MEMORY_GB": (N_("what the machine has free"), N_("the memory that one model may take")),
+    "ATTNVIZ_EMBED": (
+        N_("this server's own pages"),
+        N_('which pages may embed the app in a frame: "anywhere", or origins by comma, such as https://blog.example'),
+    ),
 }
 
 #: variable -> the field of Settings that has its value
@@ -45,6 +50,7 @@ FIELDS: Final = {
     "ATTNVIZ_DTYPE": "dtype",
     "ATTNVIZ_HUB": "hub",
     "ATTNVIZ_MEMORY_GB": "memory_bytes",
+    "ATTNVIZ_EMBED": "embed",
 }
 
 DTYPES: Final = ("float32", "bfloat16", "float16")
@@ -64,6 +70,7 @@ class Settings:
     dtype: str | None  #: None: depends on the device
     hub: bool
     memory_bytes: int | None  #: None: the memory that is free when a model is loaded
+    embed: str | tuple[str, ...]  #: "anywhere", or the origins besides our own that may embed the app
 
 
 def current() -> Settings:
@@ -78,6 +85,7 @@ def current() -> Settings:
         dtype=_dtype(os.environ.get("ATTNVIZ_DTYPE") or None),
         hub=_flag("ATTNVIZ_HUB", not hosted) and not _flag("HF_HUB_OFFLINE", False),
         memory_bytes=_whole("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
+        embed=_origins(os.environ.get("ATTNVIZ_EMBED", "")),
     )
 
 
@@ -114,6 +122,19 @@ def _models(value: str) -> str | tuple[str, ...]:
     if value in ("all", "catalogue"):
         return value
     return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _origins(value: str) -> str | tuple[str, ...]:
+    """Origins as a content security policy takes them; nothing else may slip into the header."""
+    if value == "anywhere":
+        return value
+    origins = tuple(part.strip() for part in value.split(",") if part.strip())
+    for origin in origins:
+        if not re.fullmatch(r"https?://(\*\.)?[\w.-]+(:\d+)?", origin, re.ASCII):
+            raise Problem(
+                'ATTNVIZ_EMBED={value} must be "anywhere" or origins such as https://blog.example', value=value
+            )
+    return origins
 
 
 def _dtype(value: str | None) -> str | None:

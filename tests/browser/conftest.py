@@ -45,16 +45,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 class Server:
     """One `streamlit run` of a script, on a port of its own."""
 
-    def __init__(self, script: Path, log: Path) -> None:
+    def __init__(
+        self, script: Path, log: Path, python: Path | str = sys.executable, base_path: str = "", cwd: Path = ROOT
+    ) -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        self.url = f"http://127.0.0.1:{port}"
+        self.url = f"http://127.0.0.1:{port}/{base_path}".rstrip("/")
         self.log = log
-        env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
+        env = os.environ | {"HF_HUB_OFFLINE": "1"}
+        options = ["--server.port", str(port)]
+        if base_path:
+            options += ["--server.baseUrlPath", base_path]
+        if cwd == ROOT:
+            env |= {"PYTHONPATH": str(ROOT)}
+        else:  # where our own configuration does not reach
+            options += ["--server.address", "127.0.0.1", "--server.headless", "true"]
+            options += ["--server.fileWatcherType", "none", "--browser.gatherUsageStats", "false"]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port)],
-            cwd=ROOT,
+            [str(python), "-m", "streamlit", "run", str(script), *options],
+            cwd=cwd,
             env=env,
             stdout=log.open("w"),
             stderr=subprocess.STDOUT,
@@ -159,6 +169,8 @@ def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
 
     def make(width: int = 1440, height: int = 900, dark: bool = False, **more: Any) -> Any:
         scheme = "dark" if dark else "light"
+        # wait_for_function evaluates text, which the app's policy refuses; test_served.py obeys the policy.
+        more.setdefault("bypass_csp", True)
         context = browser.new_context(
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True, **more
         )

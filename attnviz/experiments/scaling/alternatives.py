@@ -59,32 +59,34 @@ def check(alternative: str, parameter: float) -> None:
         )
 
 
-def stages(q: Tensor, k: Tensor, v: Tensor, alternative: str, parameter: float | Tensor = 1.0) -> Stages:
+def stages(
+    q: Tensor, k: Tensor, v: Tensor, alternative: str, parameter: float | Tensor = 1.0, mask: Tensor | None = None
+) -> Stages:
     """Attention of q (..., H, Q, D) on k (..., H, K, D), made the way `alternative` makes it.
 
     temperature T: softmax(q.k / (sqrt(D) T)), and T = 0 is its limit, all on the largest.
     inverse a: softmax(a q.k / D).   qk-norm g: softmax(g cos(q, k)).
     softcap c: softmax(c tanh(q.k / sqrt(D) / c)).   log-n N: softmax(ln K / ln N * q.k / sqrt(D)).
     sink b: softmax over the keys and one more logit b, which takes weight and gives nothing.
-    A tensor as `parameter` takes a gradient (qk-norm's learned scale).
+    A tensor as `parameter` takes a gradient (qk-norm's learned scale). `mask` is True where a query may attend.
     """
     d_k, n_keys = q.shape[-1], k.shape[-2]
     root = 1.0 / math.sqrt(d_k)
     if alternative == "raw":
-        return attend(q, k, v, scale=None)
+        return attend(q, k, v, mask=mask, scale=None)
     if alternative == "temperature":
-        return attend_at(q, k, v, float(parameter), divisor=math.sqrt(d_k))
+        return attend_at(q, k, v, float(parameter), divisor=math.sqrt(d_k), mask=mask)
     if alternative == "inverse":
-        return attend(q, k, v, scale=float(parameter) / d_k)
+        return attend(q, k, v, mask=mask, scale=float(parameter) / d_k)
     if alternative == "qk-norm":
-        return attend(_unit(q) * parameter, _unit(k), v, scale=None)
+        return attend(_unit(q) * parameter, _unit(k), v, mask=mask, scale=None)
     if alternative == "softcap":
-        return attend(q, k, v, softcap=float(parameter))
+        return attend(q, k, v, mask=mask, softcap=float(parameter))
     if alternative == "log-n":
-        return attend(q, k, v, scale=root * math.log(n_keys) / math.log(float(parameter)))
+        return attend(q, k, v, mask=mask, scale=root * math.log(n_keys) / math.log(float(parameter)))
     if alternative == "sink":
-        return attend(q, k, v, sinks=torch.full((q.shape[-3],), float(parameter), dtype=q.dtype))
-    return attend(q, k, v)
+        return attend(q, k, v, mask=mask, sinks=torch.full((q.shape[-3],), float(parameter), dtype=q.dtype))
+    return attend(q, k, v, mask=mask)
 
 
 def _unit(x: Tensor) -> Tensor:

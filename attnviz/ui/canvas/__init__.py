@@ -32,12 +32,14 @@ sentences in one: Options(segments_q=(7,)). A view's key is a component key: it 
 run to run, and all views in a group must show the same tokens. Pins from a link: head_view(pins=...);
 whatever new is passed there replaces what is pinned (`Pins()` clears), and `on_pins` hears gestures in
 every view of the group. Only the one large head of a group names its `layer` and `head`; others leave
-them None. The JavaScript is in the small files beside this one, listed in mount.PARTS.
+them None. The JavaScript is in src/, bundled into bundles/ by `make js-build`.
 """
 
+from attnviz.ui.canvas.addresses import app_root, remember_page
 from attnviz.ui.canvas.attention_view import attention_view, head_view, overview_grid, pinned_in
 from attnviz.ui.canvas.kinds import Head, Options, Overview, Pin, Pins, Selection
 from attnviz.ui.canvas.mask_grid import mask_grid
+from attnviz.ui.canvas.registration import component, served_by_address
 
 __all__ = [
     "Head",
@@ -47,12 +49,16 @@ __all__ = [
     "Pins",
     "Selection",
     "ahead",
+    "app_root",
     "attention_view",
+    "component",
     "head_view",
     "mask_grid",
     "overview_grid",
     "packing",
     "pinned_in",
+    "remember_page",
+    "served_by_address",
     "softmax_slider",
     "tensor_strip",
 ]

@@ -15,12 +15,16 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from attnviz.ui.canvas.addresses import app_root
 from attnviz.ui.canvas.blobs import head_blob
 from attnviz.ui.canvas.kinds import Head, Options
 from attnviz.words import language, speaking
 
 MOST = 2000  # the latest offers that are remembered, of all visitors together
 PREFIX = "attnviz/head"
+
+#: what a head says it answers when no session has been asked: the browser knows its own session
+NOBODY = {"session": "", "ack": 0, "heard": 0}
 
 #: computes the head at (layer, head); raises LookupError when its tensors are no longer in memory
 Compute = Callable[[int, int], Head]
@@ -36,6 +40,7 @@ class Offer:
     tokens_k: Sequence[str] | None
     options: Options
     language: str | None
+    address: str
 
 
 _offers: OrderedDict[str, Offer] = OrderedDict()
@@ -47,12 +52,13 @@ def offer(
 ) -> str:
     """Let the browser fetch any head of the view `key`; the address, which stays the same for the session."""
     token = st.session_state.setdefault(f"{key}_offer", secrets.token_urlsafe(16))
+    address = f"{app_root()}{PREFIX}/{token}"
     with _lock:
-        _offers[token] = Offer(head, group, tokens_q, tokens_k, options, language())
+        _offers[token] = Offer(head, group, tokens_q, tokens_k, options, language(), address)
         _offers.move_to_end(token)
         while len(_offers) > MOST:
             _offers.popitem(last=False)
-    return f"{PREFIX}/{token}"
+    return address
 
 
 def answer(token: str, layer: int, head: int) -> bytes | None:
@@ -66,6 +72,5 @@ def answer(token: str, layer: int, head: int) -> bytes | None:
             drawn = offered.head(layer, head)
         except LookupError:
             return None
-        echo = {"ack": 0, "heard": 0}
-        address = f"{PREFIX}/{token}"
-        return head_blob(offered.group, drawn, offered.tokens_q, offered.tokens_k, offered.options, None, echo, address)
+        tokens = (offered.tokens_q, offered.tokens_k)
+        return head_blob(offered.group, drawn, *tokens, offered.options, None, NOBODY, offered.address)

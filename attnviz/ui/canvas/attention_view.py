@@ -13,9 +13,10 @@ from typing import Any
 import streamlit as st
 
 from attnviz.ui.canvas import ahead
+from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import count, document, head_blob, mapping, overview_blob, pins_name, read_pins
 from attnviz.ui.canvas.kinds import Head, Options, Overview, Pins, Selection
-from attnviz.ui.canvas.mount import component
+from attnviz.ui.canvas.registration import component
 
 
 def overview_grid(
@@ -38,9 +39,9 @@ def overview_grid(
     def picked() -> None:
         pick = mapping(mapping(st.session_state.get(key)).get("pick"))
         layer, head = count(pick.get("layer")), count(pick.get("head"))
+        st.session_state[ack] = count(pick.get("seq")) or 0
         if layer is None or head is None or not (layer < len(overview.heads) and head < overview.heads[layer]):
             return
-        st.session_state[ack] = count(pick.get("seq")) or 0
         st.session_state[kept] = (layer, head)
         if on_pick is not None:
             on_pick(layer, head)
@@ -84,7 +85,7 @@ def head_view(
             hear(_held(kept, tokens_q, tokens_k) or Pins())
 
     heard = count(mapping(st.session_state.get(f"{group}_pins")).get("seq")) or 0
-    echo = {"ack": st.session_state.get(f"{group}_ack", 0), "heard": 0 if pins is None else heard}
+    echo = answering(st.session_state.get(f"{group}_ack")) | {"heard": 0 if pins is None else heard}
     address = None if others is None else ahead.offer(key, others, group, tokens_q, tokens_k, options)
     data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address)
     component("head")(key=key, data=data, on_pins_change=pinned)

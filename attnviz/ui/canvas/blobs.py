@@ -48,10 +48,10 @@ def head_blob(
     tokens_k: Sequence[str] | None,
     options: Options,
     pins: Pins | None,
-    echo: dict[str, int],
+    echo: dict[str, Any],
     ahead: str | None = None,
 ) -> bytes:
-    """A head with all that it takes to draw it; `echo` says which clicks and pins Python has heard of.
+    """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
     `ahead` is the address under which the browser may fetch other heads by itself.
     """

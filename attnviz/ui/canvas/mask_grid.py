@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from attnviz.core.message import Problem
 from attnviz.ui.canvas import canvas_wording, packing
+from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import mapping
-from attnviz.ui.canvas.mount import component
+from attnviz.ui.canvas.registration import component
 
 MOST_CELLS = 512 * 512
 
@@ -74,14 +75,13 @@ def mask_grid(
         "shape": [n_q, n_k],
         "q": [str(t) for t in tokens_q],
         "k": None if tokens_k is None else [str(t) for t in tokens_k],
-        "ack": st.session_state.get(ack, 0),
         "locked": locked is not None,
         "weights": weights is not None,
         "label": label,
         "unit": canvas_wording.unit("weights"),
         "colours": canvas_wording.colours(),
         "words": canvas_wording.mask(),
-    }
+    } | answering(st.session_state.get(ack))
     parts = [packing.pack_bits(current)]
     if locked is not None:
         parts.append(packing.pack_bits(np.broadcast_to(locked, given.shape)))

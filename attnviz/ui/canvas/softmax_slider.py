@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from attnviz.core.temperature import COLDEST
-from attnviz.ui.canvas.mount import HERE
+from attnviz.ui.canvas.answers import answering
+from attnviz.ui.canvas.blobs import mapping
 from attnviz.ui.canvas.packing import blob, fingerprint
+from attnviz.ui.canvas.registration import component
 from attnviz.words import _
 
 
@@ -79,7 +80,6 @@ def softmax_slider(
     if cosines is not None:
         payload += cosines.astype("<f4").tobytes()
     slider = (parameter.name, parameter.low, parameter.high) if parameter else None
-    header["id"] = fingerprint(payload, str(header))
     header["layout"] = fingerprint(str(header["panels"]), str(header["words"]), slider, str(header["d_k"]))
 
     def picked() -> None:
@@ -87,13 +87,14 @@ def softmax_slider(
         if value is not None:
             on_pick(value)
 
-    _component()(key=key, data=blob(header, payload), on_picked_change=picked)
+    header |= answering(_told(st.session_state.get(key)).get("seq"))
+    component("softmax_slider")(key=key, data=blob(header, payload), on_picked_change=picked)
 
 
 def _picked(state: Any, about: str, d_k: list[int], parameter: SliderParameter | None) -> Picked | None:
     """What the browser sent, or None where it is not what was asked for."""
-    value = state.get("picked") if hasattr(state, "get") else None
-    if value is None or not hasattr(value, "get") or value.get("about") != about or value.get("d_k") not in d_k:
+    value = _told(state)
+    if value.get("about") != about or value.get("d_k") not in d_k:
         return None
     number = value.get("parameter")
     if not isinstance(number, int | float):
@@ -101,6 +102,11 @@ def _picked(state: Any, about: str, d_k: list[int], parameter: SliderParameter |
     if parameter is not None:
         number = min(max(float(number), parameter.low), parameter.high)
     return Picked(int(value["d_k"]), float(number))
+
+
+def _told(state: Any) -> dict[str, Any]:
+    """What the browser told last, empty before it told anything."""
+    return mapping(mapping(state).get("picked"))
 
 
 def _words(parameter: SliderParameter | None) -> dict[str, Any]:
@@ -114,15 +120,3 @@ def _words(parameter: SliderParameter | None) -> dict[str, Any]:
         "key": _("Key {key}:"),
         "point": _("{panel}: logit {logit}, weight {weight}"),
     }
-
-
-@cache
-def _component() -> Callable[..., Any]:
-    scripts = [(HERE / name).read_text(encoding="utf-8") for name in ("blob.js", "softmax_slider.js")]
-    return st.components.v2.component(
-        "attnviz_softmax_slider",
-        html='<div class="ss-root"></div>',
-        css=(HERE / "softmax_slider.css").read_text(encoding="utf-8"),
-        js="\n".join(scripts),
-        isolate_styles=True,
-    )

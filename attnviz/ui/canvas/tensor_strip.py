@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import Any
 
 import streamlit as st
 
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS
-from attnviz.ui.canvas.mount import HERE
+from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.packing import blob, fingerprint
+from attnviz.ui.canvas.registration import component
 from attnviz.words import _
 
 #: Colours of the most negative and the most positive number, by what the numbers are: below nought
@@ -115,7 +115,7 @@ def strip(key: str, chips: Sequence[Chip], current: str, on_step: Callable[[str]
         "colours": _colours(),
         "words": {"steps": _("Steps from the words to the output"), "back": _("Step back"), "next": _("Next step")},
     }
-    _component("strip")(key=key, data=blob(header), on_step_change=stepped)
+    component("tensor_strip")(key=key, data=blob(header), on_step_change=stepped)
 
 
 def board(
@@ -161,10 +161,10 @@ def board(
         ],
         "colours": _colours(),
     }
-    header |= {"name": fingerprint(str(header)), "ack": st.session_state.get(ack, 0)}
+    header |= {"name": fingerprint(str(header))} | answering(st.session_state.get(ack))
     header |= {"part": pick.part, "row": pick.row, "col": pick.col}
     listeners = {f"on_{t.name}_change": switched(t.name) for t in tabs if t.name != "part"}
-    _component("board")(key=key, data=blob(header), on_pick_change=picked, **listeners)
+    component("tensor_board")(key=key, data=blob(header), on_pick_change=picked, **listeners)
 
 
 def _state(key: str) -> Any:
@@ -174,16 +174,3 @@ def _state(key: str) -> Any:
 
 def _colours() -> dict[str, Any]:
     return {"roles": ROLES, "weights": WEIGHTS, "masked": MASKED, "q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN}
-
-
-@cache
-def _component(name: str) -> Callable[..., Any]:
-    scripts = ("blob.js", "tensor_colour.js", f"tensor_{name}.js")
-    sheets = ("base.css", f"tensor_{name}.css")
-    return st.components.v2.component(
-        f"attnviz_tensor_{name}",
-        html='<div class="av-root"></div>',
-        css="\n".join((HERE / file).read_text(encoding="utf-8") for file in sheets),
-        js="\n".join((HERE / file).read_text(encoding="utf-8") for file in scripts),
-        isolate_styles=True,
-    )

@@ -21,7 +21,7 @@ from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, para
 
 T = TypeVar("T")
 
-_CHOSEN, _PAGE, _WRITTEN, _REFUSED, _DRAWN = "_chosen", "_page_on_show", "_link_written", "_refused", "_drawn"
+_CHOSEN, _PAGE, _WRITTEN, _REFUSED = "_chosen", "_page_on_show", "_link_written", "_refused"
 VIEW_FORMAT, OLD_VIEW_FORMAT = "attnviz-view-2", "attnviz-view-1"
 LARGEST_VIEW = 1_000_000  # characters of a saved view
 

@@ -6,17 +6,17 @@ import csv
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from attnviz.figures.export import Background, prepared, standalone_html
 from attnviz.figures.theme import Figure
+from attnviz.ui.canvas import app_root, component
 from attnviz.words import _
 
-CANVAS = Path(__file__).parents[1] / "canvas"
-BUTTONS = ("svg", "png2", "png4")
+#: where the server keeps plotly.js for exports, below the app's root
+PLOTLY_ROUTE = "attnviz/plotly.min.js"
 
 Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
 Later = Callable[[], Any]  # what is only computed when the visitor asks for it
@@ -127,14 +127,10 @@ def _save_figure(figure_json: str | None, name: str, key: str) -> None:
         "done": _("Saved to your downloads."),
         "failed": _("This figure could not be drawn:"),
     }
-    buttons = "".join(f'<button type="button" data-kind="{kind}"></button>' for kind in BUTTONS)
-    component = st.components.v2.component(
-        "attnviz_save_figure",
-        html=f'<div class="save-figure">{buttons}<span class="said" aria-live="polite"></span></div>',
-        css=(CANVAS / "save_figure.css").read_text(),
-        js=(CANVAS / "save_figure.js").read_text(),
+    address = app_root() + PLOTLY_ROUTE
+    component("save_figure")(
+        key=f"{key}-save", data={"figure": figure_json, "name": name, "labels": labels, "plotly": address}
     )
-    component(key=f"{key}-save", data={"figure": figure_json, "name": name, "labels": labels})
 
 
 def _plain_title(fig: Figure) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from attnviz.ui.canvas import remember_page
 from attnviz.ui.shared import follow, say_refusals
 from attnviz.ui.web import declared, navigation
 from attnviz.words import set_language_source
@@ -25,6 +26,7 @@ STYLE = """<style>
 st.html(STYLE)
 
 page = st.navigation(navigation.pages(), position="hidden")
+remember_page(page.url_path)
 follow(page.url_path or "home")
 navigation.menu()
 say_refusals()

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -18,7 +19,9 @@ from streamlit.config import get_option
 
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.ui.canvas import ahead
+from attnviz.ui.shared import show
 from attnviz.ui.web.address import announcement
+from attnviz.ui.web.security_headers import SecurityHeaders
 
 log = logging.getLogger("attnviz")
 
@@ -80,8 +83,15 @@ def head(request: Request) -> Response:
     return Response(blob, media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
 
 
-ROUTES = [
-    Route(f"/{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}", head),
-    Route("/attnviz/plotly.min.js", plotly_js),
-    Route("/attnviz/health", health),
-]
+def routes(base_path: str = "") -> list[Route]:
+    """Our own routes; Streamlit puts its base path before its own routes only."""
+    root = f"/{base_path.strip('/')}".rstrip("/")
+    return [
+        Route(f"{root}/{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}", head),
+        Route(f"{root}/{show.PLOTLY_ROUTE}", plotly_js),
+        Route(f"{root}/attnviz/health", health),
+    ]
+
+
+ROUTES = routes(get_option("server.baseUrlPath"))
+MIDDLEWARE = [Middleware(SecurityHeaders)]

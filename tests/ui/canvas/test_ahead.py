@@ -29,7 +29,7 @@ def address(monkeypatch):
 
 def test_what_is_fetched_is_what_the_script_would_have_sent(address):
     token = address.rsplit("/", 1)[1]
-    expected = head_blob("g", head_of(1, 0), TOKENS, None, Options(), None, {"ack": 0, "heard": 0}, address)
+    expected = head_blob("g", head_of(1, 0), TOKENS, None, Options(), None, ahead.NOBODY, address)
     assert ahead.answer(token, 1, 0) == expected
     header, _ = packing.unblob(expected)
     assert header["tile"] == [1, 0]
@@ -48,12 +48,12 @@ def test_a_head_that_is_gone_is_not_there(address):
 
 def test_the_server_hands_it_out(address):
     client = TestClient(Starlette(routes=ROUTES))
-    found = client.get(f"/{address}/1.1")
+    found = client.get(f"{address}/1.1")
     assert found.status_code == 200
     assert packing.unblob(found.content)[0]["title"] == "Layer 1, head 1"
-    assert client.get(f"/{address}/9.0").status_code == 404
+    assert client.get(f"{address}/9.0").status_code == 404
     assert client.get("/attnviz/head/nonsense/0.0").status_code == 404
-    assert client.get(f"/{address}/x.y").status_code == 404
+    assert client.get(f"{address}/x.y").status_code == 404
 
 
 def test_it_is_said_in_the_language_of_whoever_offered_it(monkeypatch):

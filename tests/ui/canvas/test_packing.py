@@ -1,9 +1,5 @@
 """What the browser is sent: packed, unpacked again, and compared with what went in."""
 
-import base64
-import re
-import zlib
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +8,6 @@ from hypothesis.extra import numpy as hnp
 
 from attnviz.ui.canvas import Head, Overview, Pin, Pins, packing
 from attnviz.ui.canvas.blobs import read_pins
-from attnviz.ui.canvas.mount import PARTS, packed, source
 
 unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 
@@ -115,21 +110,3 @@ def test_the_largest_value_is_one_that_can_be_seen() -> None:
     values = np.array([[0.2, 0.9], [np.nan, -0.4]])
     assert Head(values).largest == pytest.approx(0.9)
     assert Head(values, hidden=values > 0.5).largest == pytest.approx(0.4)
-
-
-@pytest.mark.parametrize("name", PARTS)
-def test_scripts_and_styles_are_given_as_text_not_paths(name: str) -> None:
-    script, style = source(name, "js"), source(name, "css")
-    assert script.count("export default") == 1
-    assert "\n" in script
-    assert "\n" in style
-    assert "innerHTML" not in script
-    assert "import " not in script
-
-
-@pytest.mark.parametrize("name", PARTS)
-def test_a_packed_script_unpacks_to_its_source_and_is_short(name: str) -> None:
-    loader = packed(name)
-    code = zlib.decompress(base64.b64decode(re.search(r'packed = "([^"]+)"', loader)[1])).decode()
-    assert code.startswith(source(name, "js"))
-    assert len(loader) < 0.5 * len(code)

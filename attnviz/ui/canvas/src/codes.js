@@ -1,0 +1,108 @@
+// Values as 16-bit or 8-bit codes on a square-root scale, and booleans as bits. Python's side is packing.py.
+
+export const MASKED_16 = 65535;
+export const MASKED_8 = 255;
+
+/**
+ * Reads 16-bit codes from their two planes: all high bytes, then all low bytes.
+ * @param {Uint8Array} bytes
+ */
+export function joinPlanes(bytes) {
+  const n = bytes.length >> 1;
+  const codes = new Uint16Array(n);
+  for (let i = 0; i < n; i++) codes[i] = (bytes[i] << 8) | bytes[n + i];
+  return codes;
+}
+
+/**
+ * The value that a 16-bit code stands for; `top` is the largest magnitude on the scale.
+ * @param {number} code
+ * @param {number} top
+ * @param {boolean} signed
+ */
+export function valueOf(code, top, signed) {
+  if (!signed) return (code / 65534) ** 2 * top;
+  const root = (code - 32767) / 32767;
+  return Math.sign(root) * root * root * top;
+}
+
+/**
+ * How far a code is from zero, in steps of its scale.
+ * @param {number} code
+ * @param {boolean} signed
+ */
+export function magnitudeOf(code, signed) {
+  return signed ? Math.abs(code - 32767) : code;
+}
+
+/**
+ * The first `n` bits as zeros and ones; the first cell is the highest bit.
+ * @param {Uint8Array} bytes
+ * @param {number} n
+ */
+export function unpackBits(bytes, n) {
+  const cells = new Uint8Array(n);
+  for (let i = 0; i < n; i++) cells[i] = (bytes[i >> 3] >> (7 - (i & 7))) & 1;
+  return cells;
+}
+
+/**
+ * Zeros and ones as base64 of their bits, what Python's `unpack_bits` reads.
+ * @param {Uint8Array} cells
+ */
+export function packBits(cells) {
+  const bytes = new Uint8Array((cells.length + 7) >> 3);
+  for (let i = 0; i < cells.length; i++) if (cells[i]) bytes[i >> 3] |= 128 >> (i & 7);
+  let text = "";
+  for (const byte of bytes) text += String.fromCharCode(byte);
+  return btoa(text);
+}
+
+/**
+ * The positions of the `most` strongest cells, strongest first; masked cells are left out.
+ * @param {Uint16Array} codes
+ * @param {boolean} signed
+ * @param {number} most
+ */
+export function strongestCells(codes, signed, most) {
+  /** @type {[number, number][]} */
+  const best = [];
+  for (let i = 0; i < codes.length; i++) {
+    if (codes[i] === MASKED_16) continue;
+    const size = magnitudeOf(codes[i], signed);
+    if (best.length === most && size <= best[most - 1][0]) continue;
+    best.push([size, i]);
+    best.sort((a, b) => b[0] - a[0]);
+    best.length = Math.min(most, best.length);
+  }
+  return best.map(([, i]) => i);
+}
+
+/**
+ * A matrix (nq, nk) made smaller: each cell is the strongest of the step x step codes it covers.
+ * @param {Uint16Array} codes
+ * @param {[number, number]} shape
+ * @param {number} step
+ * @param {boolean} signed
+ * @returns {{ codes: Uint16Array, rows: number, columns: number }}
+ */
+export function strongestOfBlocks(codes, [nq, nk], step, signed) {
+  const [rows, columns] = [Math.ceil(nq / step), Math.ceil(nk / step)];
+  if (step === 1) return { codes, rows, columns };
+  const largest = new Int32Array(rows * columns).fill(-1);
+  const strongest = new Uint16Array(rows * columns).fill(MASKED_16);
+  for (let q = 0; q < nq; q++) {
+    const row = Math.floor(q / step) * columns;
+    for (let k = 0; k < nk; k++) {
+      const code = codes[q * nk + k];
+      if (code === MASKED_16) continue;
+      const size = magnitudeOf(code, signed);
+      const at = row + Math.floor(k / step);
+      if (size > largest[at]) {
+        largest[at] = size;
+        strongest[at] = code;
+      }
+    }
+  }
+  return { codes: strongest, rows, columns };
+}

@@ -1,0 +1,118 @@
+// Colour scales: 256 steps between the stops that Python sends, and tables from codes to pixels.
+// A pixel is 0xAABBGGRR, as a little-endian Uint32Array over ImageData holds it.
+
+import { MASKED_16, valueOf } from "./codes.js";
+
+/** @import { Rgb, Scale, Stops } from "./types.js" */
+
+/**
+ * Red, green and blue of a CSS colour as Streamlit's themes write them: #rgb, #rrggbb(aa) or rgb(a)(...).
+ * @param {string} css
+ * @returns {Rgb}
+ */
+export function rgb(css) {
+  const text = css.trim();
+  const short = /^#([0-9a-f])([0-9a-f])([0-9a-f])[0-9a-f]?$/i.exec(text);
+  if (short) return /** @type {Rgb} */ (short.slice(1, 4).map((digit) => parseInt(digit + digit, 16)));
+  const long = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})(?:[0-9a-f]{2})?$/i.exec(text);
+  if (long) return /** @type {Rgb} */ (long.slice(1, 4).map((pair) => parseInt(pair, 16)));
+  const called = /^rgba?\(\s*([\d.]+)[\s,]+([\d.]+)[\s,]+([\d.]+)/i.exec(text);
+  if (called) return /** @type {Rgb} */ (called.slice(1, 4).map(Number));
+  return [255, 255, 255];
+}
+
+/** @param {Rgb} colour */
+export function hex(colour) {
+  return `#${colour.map((v) => Math.round(v).toString(16).padStart(2, "0")).join("")}`;
+}
+
+/**
+ * @param {Rgb} from
+ * @param {Rgb} to
+ * @param {number} share
+ * @returns {Rgb}
+ */
+export function mixed(from, to, share) {
+  return /** @type {Rgb} */ (from.map((v, i) => Math.round(v + (to[i] - v) * share)));
+}
+
+/**
+ * The colour at `t` (0 to 1) between the stops.
+ * @param {Stops} stops
+ * @param {number} t
+ */
+export function colourAt(stops, t) {
+  let s = 0;
+  while (s < stops.length - 2 && t > stops[s + 1][0]) s++;
+  const [[t0, from], [t1, to]] = [stops[s], stops[s + 1]];
+  return mixed(rgb(from), rgb(to), Math.min(1, Math.max(0, (t - t0) / (t1 - t0))));
+}
+
+/**
+ * @param {Rgb} colour
+ * @param {number} alpha 0 to 255
+ */
+export function pixelOf([r, g, b], alpha = 255) {
+  return ((alpha << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+/**
+ * The scale in 256 pixels.
+ * @param {Stops} stops
+ */
+export function ramp(stops) {
+  return Uint32Array.from({ length: 256 }, (_, i) => pixelOf(colourAt(stops, i / 255)));
+}
+
+/**
+ * Where a value lies on the scale, 0 to 1 (0.5 is zero on a signed one).
+ * @param {number} value
+ * @param {Scale} scale
+ * @param {boolean} signed
+ */
+export function placeOnScale(value, scale, signed) {
+  const share = Math.min(1, Math.abs(value) / scale.top);
+  const t = scale.root ? Math.sqrt(share) : share;
+  return signed ? 0.5 + (Math.sign(value) * t) / 2 : value < 0 ? 0 : t;
+}
+
+/**
+ * Pixels of all 65,536 codes; masked is transparent, so that the hatch below shows.
+ * @param {{ signed: boolean, top: number, scale: Scale, colours: { scores: Stops, weights: Stops } }} header
+ */
+export function pixelTable({ signed, top, scale, colours }) {
+  const steps = ramp(signed ? colours.scores : colours.weights);
+  const table = new Uint32Array(65536);
+  for (let code = 0; code < MASKED_16; code++) {
+    table[code] = steps[Math.round(placeOnScale(valueOf(code, top, signed), scale, signed) * 255)];
+  }
+  return table;
+}
+
+/** @param {number} pixel */
+export function cssOf(pixel) {
+  return `rgba(${pixel & 255},${(pixel >> 8) & 255},${(pixel >> 16) & 255},1)`;
+}
+
+/** @param {Rgb} colour */
+export function luma([r, g, b]) {
+  return 0.299 * r + 0.587 * g + 0.114 * b;
+}
+
+/**
+ * Whether dark text is the readable one on this pixel.
+ * @param {number} pixel
+ */
+export function isBright(pixel) {
+  return luma([pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255]) > 140;
+}
+
+/** @param {string} css */
+export function isDark(css) {
+  return luma(rgb(css)) < 127.5;
+}
+
+/** @param {Stops} stops */
+export function cssGradient(stops) {
+  return `linear-gradient(to right, ${stops.map(([t, c]) => `${c} ${t * 100}%`).join(", ")})`;
+}

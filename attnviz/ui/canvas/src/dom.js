@@ -1,0 +1,50 @@
+// Elements and sentences.
+
+/**
+ * A new element; its text is never markup.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} tag
+ * @param {string} [className]
+ * @param {string | null} [text]
+ * @param {Record<string, string>} [attributes]
+ * @returns {HTMLElementTagNameMap[K]}
+ */
+export function el(tag, className = "", text = null, attributes = {}) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  if (text !== null) node.textContent = text;
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+  return node;
+}
+
+/**
+ * Appends a button named for those who hear it, and answers it.
+ * @param {Element} host
+ * @param {string} text
+ * @param {string} name
+ * @param {() => void} act
+ */
+export function addButton(host, text, name, act) {
+  const node = el("button", "av-button", text, { type: "button", "aria-label": name, title: name });
+  node.addEventListener("click", act);
+  host.append(node);
+  return node;
+}
+
+/**
+ * A template's {names} replaced; a name that has no value stays as it is.
+ * @param {string} template
+ * @param {Record<string, string | number>} fields
+ */
+export function fill(template, fields) {
+  return template.replace(/\{(\w+)\}/g, (whole, name) => (name in fields ? String(fields[name]) : whole));
+}
+
+/**
+ * A token as a person sees it: blanks and line ends visible, nothing interpreted.
+ * @param {string} token
+ */
+export function visibleToken(token) {
+  const text = token.replace(/\r?\n/g, "↵").replace(/\t/g, "⇥");
+  return text.trim() === "" ? "␣".repeat(Math.max(1, Math.min(8, text.length))) : text;
+}

@@ -1,0 +1,130 @@
+// What the views of one group share in the browser: the hovered token, pins, the cell, the zoom, the chosen head.
+
+import { Sequence } from "./sequence.js";
+import { EVERYTHING } from "./zoom.js";
+
+/** @import { Axis, HeadHeader, Hover, Pin, Zoom } from "./types.js" */
+/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed"} Change */
+/** @typedef {ReturnType<typeof emptyGroup>} Group */
+
+function emptyGroup() {
+  return {
+    /** @type {Set<(what: Change) => void>} */
+    listeners: new Set(),
+    /** @type {Hover | null} */
+    hover: null,
+    /** @type {Pin[]} */
+    pins: [],
+    /** @type {[number, number] | null} */
+    cell: null,
+    /** @type {string | null} the tokens that all this is about */
+    doc: null,
+    /** @type {string} the name of the pins that Python began with */
+    start: "",
+    /** @type {Zoom} */
+    zoom: { ...EVERYTHING },
+    /** @type {[number, number] | null} layer and head on show */
+    selected: null,
+    /** @type {[number, number] | null} layer and head pointed at */
+    pointed: null,
+    /** @type {string | null} the tiles of the overview */
+    tiles: null,
+    picks: new Sequence(),
+    pinnings: new Sequence(),
+  };
+}
+
+// Each component is a script of its own, so what they share stands on the global object.
+const KEY = Symbol.for("attnviz.groups");
+
+/**
+ * The group of that name, made when first asked for.
+ * @param {string} name
+ * @returns {Group}
+ */
+export function groupOf(name) {
+  const shared = /** @type {{ [KEY]?: Map<string, Group> }} */ (globalThis);
+  const all = (shared[KEY] ??= new Map());
+  const group = all.get(name) ?? emptyGroup();
+  all.set(name, group);
+  return group;
+}
+
+/**
+ * @param {Group} group
+ * @param {Change} what
+ */
+export function tell(group, what) {
+  for (const listener of [...group.listeners]) listener(what);
+}
+
+/**
+ * Starts afresh for other tokens; takes over pins that Python newly asks for, unless it has not heard the newest yet.
+ * @param {Group} group
+ * @param {Pick<HeadHeader, "doc" | "pins" | "start" | "session" | "heard">} header
+ */
+export function adopt(group, header) {
+  const other = group.doc !== header.doc;
+  if (other)
+    Object.assign(group, { doc: header.doc, hover: null, pins: [], cell: null, start: "", zoom: { ...EVERYTHING } });
+  const behind = header.pins !== null && group.pinnings.isBehind(header.session, header.heard);
+  if (header.pins && (other || (group.start !== header.start && !behind))) {
+    group.pins = header.pins.tokens.map(([axis, i]) => ({ axis, i }));
+    group.cell = header.pins.cell;
+    group.start = header.start;
+    tell(group, "pins");
+  }
+  if (other) tell(group, "document");
+}
+
+/**
+ * @param {Group} group
+ * @param {Hover | null} hover
+ */
+export function hoverOn(group, hover) {
+  if (JSON.stringify(group.hover) === JSON.stringify(hover)) return;
+  group.hover = hover;
+  tell(group, "hover");
+}
+
+/**
+ * @param {Group} group
+ * @param {Axis} axis
+ * @param {number} i
+ */
+export function isPinned(group, axis, i) {
+  return group.pins.some((pin) => pin.axis === axis && pin.i === i);
+}
+
+/**
+ * @param {Group} group
+ * @param {Axis} axis
+ * @param {number} i
+ */
+export function togglePin(group, axis, i) {
+  if (isPinned(group, axis, i)) group.pins = group.pins.filter((pin) => pin.axis !== axis || pin.i !== i);
+  else group.pins = [...group.pins, { axis, i }];
+  tell(group, "pins");
+}
+
+/**
+ * Lets go of everything; answers whether there was anything.
+ * @param {Group} group
+ */
+export function letGo(group) {
+  const had = group.pins.length > 0 || group.cell !== null;
+  group.pins = [];
+  group.cell = null;
+  group.hover = null;
+  tell(group, "pins");
+  return had;
+}
+
+/**
+ * Whether two heads, given as [layer, head], are the same one.
+ * @param {[number, number] | null} a
+ * @param {[number, number] | null} b
+ */
+export function sameHead(a, b) {
+  return a === b || (a !== null && b !== null && a[0] === b[0] && a[1] === b[1]);
+}

@@ -1,0 +1,52 @@
+// Heads that were on show or fetched ahead, so that choosing one of them again draws it at once.
+
+import { sameHead } from "./group.js";
+
+/** @import { HeadHeader } from "./types.js" */
+/** @typedef {{ header: HeadHeader, codes: Uint16Array }} KnownHead */
+
+/** Codes kept at most, two bytes each. */
+const MOST_CODES = 24e6;
+
+export class HeadMemory {
+  constructor() {
+    /** @type {Map<string, KnownHead>} */
+    this.heads = new Map();
+    this.size = 0;
+    this.about = "";
+  }
+
+  /**
+   * Keeps a head. Other tokens, options or tiles (another model) make all that was kept void.
+   * @param {KnownHead} head
+   * @param {string | null} tiles
+   */
+  keep({ header, codes }, tiles) {
+    if (!header.tile) return;
+    const about = [header.doc, header.look, tiles].join();
+    if (this.about !== about || this.size > MOST_CODES) {
+      this.heads.clear();
+      this.size = 0;
+    }
+    this.about = about;
+    this.heads.set(String(header.tile), { header, codes });
+    this.size += codes.length;
+  }
+
+  /** @param {[number, number]} tile */
+  has(tile) {
+    return this.heads.has(String(tile));
+  }
+
+  /**
+   * The head `wanted` as it was kept, if what is on show now is another head of the same stack.
+   * @param {HeadHeader} current
+   * @param {[number, number] | null} wanted
+   * @param {string | null} tiles
+   */
+  recall(current, wanted, tiles) {
+    if (!tiles || !wanted || !current.tile || sameHead(current.tile, wanted)) return null;
+    if (this.about !== [current.doc, current.look, tiles].join()) return null;
+    return this.heads.get(String(wanted)) ?? null;
+  }
+}

@@ -1,0 +1,89 @@
+// What a head's numbers say in words: of a cell, of a token, of the whole matrix.
+
+import { MASKED_16, strongestCells, valueOf } from "./codes.js";
+import { fill, visibleToken } from "./dom.js";
+import { fourDigits } from "./numbers.js";
+
+/** @import { Axis, HeadHeader } from "./types.js" */
+/** @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words">, codes: Uint16Array }} Numbers */
+
+/**
+ * @param {Numbers} numbers
+ * @param {number} q
+ * @param {number} k
+ */
+export function codeAt({ header, codes }, q, k) {
+  return codes[q * header.shape[1] + k];
+}
+
+/**
+ * @param {Numbers} numbers
+ * @param {number} q
+ * @param {number} k
+ */
+export function valueAt(numbers, q, k) {
+  return valueOf(codeAt(numbers, q, k), numbers.header.top, numbers.header.signed);
+}
+
+/**
+ * @param {Numbers} numbers
+ * @param {Axis} axis
+ * @param {number} i
+ */
+export function tokenText({ header }, axis, i) {
+  return visibleToken((axis === "q" ? header.q : (header.k ?? header.q))[i]).trim();
+}
+
+/**
+ * What a query gives a key; nothing where there is no such cell.
+ * @param {Numbers} numbers
+ * @param {number} q
+ * @param {number} k
+ */
+export function cellText(numbers, q, k) {
+  const { shape, words } = numbers.header;
+  if (q >= shape[0] || k >= shape[1]) return "";
+  const names = { query: `${tokenText(numbers, "q", q)} (${q})`, key: `${tokenText(numbers, "k", k)} (${k})` };
+  if (codeAt(numbers, q, k) === MASKED_16) return fill(words.masked, names);
+  return fill(words.gives, { ...names, value: fourDigits(valueAt(numbers, q, k)) });
+}
+
+/**
+ * The three strongest keys of a query, or queries of a key.
+ * @param {Numbers} numbers
+ * @param {Axis} axis
+ * @param {number} i
+ */
+export function strongestText(numbers, axis, i) {
+  const { shape, words } = numbers.header;
+  const [nq, nk] = shape;
+  if (i >= (axis === "q" ? nq : nk)) return "";
+  /** @type {[number, number][]} */
+  const seen = [];
+  for (let j = 0; j < (axis === "q" ? nk : nq); j++) {
+    const [q, k] = axis === "q" ? [i, j] : [j, i];
+    if (codeAt(numbers, q, k) !== MASKED_16) seen.push([valueAt(numbers, q, k), j]);
+  }
+  seen.sort((a, b) => Math.abs(b[0]) - Math.abs(a[0]));
+  const other = axis === "q" ? "k" : "q";
+  const list = seen
+    .slice(0, 3)
+    .map(([value, j]) => fill(words.share, { token: tokenText(numbers, other, j), value: fourDigits(value) }))
+    .join(", ");
+  const token = `${tokenText(numbers, axis, i)} (${i})`;
+  return axis === "q" ? fill(words.most, { token, keys: list }) : fill(words.mostby, { token, queries: list });
+}
+
+/**
+ * The five strongest cells, for those who hear the picture.
+ * @param {Numbers} numbers
+ */
+export function summaryText(numbers) {
+  const { shape, signed, words } = numbers.header;
+  const pairs = strongestCells(numbers.codes, signed, 5).map((i) => {
+    const [q, k] = [Math.floor(i / shape[1]), i % shape[1]];
+    const names = { query: tokenText(numbers, "q", q), key: tokenText(numbers, "k", k) };
+    return fill(words.gives, { ...names, value: fourDigits(valueAt(numbers, q, k)) });
+  });
+  return fill(words.summary, { pairs: pairs.join("; ") });
+}

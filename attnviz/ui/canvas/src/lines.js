@@ -1,0 +1,336 @@
+// Token lines: queries on the left, keys on the right, one line a weight. All lines on the base canvas,
+// those of lit tokens on the overlay, so that a hover redraws little.
+
+import { el } from "./dom.js";
+import { hoverOn } from "./group.js";
+import {
+  isWorthLighting,
+  levelOf,
+  LEVELS,
+  lineHit,
+  lineStrength,
+  magnitudes,
+  rowsOnShow,
+  strongestLines,
+} from "./line_geometry.js";
+import { clamp } from "./numbers.js";
+import { contextOf, sized } from "./surface.js";
+import { drawPill, labelStep, LONGEST_LABEL } from "./token_labels.js";
+import { wheelFactor } from "./zoom.js";
+
+/** @import { HeadView } from "./head.js" */
+/** @import { TokenLabels } from "./token_labels.js" */
+/** @import { Rectangle, Theme, Zoom } from "./types.js" */
+/** @typedef {ReturnType<typeof rowsOnShow>} Rows */
+
+export class Lines {
+  /** @param {HeadView} view */
+  constructor(view) {
+    this.view = view;
+    this.stage = el("div", "av-stage av-lines", null, { role: "img", "data-testid": "lines" });
+    this.base = el("canvas", "av-fade");
+    this.names = el("canvas", "av-over");
+    this.over = el("canvas", "av-over");
+    this.stage.append(this.base, this.names, this.over);
+    this.font = 12;
+    this.room = LONGEST_LABEL;
+    this.width = 0;
+    this.height = 0;
+    /** @type {Rectangle} */
+    this.plot = { x: 0, y: 0, w: 0, h: 0 };
+    this.counted = { drawn: 0, total: 0 };
+    /** @type {{ of: Uint16Array, sizes: Uint16Array } | null} */
+    this.measured = null;
+    /** @type {{ y: number, zoom: Zoom, moved: boolean } | null} */
+    this.drag = null;
+    this.listen();
+  }
+
+  /**
+   * @param {number} width
+   * @param {Rectangle | null} beside the heatmap's plot, if it stands beside the lines
+   */
+  layout(width, beside) {
+    const { header, theme, labelsQ, labelsK, words } = this.view.drawn;
+    const context = contextOf(this.base);
+    context.font = `${this.font}px ${theme.font}`;
+    this.room = Math.min(LONGEST_LABEL, width * 0.3);
+    const title = Math.max(...[words.queries, words.keys].map((text) => context.measureText(text).width * 1.05));
+    const left = Math.ceil(Math.max(title, labelsQ.width(context, this.room))) + 12;
+    const right = Math.ceil(Math.max(title, labelsK.width(context, this.room))) + 12;
+    const top = beside ? beside.y : 22;
+    const high = beside ? beside.h : clamp(Math.max(...header.shape) * 22, 120, 560);
+    const wide = Math.max(60, Math.min(width, 620) - left - right);
+    this.plot = { x: left, y: top, w: wide, h: high };
+    this.width = left + wide + right;
+    this.height = Math.ceil(top + high + 4);
+    this.stage.dataset.plot = [left, top, wide, high].map((v) => v.toFixed(2)).join(",");
+  }
+
+  rows() {
+    const { header, group } = this.view.drawn;
+    return rowsOnShow(this.plot, group.zoom, header.shape);
+  }
+
+  sizes() {
+    const { codes, header } = this.view.drawn;
+    if (this.measured?.of !== codes) this.measured = { of: codes, sizes: magnitudes(codes, header.signed) };
+    return this.measured.sizes;
+  }
+
+  draw() {
+    const { theme, codes, header } = this.view.drawn;
+    const context = sized(this.base, this.width, this.height);
+    const rows = this.rows();
+    const found = strongestLines(codes, this.sizes(), header, rows);
+    this.counted = found;
+    this.clip(context);
+    this.strokeLevels(context, found.levels, rows, theme.dark ? 0.12 : 0.06);
+    context.restore();
+    this.drawLabels(sized(this.names, this.width, this.height), rows, theme);
+    this.light();
+  }
+
+  /** @param {CanvasRenderingContext2D} context */
+  clip(context) {
+    const { x, y, w, h } = this.plot;
+    context.save();
+    context.beginPath();
+    context.rect(x - 2, y - 1, w + 4, h + 2);
+    context.clip();
+  }
+
+  /** @param {boolean} positive */
+  ink(positive) {
+    const { colours, signed } = this.view.drawn.header;
+    if (!signed) return "#000000";
+    return positive ? colours.scores[3][1] : colours.scores[1][1];
+  }
+
+  /**
+   * From Q's colour to K's over all lines at once: stroking each with a gradient takes ten times as long.
+   * @param {CanvasRenderingContext2D} context
+   */
+  tint(context) {
+    const { theme, header } = this.view.drawn;
+    if (header.signed) return;
+    const { x, y, w, h } = this.plot;
+    const gradient = context.createLinearGradient(x, 0, x + w, 0);
+    gradient.addColorStop(0.1, theme.q);
+    gradient.addColorStop(0.9, theme.k);
+    context.globalCompositeOperation = "source-in";
+    context.fillStyle = gradient;
+    context.fillRect(x - 2, y - 1, w + 4, h + 2);
+    context.globalCompositeOperation = "source-over";
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number[][]} levels
+   * @param {Rows} rows
+   * @param {number} faintest
+   */
+  strokeLevels(context, levels, rows, faintest) {
+    levels.forEach((lines, level) => this.stroke(context, lines, (level + 0.5) / LEVELS, rows, faintest));
+    this.tint(context);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number[]} lines
+   * @param {number} strength
+   * @param {Rows} rows
+   * @param {number} faintest
+   */
+  stroke(context, lines, strength, rows, faintest) {
+    if (!lines.length) return;
+    const { codes, header } = this.view.drawn;
+    for (const positive of header.signed ? [true, false] : [true]) {
+      context.beginPath();
+      for (let n = 0; n < lines.length; n += 2) {
+        const [q, k] = [lines[n], lines[n + 1]];
+        if (header.signed && codes[q * rows.nk + k] > 32767 !== positive) continue;
+        this.curve(context, q, k, rows);
+      }
+      context.strokeStyle = this.ink(positive);
+      context.globalAlpha = faintest + (1 - faintest) * strength * 0.95;
+      context.lineWidth = 0.75 + 2.75 * strength;
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} q
+   * @param {number} k
+   * @param {Rows} rows
+   */
+  curve(context, q, k, rows) {
+    const { x, y, w } = this.plot;
+    const [x0, x1, bend] = [x + 3, x + w - 3, w * 0.4];
+    const [from, to] = [y + (q + 0.5 - rows.q0) * rows.hq, y + (k + 0.5 - rows.k0) * rows.hk];
+    context.moveTo(x0, from);
+    context.bezierCurveTo(x0 + bend, from, x1 - bend, to, x1, to);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {Rows} rows
+   * @param {Theme} theme
+   */
+  drawLabels(context, rows, theme) {
+    const { labelsQ, labelsK, words } = this.view.drawn;
+    const { plot } = this;
+    context.font = `${this.font}px ${theme.font}`;
+    context.fillStyle = theme.text;
+    context.textBaseline = "middle";
+    context.globalAlpha = 0.9;
+    context.textAlign = "right";
+    this.drawColumn(context, labelsQ, rows.nq, rows.q0, rows.span.q, rows.hq, plot.x - 6);
+    context.textAlign = "left";
+    this.drawColumn(context, labelsK, rows.nk, rows.k0, rows.span.k, rows.hk, plot.x + plot.w + 6);
+    context.globalAlpha = 1;
+    context.font = `600 11px ${theme.font}`;
+    context.fillStyle = theme.q;
+    context.textAlign = "right";
+    context.fillText(words.queries, plot.x - 6, plot.y - 12);
+    context.fillStyle = theme.k;
+    context.textAlign = "left";
+    context.fillText(words.keys, plot.x + plot.w + 6, plot.y - 12);
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {TokenLabels} labels
+   * @param {number} n
+   * @param {number} first
+   * @param {number} span
+   * @param {number} cell
+   * @param {number} x
+   */
+  drawColumn(context, labels, n, first, span, cell, x) {
+    const step = labelStep(cell, this.font + 2);
+    for (let i = Math.ceil(first / step) * step; i < Math.min(n, first + span); i += step) {
+      const y = this.plot.y + (i + 0.5 - first) * cell;
+      if (y < this.plot.y - 1 || y > this.plot.y + this.plot.h) continue;
+      context.fillText(labels.cut(context, i, this.room).text, x, y);
+    }
+  }
+
+  light() {
+    const { group, theme } = this.view.drawn;
+    const context = sized(this.over, this.width, this.height);
+    const lit = this.view.lit();
+    this.base.classList.toggle("av-faded", lit.length > 0);
+    if (!lit.length) return;
+    const rows = this.rows();
+    const cell = group.hover?.axis === "cell" ? group.hover : null;
+    this.clip(context);
+    this.strokeLevels(context, this.litLevels(rows), rows, 0.25);
+    if (cell) {
+      context.setLineDash([6, 4]);
+      context.strokeStyle = theme.text;
+      context.lineWidth = 1.5;
+      context.beginPath();
+      this.curve(context, cell.q, cell.k, rows);
+      context.stroke();
+    }
+    context.restore();
+    this.lightLabels(context, rows);
+  }
+
+  /**
+   * The lines of lit tokens, by level of strength; of a cell pointed at, only its query's.
+   * @param {Rows} rows
+   */
+  litLevels(rows) {
+    const { codes, header, group } = this.view.drawn;
+    /** @type {number[][]} */
+    const levels = Array.from({ length: LEVELS }, () => []);
+    const add = (/** @type {number} */ q, /** @type {number} */ k) => {
+      const code = codes[q * rows.nk + k];
+      if (isWorthLighting(code, header)) levels[levelOf(lineStrength(code, header))].push(q, k);
+    };
+    for (const { axis, i, pin } of this.view.lit()) {
+      if (group.hover?.axis === "cell" && axis === "k" && !pin) continue;
+      for (let j = 0; j < (axis === "q" ? rows.nk : rows.nq); j++) {
+        if (axis === "q") add(i, j);
+        else add(j, i);
+      }
+    }
+    return levels;
+  }
+
+  /**
+   * @param {CanvasRenderingContext2D} context
+   * @param {Rows} rows
+   */
+  lightLabels(context, rows) {
+    const { theme, header, labelsQ, labelsK } = this.view.drawn;
+    const { plot, font } = this;
+    context.font = `${font}px ${theme.font}`;
+    for (const { axis, i } of this.view.lit()) {
+      const left = axis === "q";
+      const y = plot.y + (i + 0.5 - (left ? rows.q0 : rows.k0)) * (left ? rows.hq : rows.hk);
+      if (y < plot.y || y > plot.y + plot.h) continue;
+      const label = (left ? labelsQ : labelsK).cut(context, i, this.room);
+      const x = left ? plot.x - 6 : plot.x + plot.w + 6;
+      drawPill(context, label, x, y, left ? "right" : "left", header.colours[axis], theme, font);
+    }
+  }
+
+  /** @param {MouseEvent} event */
+  hit(event) {
+    const box = this.stage.getBoundingClientRect();
+    return lineHit(event.clientX - box.left, event.clientY - box.top, this.plot, this.rows());
+  }
+
+  listen() {
+    const { stage } = this;
+    stage.addEventListener("pointerdown", (e) => {
+      this.drag = { y: e.clientY, zoom: { ...this.view.drawn.group.zoom }, moved: false };
+      this.view.root.focus({ preventScroll: true });
+    });
+    stage.addEventListener("pointercancel", () => (this.drag = null));
+    stage.addEventListener("pointerleave", () => {
+      this.drag = null;
+      hoverOn(this.view.drawn.group, null);
+    });
+    stage.addEventListener("pointermove", (e) => this.move(e));
+    stage.addEventListener("click", (e) => {
+      const hit = this.drag?.moved ? null : this.hit(e);
+      this.drag = null;
+      if (hit) this.view.press(hit);
+    });
+    stage.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
+  }
+
+  /** @param {PointerEvent} event */
+  move(event) {
+    if (this.drag && event.buttons && this.drag.zoom.z > 1) {
+      const dy = event.clientY - this.drag.y;
+      this.drag.moved ||= Math.abs(dy) > 5;
+      if (this.drag.moved) {
+        const rows = this.rows();
+        const { z, q0, k0 } = this.drag.zoom;
+        this.view.setZoom({ z, q0: q0 - dy / rows.hq, k0: k0 - dy / rows.hk });
+        return;
+      }
+    }
+    if (event.pointerType === "touch") return;
+    const hit = this.hit(event);
+    hoverOn(this.view.drawn.group, hit);
+    this.stage.style.cursor = hit ? "pointer" : "";
+  }
+
+  /** @param {WheelEvent} event */
+  wheel(event) {
+    if (!(event.ctrlKey || event.metaKey || this.view.drawn.group.zoom.z > 1)) return;
+    const box = this.stage.getBoundingClientRect();
+    const rows = this.rows();
+    const share = clamp((event.clientY - box.top - this.plot.y) / this.plot.h, 0, 1);
+    event.preventDefault();
+    this.view.zoomBy(wheelFactor(event), rows.q0 + share * rows.span.q, rows.k0 + share * rows.span.k);
+  }
+}

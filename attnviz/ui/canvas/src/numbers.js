@@ -1,0 +1,57 @@
+// Numbers as a person reads them.
+
+/**
+ * Four digits, as a read-out says a value; what is too small for them says so.
+ * @param {number} value
+ */
+export function fourDigits(value) {
+  if (value !== 0 && Math.abs(value) < 0.00005) return value < 0 ? "> −0.0001" : "< 0.0001";
+  const size = Math.abs(value);
+  return value.toFixed(size >= 1000 ? 1 : size >= 100 ? 2 : 4).replace("-", "−");
+}
+
+/**
+ * A tick of a colour bar: two digits at most.
+ * @param {number} value
+ */
+export function tickText(value) {
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (size >= 1000 || size < 0.001) return value.toExponential(0);
+  return String(+value.toPrecision(2));
+}
+
+/**
+ * A number with `digits` significant digits, without zeros at its end; very small and very large ones by exponent.
+ * @param {number} value
+ */
+export function significant(value, digits = 3) {
+  if (!Number.isFinite(value)) return String(value);
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 0.001 || size >= 100000)) return value.toExponential(1);
+  return String(Number(value.toPrecision(digits)));
+}
+
+/**
+ * A share as a percentage; what rounds to 0 or 100 but is neither says so.
+ * @param {number} share
+ */
+export function percent(share) {
+  if (share > 0.9995 && share < 1) return ">99.9%";
+  if (share > 0 && share < 0.0005) return "<0.1%";
+  return `${(100 * share).toFixed(1)}%`;
+}
+
+/** @param {number} value */
+export function roundedToThreeDigits(value) {
+  return Number(value.toPrecision(3));
+}
+
+/**
+ * @param {number} value
+ * @param {number} low
+ * @param {number} high
+ */
+export function clamp(value, low, high) {
+  return Math.max(low, Math.min(high, value));
+}

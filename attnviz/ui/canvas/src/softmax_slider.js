@@ -1,0 +1,301 @@
+// Bars of softmax weights that follow their sliders without asking Python: raw, scaled and an alternative.
+// The blob's payload is the raw scores, float32, one row for each d_k of the grid; then, for qk-norm, the cosines.
+
+import { barAt, drawBars } from "./bars.js";
+import { floats, readHeader } from "./blob.js";
+import { keptByRoot, rootOf } from "./component.js";
+import { el, fill } from "./dom.js";
+import { percent, roundedToThreeDigits, significant } from "./numbers.js";
+import { parameterAt, stopOf, STOPS } from "./parameter_stops.js";
+import { Sequence } from "./sequence.js";
+import { softmaxRow, statsOf } from "./softmax.js";
+
+/** @import { Component, ScoreRow, SoftmaxHeader } from "./types.js" */
+
+/** How long the film from the first d_k to the last takes, in milliseconds. */
+const FILM = 7000;
+
+/** @typedef {ReturnType<typeof softmaxRow>} Row */
+
+/**
+ * @typedef {object} Panel
+ * @property {string} kind
+ * @property {string} title
+ * @property {string} colour
+ * @property {HTMLElement} box
+ * @property {HTMLCanvasElement} canvas
+ * @property {HTMLElement[]} facts
+ * @property {Row | null} row
+ */
+
+/** @typedef {{ input: HTMLInputElement, value: HTMLOutputElement }} Slider */
+
+class SoftmaxSlider {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    this.said = el("div", "ss-said");
+    /** @type {SoftmaxHeader | null} */
+    this.held = null;
+    /** @type {Component | null} */
+    this.component = null;
+    /** @type {ArrayLike<number>} */
+    this.scores = [];
+    /** @type {Float32Array | null} */
+    this.cosines = null;
+    /** @type {Panel[]} */
+    this.panels = [];
+    /** @type {Slider | null} */
+    this.width = null;
+    /** @type {Slider | null} */
+    this.parameterSlider = null;
+    this.at = 0;
+    this.parameter = 1;
+    /** @type {{ d_k: number, parameter: number } | null} what Python knows */
+    this.told = null;
+    this.releases = new Sequence();
+    this.holding = false;
+    this.film = 0;
+    /** @type {number | null} */
+    this.pointed = null;
+    this.watching = new ResizeObserver(() => this.draw());
+    this.watching.observe(root);
+  }
+
+  get header() {
+    if (!this.held) throw new Error("no scores have come yet");
+    return this.held;
+  }
+
+  /** @param {Component} component */
+  show(component) {
+    const [header, payload] = /** @type {[SoftmaxHeader, Uint8Array]} */ (readHeader(component.data));
+    const rebuild = this.held?.layout !== header.layout;
+    this.component = component;
+    this.held = header;
+    const numbers = floats(payload);
+    const size = header.n * header.d_k.length;
+    this.scores = header.scores ?? numbers.subarray(0, size);
+    const cosines = header.scores ? numbers : numbers.subarray(size);
+    this.cosines = cosines.length ? cosines : null;
+    if (rebuild) this.build();
+    const behind = this.releases.isBehind(header.session, header.ack);
+    if (behind || this.holding || this.film) this.at = Math.min(this.at, header.d_k.length - 1);
+    else this.follow();
+    this.draw();
+  }
+
+  /** Puts the sliders where Python says. */
+  follow() {
+    const { d_k, at, parameter } = this.header;
+    this.at = Math.max(0, d_k.indexOf(at));
+    this.parameter = parameter ? parameter.value : 1;
+    this.told = { d_k: at, parameter: this.parameter };
+    if (this.width) this.width.input.value = String(this.at);
+    if (this.parameterSlider && parameter) this.parameterSlider.input.value = String(stopOf(this.parameter, parameter));
+  }
+
+  build() {
+    const { panels, d_k, parameter } = this.header;
+    this.panels = panels.map((panel) => this.panel(panel));
+    const row = el("div", "ss-row");
+    row.append(...this.panels.map((panel) => panel.box));
+    const sliders = el("div", "ss-sliders");
+    this.width = d_k.length > 1 ? this.widthSlider(sliders) : null;
+    this.parameterSlider = parameter ? this.slider(sliders, "parameter", parameter.name, STOPS) : null;
+    this.root.replaceChildren(row, sliders, this.said);
+  }
+
+  /**
+   * @param {SoftmaxHeader["panels"][number]} panel
+   * @returns {Panel}
+   */
+  panel({ kind, title, formula, colour }) {
+    const box = el("figure", "ss-panel");
+    const caption = el("figcaption", "ss-title");
+    const swatch = el("span", "ss-swatch");
+    swatch.style.background = colour;
+    caption.append(swatch, el("span", "ss-name", title), el("span", "ss-formula", formula));
+    const canvas = el("canvas", "ss-canvas", null, { role: "img" });
+    const list = el("div", "ss-facts");
+    const facts = this.header.words.facts.map((label) => {
+      const fact = el("div", "ss-fact");
+      const value = el("b");
+      fact.append(value, el("span", "", label));
+      list.append(fact);
+      return value;
+    });
+    box.append(caption, canvas, list);
+    canvas.addEventListener("pointermove", (e) => this.point(barAt(e.offsetX, canvas.clientWidth, this.header.n)));
+    canvas.addEventListener("pointerleave", () => this.point(null));
+    return { kind, title, colour, box, canvas, facts, row: null };
+  }
+
+  /**
+   * A slider with its name and value; it moves the picture at once, and Python hears of it on release.
+   * @param {HTMLElement} host
+   * @param {"d_k" | "parameter"} what
+   * @param {string} name
+   * @param {number} stops
+   * @returns {Slider}
+   */
+  slider(host, what, name, stops) {
+    const line = el("div", "ss-slider");
+    const label = el("label", "ss-label");
+    const value = el("output", "ss-value");
+    const range = { type: "range", min: "0", max: String(stops), step: "1", "aria-label": name, "data-what": what };
+    const input = el("input", "ss-range", null, range);
+    label.append(el("span", "", `${name} = `), value);
+    line.append(label, input);
+    host.append(line);
+    input.addEventListener("input", () => {
+      this.holding = true;
+      this.moveTo(what, Number(input.value));
+    });
+    input.addEventListener("change", () => {
+      this.holding = false;
+      this.commit();
+    });
+    return { input, value };
+  }
+
+  /** @param {HTMLElement} host */
+  widthSlider(host) {
+    const { words, d_k } = this.header;
+    const slider = this.slider(host, "d_k", words.d_k, d_k.length - 1);
+    slider.input.before(this.playButton(slider.input));
+    return slider;
+  }
+
+  /**
+   * @param {"d_k" | "parameter"} what
+   * @param {number} stop
+   */
+  moveTo(what, stop) {
+    const { parameter } = this.header;
+    if (what === "d_k") this.at = stop;
+    else if (parameter) this.parameter = roundedToThreeDigits(parameterAt(stop, parameter));
+    this.draw();
+  }
+
+  /** @param {HTMLInputElement} input */
+  playButton(input) {
+    const { words } = this.header;
+    const button = el("button", "ss-play", "▶", { type: "button", "aria-label": words.play, title: words.play });
+    button.addEventListener("click", () => (this.film ? this.stop(button) : this.play(input, button)));
+    return button;
+  }
+
+  /**
+   * @param {HTMLInputElement} input
+   * @param {HTMLButtonElement} button
+   */
+  play(input, button) {
+    const last = this.header.d_k.length - 1;
+    const from = this.at >= last ? 0 : this.at;
+    const began = performance.now();
+    const whole = FILM * (1 - from / (last + 1));
+    button.textContent = "❚❚";
+    const frame = (/** @type {number} */ now) => {
+      const t = Math.min(1, Math.max(0, (now - began) / whole));
+      this.at = Math.round(from + t * (last - from));
+      input.value = String(this.at);
+      this.draw();
+      if (t < 1 && this.root.isConnected) this.film = requestAnimationFrame(frame);
+      else this.stop(button);
+    };
+    this.film = requestAnimationFrame(frame);
+  }
+
+  /** @param {HTMLButtonElement} button */
+  stop(button) {
+    cancelAnimationFrame(this.film);
+    this.film = 0;
+    button.textContent = "▶";
+    this.commit();
+  }
+
+  /** Tells Python where the sliders stand, if it does not know. */
+  commit() {
+    const { d_k, about } = this.header;
+    const now = { d_k: d_k[this.at], parameter: this.parameter };
+    if (now.d_k === this.told?.d_k && now.parameter === this.told.parameter) return;
+    this.told = now;
+    this.component?.setStateValue("picked", { ...now, about, seq: this.releases.next() });
+  }
+
+  /** @returns {ScoreRow} */
+  row() {
+    const { n, d_k } = this.header;
+    const cut = (/** @type {ArrayLike<number>} */ all) =>
+      Array.prototype.slice.call(all, this.at * n, (this.at + 1) * n);
+    return { d: d_k[this.at], scores: cut(this.scores), cosines: this.cosines && cut(this.cosines) };
+  }
+
+  draw() {
+    if (!this.held) return;
+    const row = this.row();
+    for (const panel of this.panels) this.drawPanel(panel, row);
+    if (this.width) setSlider(this.width, this.at, String(row.d));
+    if (this.parameterSlider) setSlider(this.parameterSlider, null, significant(this.parameter));
+    this.say();
+  }
+
+  /**
+   * @param {Panel} panel
+   * @param {ScoreRow} scores
+   */
+  drawPanel(panel, scores) {
+    const row = softmaxRow(panel.kind, scores, this.parameter, this.header.coldest);
+    const { largest, entropy, effective } = statsOf(row.weights);
+    const values = [percent(largest), significant(entropy), significant(effective)];
+    panel.row = row;
+    panel.facts.forEach((fact, i) => (fact.textContent = values[i]));
+    const facts = this.header.words.facts.map((name, i) => `${name} ${values[i]}`).join(", ");
+    panel.canvas.setAttribute("aria-label", `${panel.title}: ${facts}`);
+    drawBars(panel.canvas, row.weights, panel.colour, this.pointed);
+  }
+
+  /** @param {number | null} pointed */
+  point(pointed) {
+    if (this.pointed === pointed) return;
+    this.pointed = pointed;
+    this.draw();
+  }
+
+  /** The sentence under the bars: what a bar is, or the numbers of the one pointed at. */
+  say() {
+    const { words, n } = this.header;
+    const { pointed } = this;
+    if (pointed === null || pointed >= n) {
+      this.said.textContent = fill(words.rest, { n, even: percent(1 / n) });
+      return;
+    }
+    const parts = this.panels.map(({ title, row }) =>
+      fill(words.point, {
+        panel: title,
+        logit: row ? significant(row.logits[pointed]) : "",
+        weight: row ? row.weights[pointed].toFixed(6) : "",
+      }),
+    );
+    this.said.textContent = `${fill(words.key, { key: pointed + 1 })} ${parts.join(" · ")}`;
+  }
+}
+
+/**
+ * @param {Slider} slider
+ * @param {number | null} at
+ * @param {string} text
+ */
+function setSlider({ input, value }, at, text) {
+  if (at !== null) input.value = String(at);
+  value.textContent = text;
+  input.setAttribute("aria-valuetext", text);
+}
+
+const views = keptByRoot((root) => new SoftmaxSlider(root));
+
+/** @param {Component} component */
+export default function softmaxSlider(component) {
+  if (component.data) views.of(rootOf(component)).show(component);
+}

@@ -1,0 +1,131 @@
+// Canvases: their size in device pixels, the hatch of masked cells, one redraw a frame.
+
+/** @import { Theme } from "./types.js" */
+
+/**
+ * The 2D context of a canvas, which every browser that can run Streamlit has.
+ * @param {HTMLCanvasElement} canvas
+ */
+export function contextOf(canvas) {
+  const context = canvas.getContext("2d");
+  if (!context) throw new Error("this browser draws no 2D canvas");
+  return context;
+}
+
+/**
+ * Gives the canvas its size in CSS pixels; answers an empty context whose unit is one CSS pixel.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} height
+ */
+export function sized(canvas, width, height) {
+  const ratio = globalThis.devicePixelRatio || 1;
+  const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+  if (canvas.width !== w || canvas.height !== h) {
+    canvas.width = w;
+    canvas.height = h;
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+  }
+  const context = contextOf(canvas);
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  return context;
+}
+
+/**
+ * A canvas that holds these pixels.
+ * @param {number} width
+ * @param {number} height
+ * @param {(pixels: Uint32Array) => void} paint
+ */
+export function pixelCanvas(width, height, paint) {
+  const canvas = document.createElement("canvas");
+  canvas.width = width;
+  canvas.height = height;
+  const ink = contextOf(canvas);
+  const image = ink.createImageData(width, height);
+  paint(new Uint32Array(image.data.buffer));
+  ink.putImageData(image, 0, 0);
+  return canvas;
+}
+
+/**
+ * The pattern of masked cells.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Theme} theme
+ * @param {string} colour
+ */
+export function hatch(context, theme, colour) {
+  const ratio = globalThis.devicePixelRatio || 1;
+  const side = Math.round(6 * ratio);
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = side;
+  const ink = contextOf(tile);
+  ink.fillStyle = colour;
+  ink.globalAlpha = theme.dark ? 0.22 : 0.26;
+  ink.fillRect(0, 0, side, side);
+  ink.globalAlpha = theme.dark ? 0.55 : 0.7;
+  ink.strokeStyle = colour;
+  ink.lineWidth = ratio;
+  ink.beginPath();
+  for (const d of [-side, 0, side]) {
+    ink.moveTo(d, side);
+    ink.lineTo(d + side, 0);
+  }
+  ink.stroke();
+  const pattern = context.createPattern(tile, "repeat");
+  if (!pattern) return colour;
+  pattern.setTransform(new DOMMatrix().scale(1 / ratio));
+  return pattern;
+}
+
+/**
+ * A function that calls `draw` at most once a frame.
+ * @param {() => void} draw
+ */
+export function onceAFrame(draw) {
+  let asked = 0;
+  return () => {
+    if (asked) return;
+    asked = requestAnimationFrame(() => {
+      asked = 0;
+      draw();
+    });
+  };
+}
+
+/**
+ * Leaves a mark when the frame just drawn is on screen, two frames later: benchmarks and tests read it.
+ * @param {HTMLElement} root
+ * @param {string} name
+ * @param {string} detail
+ */
+export function markPainted(root, name, detail) {
+  root.dataset.painted = detail;
+  requestAnimationFrame(() =>
+    requestAnimationFrame(() => {
+      performance.clearMarks(name);
+      performance.mark(name, { detail });
+    }),
+  );
+}
+
+/**
+ * Watches width and pixel ratio; answers how to stop.
+ * @param {HTMLElement} root
+ * @param {() => void} changed
+ */
+export function watchSize(root, changed) {
+  let width = -1;
+  let ratio = -1;
+  const observer = new ResizeObserver(() => {
+    const now = root.clientWidth;
+    if (now === 0 || (now === width && ratio === devicePixelRatio)) return;
+    width = now;
+    ratio = devicePixelRatio;
+    changed();
+  });
+  observer.observe(root);
+  return () => observer.disconnect();
+}

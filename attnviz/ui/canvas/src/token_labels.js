@@ -1,0 +1,118 @@
+// Token labels along an axis: measured, shortened, thinned, and lit ones always drawn.
+
+import { visibleToken } from "./dom.js";
+
+/** @import { Theme } from "./types.js" */
+
+export const LONGEST_LABEL = 118;
+/** How far column labels lean when they do not fit side by side. */
+export const SLANT = Math.PI / 3;
+
+export class TokenLabels {
+  /** @param {string[]} tokens */
+  constructor(tokens) {
+    this.texts = tokens.map(visibleToken);
+    /** @type {Map<string, { text: string, width: number }>} */
+    this.cache = new Map();
+    /** @type {{ font: string, room: number, most: number } | null} */
+    this.widest = null;
+  }
+
+  /**
+   * The text cut to at most `room` pixels, and its width, in the font that `context` has.
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} i
+   * @param {number} room
+   */
+  cut(context, i, room) {
+    const key = `${i}|${room}|${context.font}`;
+    const known = this.cache.get(key);
+    if (known) return known;
+    if (this.cache.size > 8000) this.cache.clear();
+    const found = cutToFit(this.texts[i], room, (text) => context.measureText(text).width);
+    this.cache.set(key, found);
+    return found;
+  }
+
+  /**
+   * Width of the widest label, up to the longest that is drawn.
+   * @param {CanvasRenderingContext2D} context
+   */
+  width(context, room = LONGEST_LABEL) {
+    if (this.widest === null || this.widest.font !== context.font || this.widest.room !== room) {
+      let most = 0;
+      for (let i = 0; i < this.texts.length && most < room; i++) {
+        most = Math.max(most, this.cut(context, i, room).width);
+      }
+      this.widest = { font: context.font, room, most };
+    }
+    return this.widest.most;
+  }
+}
+
+/**
+ * A text shortened until it is at most `room` wide, or one letter long.
+ * @param {string} whole
+ * @param {number} room
+ * @param {(text: string) => number} widthOf
+ */
+export function cutToFit(whole, room, widthOf) {
+  let text = whole.length > 60 ? `${whole.slice(0, 59)}…` : whole;
+  let width = widthOf(text);
+  const letters = [...text.replace(/…$/, "")];
+  while (width > room && letters.length > 1) {
+    letters.splice(Math.max(1, Math.floor(letters.length * Math.min(0.95, room / width))));
+    text = `${letters.join("")}…`;
+    width = widthOf(text);
+  }
+  return { text, width };
+}
+
+/**
+ * Every how many tokens a label is written, when a token has `cell` pixels and a label needs `need`.
+ * @param {number} cell
+ * @param {number} need
+ */
+export function labelStep(cell, need) {
+  const steps = [1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500];
+  return steps.find((step) => step * cell >= need) ?? 1000;
+}
+
+/**
+ * A label in white on its colour.
+ * @param {CanvasRenderingContext2D} context
+ * @param {{ text: string, width: number }} label
+ * @param {number} x
+ * @param {number} y
+ * @param {"left" | "center" | "right"} align
+ * @param {string} colour
+ * @param {Theme} theme
+ * @param {number} size
+ */
+export function drawPill(context, { text, width }, x, y, align, colour, theme, size) {
+  const [w, h] = [width + 8, size + 6];
+  const left = align === "right" ? x - width - 4 : align === "center" ? x - w / 2 : x - 4;
+  context.fillStyle = theme.background;
+  roundedRect(context, left - 1, y - h / 2 - 1, w + 2, h + 2, 5);
+  context.fill();
+  context.fillStyle = colour;
+  roundedRect(context, left, y - h / 2, w, h, 4);
+  context.fill();
+  context.fillStyle = "#ffffff";
+  context.textAlign = align;
+  context.textBaseline = "middle";
+  context.fillText(text, x, y + 0.5);
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {number} x
+ * @param {number} y
+ * @param {number} w
+ * @param {number} h
+ * @param {number} radius
+ */
+export function roundedRect(context, x, y, w, h, radius) {
+  context.beginPath();
+  context.roundRect(x, y, w, h, Math.max(0, Math.min(radius, w / 2, h / 2)));
+}

@@ -1,0 +1,140 @@
+"""Cases that Python computes and JavaScript must reproduce: `python -m scripts.browser_cases` writes them.
+
+tests/js/*.test.js reads them with Node; tests/ui/canvas/test_browser_cases.py makes them again and compares.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from attnviz.core.temperature import COLDEST
+from attnviz.experiments.scaling import alternatives
+from attnviz.ui.canvas import packing
+
+FOLDER = Path(__file__).parents[1] / "tests" / "js" / "cases"
+
+#: width of a head, number of keys, standard deviation of q and k, which keys are masked
+ROWS = (
+    (1, 2, 1.0, "none"),
+    (2, 5, 1.0, "none"),
+    (3, 1, 1.0, "none"),
+    (16, 16, 1.0, "none"),
+    (16, 16, 1.0, "causal"),
+    (64, 33, 1.0, "random"),
+    (64, 16, 3.0, "none"),
+    (128, 8, 0.01, "random"),
+    (1024, 12, 1.0, "causal"),
+    (4096, 9, 1.0, "none"),
+    (4096, 9, 2.0, "random"),
+    (8, 6, 1.0, "all"),
+)
+
+
+def softmax_cases() -> dict[str, Any]:
+    """Rows of scores, and the weights that each alternative makes of each row at several parameters."""
+    rng = np.random.default_rng(20260)
+    rows = [_row(rng, *row) for row in ROWS]
+    rows.append(_tied_row())
+    cases = [
+        {"row": i, "kind": kind, "parameter": parameter, "weights": _weights(kind, parameter, *tensors)}
+        for i, (_, tensors) in enumerate(rows)
+        for kind in alternatives.ALTERNATIVES
+        for parameter in _parameters(kind)
+    ]
+    return {"coldest": COLDEST, "rows": [row for row, _ in rows], "cases": cases}
+
+
+def _row(rng: np.random.Generator, d: int, n: int, spread: float, hidden: str) -> tuple[dict[str, Any], Any]:
+    q = torch.from_numpy(rng.normal(0, spread, (1, 1, d)))
+    k = torch.from_numpy(rng.normal(0, spread, (1, n, d)))
+    kept = {"none": np.ones(n, bool), "all": np.zeros(n, bool), "causal": np.arange(n) <= n // 2}.get(hidden)
+    mask = torch.from_numpy(rng.random(n) < 0.6 if kept is None else kept)
+    return _described(q, k, mask), (q, k, mask)
+
+
+def _tied_row() -> tuple[dict[str, Any], Any]:
+    """Scores of whole numbers, the largest of them twice and once more where it is masked."""
+    q = torch.ones(1, 1, 1, dtype=torch.float64)
+    k = torch.tensor([[[2.0], [5.0], [-1.0], [5.0], [5.0]]], dtype=torch.float64)
+    mask = torch.tensor([True, True, True, True, False])
+    return _described(q, k, mask), (q, k, mask)
+
+
+def _described(q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor) -> dict[str, Any]:
+    scores = (q @ k.mT)[0, 0]
+    cosines = torch.cosine_similarity(q[0], k[0], dim=-1)
+    return {
+        "d": q.shape[-1],
+        "scores": [_digits(s, 15) for s in scores.tolist()],
+        "cosines": [_digits(c, 15) for c in cosines.tolist()],
+        "allowed": [int(m) for m in mask.tolist()],
+    }
+
+
+def _parameters(kind: str) -> list[float]:
+    one = alternatives.ALTERNATIVES[kind]
+    if one.parameter is None:
+        return [1.0]
+    middle = (one.low + one.high) / 7
+    cold = [1e-7, 1e-5, 0.005] if kind == "temperature" else []
+    return sorted({one.low, one.default, middle, one.high, *cold})
+
+
+def _weights(kind: str, parameter: float, q: torch.Tensor, k: torch.Tensor, mask: torch.Tensor) -> list[float]:
+    made = alternatives.stages(q, k, torch.zeros_like(k), kind, parameter, mask).weights[0, 0]
+    return [_digits(w, 10) for w in made.tolist()]
+
+
+def _digits(value: float, digits: int) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+def packing_cases() -> dict[str, Any]:
+    """Blobs as they are sent, with what must be read from them."""
+    rng = np.random.default_rng(7)
+    weights = rng.dirichlet(np.full(9, 0.3), 7)
+    hidden = np.triu(np.ones((7, 9), bool), 3)
+    differences = rng.uniform(-0.8, 0.8, (4, 5))
+    grid = rng.random((5, 13)) < 0.5
+    return {
+        "weights": _packed(weights, hidden, 1.0, False),
+        "differences": _packed(differences, None, 0.8, True),
+        "bits": {
+            "shape": list(grid.shape),
+            "cells": grid.ravel().astype(int).tolist(),
+            "base64": base64.b64encode(packing.pack_bits(grid)).decode(),
+        },
+    }
+
+
+def _packed(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: bool) -> dict[str, Any]:
+    codes = packing.encode16(values, hidden, top, signed)
+    header = {"shape": list(values.shape), "top": top, "signed": signed, "tokens": ["<b>", "日本", "é\n"]}
+    back = packing.decode16(codes, top, signed).ravel()
+    return {
+        "blob": base64.b64encode(packing.blob(header, packing.squeeze(packing.planes(codes), runs=True))).decode(),
+        "header": header,
+        "values": [None if math.isnan(v) else _digits(v, 12) for v in back.tolist()],
+    }
+
+
+CASES = {"softmax": softmax_cases, "packing": packing_cases}
+
+
+def main() -> None:
+    """Write all cases."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name, make in CASES.items():
+        text = json.dumps(make(), ensure_ascii=False, separators=(",", ":"))
+        (FOLDER / f"{name}.json").write_text(text.replace("},{", "},\n{") + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,740 @@
+"""The app's promise, kept from a cold start by a stranger with a browser: first on a machine of one's own, then hosted.
+
+Every number that a page shows is computed here once more, from the model's own Q and K, or from torch alone.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch import Tensor, nn
+
+from attnviz.core.attention import Scale, attend
+from attnviz.models.architecture import Architecture
+from attnviz.models.capture import capture
+
+ROOT = Path(__file__).parents[2]
+MODEL = "SmolLM2-135M"
+LAYERS, HEADS = 30, 9
+SENTENCE = "Anna gave Peter the red book because he loved old stories."
+MODES = {"a machine of one's own": {}, "a hosted demo": {"ATTNVIZ_HOSTED": "1"}}
+AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
+FIRST_OPEN = 180_000  # ms; the first visitor ever waits for the model to be converted
+
+
+Visit = Callable[..., Any]
+
+
+# A server started as a visitor would, and a trap for whatever wants to leave the machine
+
+
+class Trap:
+    """A proxy that lets nothing through and writes down who asked for what."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        while True:
+            try:
+                caller, _ = self.listener.accept()
+            except OSError:
+                return
+            with caller:
+                self.asked.append(caller.recv(200).decode(errors="replace").partition("\r\n")[0])
+
+
+@dataclass(frozen=True)
+class Site:
+    """A running app: where it is, and where it keeps the models that it has converted."""
+
+    url: str
+    cache: Path
+
+
+@pytest.fixture(scope="module")
+def cold_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty cache folder: the first visitor of this file finds a machine that has never seen a model."""
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module", params=list(MODES))
+def site(request: pytest.FixtureRequest, cold_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """`streamlit run app.py` in a process of its own; its log and its requests are looked at when it ends."""
+    trap, log = Trap(), tmp_path_factory.mktemp("server") / "log.txt"
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    server = subprocess.Popen(
+        [*command, "--server.address", "127.0.0.1", "--server.fileWatcherType", "none"],
+        cwd=ROOT,
+        env=_environment(trap) | {"ATTNVIZ_CACHE": str(cold_cache)} | MODES[request.param],
+        stdout=log.open("w"),
+        stderr=subprocess.STDOUT,
+    )
+    try:
+        _wait_for(url + "/_stcore/health", server, log)
+        yield Site(url, cold_cache)
+    finally:
+        server.terminate()
+        server.wait(20)
+        trap.listener.close()
+    assert "Traceback" not in log.read_text(), log.read_text()
+    assert not trap.asked, f"the server asked for something outside: {trap.asked}"
+
+
+def _environment(trap: Trap) -> dict[str, str]:
+    """This process's environment without what would keep the app from the network, and with the trap in its way."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ATTNVIZ_", "HF_", "STREAMLIT_"))}
+    proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), trap.address)
+    return (
+        kept | proxies | {"no_proxy": "127.0.0.1,localhost", "NO_PROXY": "127.0.0.1,localhost", "OMP_NUM_THREADS": "1"}
+    )
+
+
+def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    for _ in range(600):
+        try:
+            if direct.open(address, timeout=1).status == 200:
+                return
+        except OSError:
+            time.sleep(0.1)
+        if server.poll() is not None:
+            break
+    raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+
+
+# A visitor: a browser of their own, in which nothing may go wrong
+
+
+@pytest.fixture(scope="module")
+def habit(browser: Any, site: Site) -> Iterator[Any]:
+    """The browser that a visitor comes back with: scripts fetched once are kept."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True, bypass_csp=True)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def visit(browser: Any, habit: Any, site: Site) -> Iterator[Callable[..., Any]]:
+    """`visit("/explore")` opens a tab, `visit("/", width=390)` one in a browser that was never here.
+
+    No console may hold an error when the test ends, and no request may have gone anywhere but to the app.
+    """
+    strangers: list[Any] = []
+    tabs: list[Any] = []
+    wrong: list[str] = []
+
+    def opened(where: str, **other: Any) -> Any:
+        context = habit
+        if other:
+            width, height = other.pop("width", 1440), other.pop("height", 900)
+            context = browser.new_context(
+                viewport={"width": width, "height": height}, accept_downloads=True, bypass_csp=True, **other
+            )
+            strangers.append(context)
+        page = context.new_page()
+        tabs.append(page)
+        page.set_default_timeout(30_000)
+        _watch(page, site.url, wrong)
+        page.goto(site.url + where)
+        return page
+
+    yield opened
+    for page in tabs:
+        page.close()
+    for context in strangers:
+        context.close()
+    assert not wrong, wrong
+
+
+def _watch(page: Any, home: str, wrong: list[str]) -> None:
+    """Write down errors of the console, of scripts, and requests that leave; the latter are stopped as well."""
+    inside = (home, home.replace("http", "ws", 1), "data:", "blob:", "about:")
+
+    def said(message: Any) -> None:
+        # On a deep link Streamlit asks one step too deep where its server is, and then finds it.
+        looking = message.location.get("url", "").endswith(("/_stcore/health", "/_stcore/host-config"))
+        if message.type == "error" and not looking:
+            wrong.append(f"console: {message.text} ({message.location.get('url', '')})")
+
+    def left(request: Any) -> None:
+        if not request.url.startswith(inside):
+            wrong.append(f"left the machine: {request.url}")
+
+    page.on("pageerror", lambda error: wrong.append(f"script: {error}"))
+    page.on("console", said)
+    page.on("request", left)
+    page.on("websocket", left)
+    page.route(lambda url: not url.startswith(inside), lambda route: route.abort())
+
+
+# What visitors do
+
+
+def rest(page: Any) -> None:
+    """Until the script has run to its end."""
+    page.locator(AT_REST).wait_for(timeout=FIRST_OPEN)
+
+
+def head_stage(page: Any, title: str = "") -> Any:
+    """The picture of one head whose title begins so."""
+    return page.get_by_role("application", name=re.compile(rf"^{title}.*Attention of one head")).first
+
+
+def beside(stage: Any, part: str) -> str:
+    """The text of another part of the canvas that `stage` belongs to: "readout" or "title"."""
+    found: str = stage.evaluate(
+        """(stage, part) => stage.getRootNode().querySelector(
+               part === "readout" ? "[data-testid=readout]" : ".av-title").textContent""",
+        part,
+    )
+    return found
+
+
+def until(page: Any, what: Callable[[], bool], why: str) -> None:
+    """Wait for a condition, looked at after each frame of the browser."""
+    end = time.monotonic() + 30
+    while not what():
+        assert time.monotonic() < end, f"{why} never happened"
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+
+
+def type_sentence(page: Any, label: str, text: str) -> None:
+    area = page.get_by_label(label, exact=True)
+    area.fill(text)
+    area.press("Control+Enter")
+
+
+def in_link(page: Any, part: str) -> None:
+    """Until the address says so, and what that set going has come to rest."""
+    until(page, lambda: f"&{part}" in page.url.replace("?", "&"), f"{part} in {page.url}")
+    rest(page)
+
+
+def tokens_shown(page: Any) -> list[str]:
+    return [text.strip() for text in page.get_by_role("listbox").first.get_by_role("option").all_inner_texts()]
+
+
+def wait_for_tokens(page: Any, tokens: list[str]) -> None:
+    until(page, lambda: tokens_shown(page) == tokens, f"the sentence as {tokens}, now {tokens_shown(page)}")
+    rest(page)
+
+
+def cell_at(stage: Any, query: int, key: int, n: int) -> tuple[float, float]:
+    """The middle of a cell on screen."""
+    stage.scroll_into_view_if_needed()
+    box = stage.bounding_box()
+    x, y, wide, high = (float(part) for part in stage.get_attribute("data-plot").split(","))
+    return box["x"] + x + wide * (key + 0.5) / n, box["y"] + y + high * (query + 0.5) / n
+
+
+def point_at(page: Any, stage: Any, query: int, key: int, n: int) -> str:
+    """Move the mouse to a cell, and read what the canvas says of it."""
+    page.mouse.move(*cell_at(stage, query, key, n))
+    cell = re.compile(rf"\({query}\) (→|may not look at) .* \({key}\)", re.DOTALL)
+    until(page, lambda: bool(cell.search(beside(stage, "readout"))), f"a reading of cell ({query}, {key})")
+    return beside(stage, "readout")
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    """Take an option of a select box."""
+    wanted = page.get_by_role("option", name=option, exact=True)
+
+    def listed() -> bool:  # a run that ends just now closes the list again: a visitor opens it once more
+        if not wanted.is_visible():
+            page.get_by_label(label, exact=True).click()
+        return bool(wanted.is_visible())
+
+    until(page, listed, f"the option {option}")
+    wanted.click()
+
+
+def switch_to(page: Any, name: str) -> None:
+    """Press one of a row of buttons that stand for views."""
+    page.get_by_role("radio", name=name, exact=True).or_(page.get_by_role("button", name=name, exact=True)).click()
+
+
+def open_export(page: Any, sentence: Any, label: str = "Export") -> None:
+    """Open the export menu that comes next after a sentence on the page, scrolled to where there is room below it."""
+    button = sentence.locator(f"xpath=following::button[contains(., '{label}')][1]")
+    button.evaluate("""(button) => {
+        button.scrollIntoView({ block: "start", behavior: "instant" });
+        document.querySelector("[data-testid=stMain]").scrollBy({ top: -120, behavior: "instant" });
+    }""")
+    button.click()
+    page.get_by_role("button", name="SVG", exact=True).wait_for()
+
+
+def close_export(page: Any) -> None:
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="SVG", exact=True).wait_for(state="detached")
+
+
+def saved(page: Any, button: str) -> Path:
+    """Press a button of the open export menu, and wait for the file to arrive; the browser's name for it stays."""
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=button, exact=True).click()
+    arrived = Path(waiting.value.path())
+    return arrived.rename(arrived.with_name(waiting.value.suggested_filename))
+
+
+def read_csv(file: Path) -> list[dict[str, str]]:
+    assert file.suffix == ".csv"
+    return list(csv.DictReader(io.StringIO(file.read_text("utf-8"))))
+
+
+def csv_of(page: Any, sentence: Any, label: str = "Export") -> list[dict[str, str]]:
+    """The numbers behind the picture that a sentence is about, as the visitor gets them."""
+    open_export(page, sentence, label)
+    rows = read_csv(saved(page, "CSV, the numbers"))
+    close_export(page)
+    return rows
+
+
+def matrix_of(rows: list[dict[str, str]], n: int) -> np.ndarray:
+    """One line a cell, as a matrix; NaN where a cell is hidden."""
+    found = np.full((n, n), np.nan)
+    for row in rows:
+        if row["value"]:
+            found[int(row["query_position"]), int(row["key_position"])] = float(row["value"])
+    return found
+
+
+def gives(page: Any) -> Any:
+    """The sentence under a picture that says who gives most to whom."""
+    return page.get_by_text(re.compile(r"^“.+” gives \d+% to “"))
+
+
+def wait_for_value(page: Any, stage: Any, query: int, key: int, expected: np.ndarray) -> None:
+    """Point at a cell until it says its weight to four digits."""
+    wanted = expected[query, key]
+
+    def says() -> bool:
+        found = re.fullmatch(
+            rf".* \({query}\) → .* \({key}\): (< )?(\d\.\d{{4}})", point_at(page, stage, query, key, len(expected))
+        )
+        return found is not None and abs(float(found[2]) - wanted) < (1.01e-4 if found[1] else 0.7e-4)
+
+    until(page, says, f"cell ({query}, {key}) = {wanted:.4f}")
+
+
+def assert_said(sentence: str, tokens: list[str], expected: np.ndarray) -> None:
+    """Every “token” N% of the sentence is the weight of that cell, in whole percent."""
+    who = position_of(re.findall(r"“(.+?)” gives", sentence)[0], tokens)
+    said = re.findall(r"(\d+)% to “(.+?)”", sentence)
+    assert said, sentence
+    for share, token in said:
+        assert int(share) == pytest.approx(100 * expected[who, position_of(token, tokens)], abs=0.51), sentence
+
+
+def position_of(token: str, tokens: list[str]) -> int:
+    """A token's place; one that stands there twice is told with it: “the (5)”."""
+    told = re.fullmatch(r"(.*) \((\d+)\)", token)
+    if told and tokens[int(told[2])] == told[1]:
+        return int(told[2])
+    return tokens.index(token)
+
+
+def assert_same(shown: np.ndarray, expected: np.ndarray) -> None:
+    """Numbers of a CSV, six digits each, NaN where masked."""
+    assert np.nan_to_num(shown) == pytest.approx(expected, abs=2e-5)
+    assert (expected[np.isnan(shown)] == 0).all()
+
+
+def tile(page: Any, number: int) -> tuple[float, float]:
+    """The middle of a head's small picture on screen."""
+    stage = page.get_by_test_id("overview")
+    stage.scroll_into_view_if_needed()
+    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
+    stage.evaluate("(stage, y) => { stage.parentElement.scrollTop = y - 40 }", places[number][1])
+    box = stage.bounding_box()
+    return box["x"] + places[number][0] + wide / 2, box["y"] + places[number][1] + high / 2
+
+
+def overview_pixels(page: Any, n: int) -> np.ndarray:
+    """(heads, n, n): how bright the middle of each cell of each small picture is painted, 0 to 255."""
+    return np.array(
+        page.get_by_test_id("overview").evaluate(
+            """(stage, n) => {
+                const canvas = stage.querySelector("canvas"), ink = canvas.getContext("2d");
+                const [wide, high, places] = JSON.parse(stage.dataset.tiles);
+                const ratio = canvas.width / parseFloat(canvas.style.width);
+                const { data } = ink.getImageData(0, 0, canvas.width, canvas.height);
+                const bright = (x, y) => {
+                    const at = 4 * (Math.floor(y * ratio) * canvas.width + Math.floor(x * ratio));
+                    return 0.299 * data[at] + 0.587 * data[at + 1] + 0.114 * data[at + 2];
+                };
+                const cells = [...Array(n).keys()];
+                return places.map(([x, y]) => cells.map((q) => cells.map(
+                    (k) => bright(x + ((k + 0.5) * wide) / n, y + ((q + 0.5) * high) / n))));
+            }""",
+            n,
+        )
+    )
+
+
+def as_painted(painted: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The brightness that each weight has most of the time, on all tiles together: one scale of colours for all."""
+    edges = np.unique(np.quantile(weights, np.linspace(0, 1, 200)))
+    which = np.digitize(weights, edges)
+    middle = np.array([np.median(painted[which == i]) if (which == i).any() else np.nan for i in range(len(edges) + 1)])
+    return middle[which]
+
+
+# The same numbers by another way: the model as it was converted, its recorded Q and K, and attend
+
+
+class Trained:
+    """The model that the server converted, read by transformers alone."""
+
+    def __init__(self, folder: Path) -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self.tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        self.model = AutoModelForCausalLM.from_pretrained(folder, local_files_only=True, dtype=torch.float32).eval()
+        self.layers: dict[str, Any] = {}
+
+    def tokens(self, text: str) -> list[str]:
+        return [self.tokenizer.decode([i]).strip() for i in self.tokenizer(text).input_ids]
+
+    def weights(self, text: str, layer: int, head: int, mask: Tensor | None, scale: Scale) -> np.ndarray:
+        """(Q, K) of one head: recorded q and k through `attend`."""
+        if text not in self.layers:
+            ids = torch.tensor([self.tokenizer(text).input_ids])
+            self.layers[text] = capture(self.model, input_ids=ids, logits=None).layers
+        recorded = self.layers[text][layer]
+        kv = head // (recorded.q.shape[1] // recorded.k.shape[1])
+        q, k, v = recorded.q[:, [head]], recorded.k[:, [kv]], recorded.v[:, [kv]]
+        return attend(q, k, v, mask, scale).weights[0, 0].numpy()
+
+
+@pytest.fixture(scope="module")
+def trained(cold_cache: Path) -> Callable[[], Trained]:
+    """The converted model; call it when a page has shown a picture of it, which is when it is there."""
+    kept: list[Trained] = []
+
+    def load() -> Trained:
+        if not kept:
+            folder = next(path.parent for path in cold_cache.rglob("config.json") if ".partial" not in str(path))
+            kept.append(Trained(folder))
+        return kept[0]
+
+    return load
+
+
+Load = Callable[[], Trained]
+
+
+def causal(n: int, window: int | None = None) -> Tensor:
+    """True where a query may look: at itself and what came before, at most `window` tokens in all."""
+    back = torch.arange(n)[:, None] - torch.arange(n)
+    return (back >= 0) & (back < (window or n))
+
+
+def median_entropies(
+    d_k: int, sets: int = 16, rows: int = 16, keys: int = 16, widest: int = 4096
+) -> tuple[float, float]:
+    """Nats, unscaled and scaled by 1/sqrt(d_k), of the vectors of seed 0 cut off at d_k."""
+    source = torch.Generator().manual_seed(0)
+    found: tuple[list[Tensor], list[Tensor]] = ([], [])
+    for _ in range(sets):
+        q, k = torch.randn(rows, widest, generator=source), torch.randn(keys, widest, generator=source)
+        torch.randn(rows, keys, generator=source)  # drawn between two sets, for the gradients
+        scores = (q[:, :d_k] @ k[:, :d_k].T).double()
+        for entropies, logits in zip(found, (scores, scores / d_k**0.5), strict=True):
+            entropies.append(torch.distributions.Categorical(logits=logits).entropy())
+    raw, scaled = (float(torch.cat(entropies).quantile(0.5)) for entropies in found)
+    return raw, scaled
+
+
+# The promise
+
+
+def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit: Visit, trained: Load) -> None:
+    page = visit("/")
+    head_stage(page).wait_for(timeout=FIRST_OPEN)
+    model = trained()
+    tokens, n = model.tokens(SENTENCE), len(model.tokens(SENTENCE))
+    type_sentence(page, "Type a sentence", SENTENCE)
+    wait_for_tokens(page, tokens)
+    stage = head_stage(page)
+    where = re.search(r"Trained: .*layer (\d+), head (\d+)", beside(stage, "title"))
+    assert where, beside(stage, "title")
+    layer, head = int(where[1]), int(where[2])
+    assert re.fullmatch(r".* \(2\) may not look at .* \(5\)", point_at(page, stage, 2, 5, n))
+    changes: list[tuple[str | None, Tensor | None, Scale]] = [
+        (None, causal(n), "sqrt"),
+        ("Causal mask", None, "sqrt"),
+        ("Scale by 1/√d", None, None),
+    ]
+    for switch, mask, scale in changes:
+        if switch:
+            page.get_by_text(switch, exact=True).click()
+        expected = model.weights(SENTENCE, layer, head, mask, scale)
+        for query, key in ((2, 1), (7, int(expected[7].argmax())), (n - 1, 0)):
+            wait_for_value(page, stage, query, key, expected)
+        rest(page)
+        sentence = gives(page)
+        assert_said(sentence.inner_text(), tokens, expected)
+        assert_same(matrix_of(csv_of(page, sentence), n), expected)
+
+
+def test_every_head_of_the_model_has_its_picture(visit: Visit, trained: Load) -> None:
+    page = visit("/explore")
+    head_stage(page).wait_for(timeout=FIRST_OPEN)
+    model = trained()
+    type_sentence(page, "Sentence", SENTENCE)
+    wait_for_tokens(page, model.tokens(SENTENCE))
+    n = len(model.tokens(SENTENCE))
+    pictures = overview_pixels(page, n)  # (heads, Q, K): how bright each cell is painted
+    assert len(pictures) == LAYERS * HEADS == 270
+    expected = np.stack(
+        [model.weights(SENTENCE, la, he, causal(n), "sqrt") for la in range(LAYERS) for he in range(HEADS)]
+    )
+    seen = np.tril(np.ones((n, n), bool))
+    painted, weights = pictures[:, seen], expected[:, seen]  # (heads, cells)
+    assert (painted.max(1) - painted.min(1)).min() > 50, "a tile is blank"
+    assert np.abs(painted - as_painted(painted, weights)).max() < 8, "a tile shows another head"
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a visitor sees of a changed head: words, the reading of one cell, its pins, the numbers."""
+
+    title: str
+    words: str
+    caption: str
+    reading: str
+    pins: str
+    rows: list[dict[str, str]]
+
+
+def read_changed_head(page: Any, query: int, key: int, n: int) -> Shown:
+    """What stands in "what if", after the change; the menu with the caption is opened and closed again."""
+    main, after = head_stage(page), head_stage(page, "After")
+    words = page.get_by_text(re.compile(r"^After: “"))
+    words.wait_for(timeout=FIRST_OPEN)
+    rest(page)
+    open_export(page, words, "After")
+    caption = page.get_by_label("Caption (leave empty for none)").input_value()
+    rows = read_csv(saved(page, "CSV, the numbers"))
+    close_export(page)
+    pinned = sorted(page.get_by_role("option", selected=True).all_inner_texts())
+    reading = point_at(page, after, query, key, n)
+    return Shown(beside(main, "title"), words.inner_text(), caption, reading, str(pinned), rows)
+
+
+def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_it_again(
+    visit: Visit, trained: Load
+) -> None:
+    page = visit("/explore")
+    head_stage(page).wait_for(timeout=FIRST_OPEN)
+    model = trained()
+    tokens, n = model.tokens(SENTENCE), len(model.tokens(SENTENCE))
+    type_sentence(page, "Sentence", SENTENCE)
+    wait_for_tokens(page, tokens)
+    layer, head, window, query = 7, 5, 3, 8
+    page.get_by_role("button", name=re.compile(r"Layer \d+ head \d+ ")).first.wait_for()  # the last thing to come
+    rest(page)
+    page.get_by_text("What if: another mask, another scale").click()
+    page.get_by_label("Mask", exact=True).wait_for()
+    in_link(page, "open_what_if=true")
+    page.mouse.click(*tile(page, layer * HEADS + head))
+    in_link(page, f"at={layer}.{head}")
+    assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
+    page.mouse.click(*cell_at(head_stage(page), query, query - 1, n))
+    in_link(page, "c=")
+    choose(page, "Mask", "window")
+    page.get_by_role("slider", name="Tokens in the window").press("ArrowLeft")
+    in_link(page, f"window={window}")
+    choose(page, "Scale of the scores", "no scaling")
+    in_link(page, "scale=none")
+    expected = model.weights(SENTENCE, layer, head, causal(n, window), None)
+    key = int(expected[query].argmax())
+    wait_for_value(page, head_stage(page, "After"), query, key, expected)
+    shown = read_changed_head(page, query, key, n)
+    assert_said(shown.words, tokens, expected)
+    assert_same(matrix_of(shown.rows, n), expected)
+    assert f"layer {layer}, head {head}" in shown.caption
+    assert f"window of {window} tokens" in shown.caption
+    assert "times 1." in shown.caption
+    for part in ("text=", "at=", "c=", "mask=", "window=", "scale=", "open_what_if="):
+        in_link(page, part)
+    again = visit("/explore" + page.url.split("/explore")[1], color_scheme="light")
+    assert read_changed_head(again, query, key, n) == shown
+
+
+def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit: Visit) -> None:
+    page = visit("/scaling")
+    switch_to(page, "2 Softmax saturates")
+    sentence = page.get_by_text(re.compile("the median entropy is .* nats raw"))
+    rows = csv_of(page, sentence)
+    d_k = [int(row["d_k"]) for row in rows]
+    raw, scaled = ([float(row[f"{name}_middle"]) for row in rows] for name in ("raw", "sqrt"))
+    assert d_k[0] == 1
+    assert d_k[-1] == 4096
+    mine = [median_entropies(d) for d in d_k]
+    assert raw == pytest.approx([a for a, _ in mine], abs=2e-4)
+    assert scaled == pytest.approx([b for _, b in mine], abs=2e-4)
+    assert (np.diff(raw) < 0).all()
+    assert raw[-1] < 0.05 * raw[0]
+    assert max(scaled) - min(scaled) < 0.1 * scaled[0]
+    here = re.search(
+        r"At d_k = (\d+) the median entropy is ([\d.]+) nats raw and ([\d.]+) scaled", sentence.inner_text()
+    )
+    assert here
+    at = d_k.index(int(here[1]))
+    assert [float(here[2]), float(here[3])] == pytest.approx([raw[at], scaled[at]], abs=0.0051)
+
+
+def test_parameters_and_cache_of_mha_gqa_and_mqa_are_counted_right(visit: Visit) -> None:
+    page = visit("/sharing")
+    switch_to(page, "Count it")
+    parameters = csv_of(page, page.get_by_text(re.compile("in attention, of these")))
+    held = csv_of(page, page.get_by_text(re.compile("^Ideal, at 16 bits")))
+    columns = {kind: next(name for name in held[0] if kind in name) for kind in KINDS}
+    for kind, n_kv_heads in KINDS.items():
+        row = next(row for row in parameters if kind in row["sharing"])
+        counted = sum(int(cell) for name, cell in row.items() if name != "sharing")
+        arch = Architecture.from_config(llama(n_kv_heads))
+        assert counted == arch.attention_parameters() == attention_built(n_kv_heads)
+        for line in held:
+            tokens = int(line["tokens of context"])
+            cached = int(line[columns[kind]])
+            assert cached == arch.kv_cache_bytes(tokens) == cache_built(n_kv_heads, tokens)
+    assert page.get_by_text(f"{cache_built(8, 8192):,} B").first.is_visible(), "8,192 tokens, as the page starts"
+
+
+KINDS = {"MHA-32": 32, "GQA-8": 8, "MQA": 1}
+LLAMA_8B = {"num_hidden_layers": 32, "hidden_size": 4096, "num_attention_heads": 32}
+
+
+def llama(n_kv_heads: int) -> Any:
+    """Llama 3.1 8B's shape with another number of key/value heads."""
+    from transformers import LlamaConfig
+
+    return LlamaConfig(**LLAMA_8B, num_key_value_heads=n_kv_heads, head_dim=128)
+
+
+def attention_built(n_kv_heads: int) -> int:
+    """Parameters of the four projections of its 32 layers, as modules of torch."""
+    with torch.device("meta"):
+        shapes = ((4096, 32 * 128), (4096, n_kv_heads * 128), (4096, n_kv_heads * 128), (32 * 128, 4096))
+        layer = nn.ModuleList(nn.Linear(*shape, bias=False) for shape in shapes)
+    return 32 * sum(parameter.numel() for parameter in layer.parameters())
+
+
+def cache_built(n_kv_heads: int, tokens: int) -> int:
+    """Bytes of the keys and values of one sequence, as tensors of torch."""
+    return torch.empty(32, 2, n_kv_heads, tokens, 128, dtype=torch.bfloat16, device="meta").nbytes
+
+
+def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
+    page = visit("/explore")
+    head_stage(page).wait_for(timeout=FIRST_OPEN)
+    tokens = trained().tokens(SENTENCE)
+    type_sentence(page, "Sentence", SENTENCE)
+    wait_for_tokens(page, tokens)
+    open_export(page, gives(page).last)
+    svg = ElementTree.fromstring(saved(page, "SVG").read_bytes())
+    assert svg.tag == "{http://www.w3.org/2000/svg}svg"
+    size = [float(svg.attrib[side]) for side in ("width", "height")]
+    assert min(size) > 300
+    written = " ".join("".join(text.itertext()) for text in svg.iter("{http://www.w3.org/2000/svg}text"))
+    for word in [*tokens, "Layer 13, head 8"]:
+        assert word in written
+    page.get_by_text("Saved to your downloads.").wait_for()
+    picture = Image.open(saved(page, "PNG 2x"))
+    assert picture.format == "PNG"
+    assert list(picture.size) == [2 * side for side in size]
+    pixels = np.asarray(picture.convert("RGB")).reshape(-1, 3).astype(int)
+    coloured = pixels[np.ptp(pixels, axis=1) > 40]  # axes, words and what is masked are grey
+    assert len(coloured) > 0.05 * len(pixels), "the picture has no cells"
+    assert len(np.unique(coloured, axis=0)) > 20, "its cells are all alike"
+    assert svg.find(".//{http://www.w3.org/2000/svg}image") is not None, "the drawing has no cells"
+
+
+def test_the_first_step_works_on_a_phone(visit: Visit, trained: Load) -> None:
+    page = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
+    stage = head_stage(page)
+    stage.wait_for(timeout=FIRST_OPEN)
+    model = trained()
+    tokens, n = model.tokens(SENTENCE), len(model.tokens(SENTENCE))
+    type_sentence(page, "Type a sentence", SENTENCE)
+    wait_for_tokens(page, tokens)
+    query, key = 7, 2
+    page.touchscreen.tap(*cell_at(stage, query, key, n))
+    expected = model.weights(SENTENCE, 13, 8, causal(n), "sqrt")
+    until(page, lambda: f"({query}) → " in beside(stage, "readout"), "the cell that was touched")
+    assert beside(stage, "readout").endswith(f"({key}): {expected[query, key]:.4f}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert stage.bounding_box()["width"] <= 390
+
+
+ODD = "Say <b>x</b> **y** $z$ 中文 🙂 <img src=x onerror=window.hacked=1>"
+SENTENCES = {
+    "/": "Type a sentence",
+    "/explore": "Sentence",
+    "/build": "Sentence",
+    "/masks": "Your sentence",
+    "/sharing": "Sentence",
+    "/scaling?s_section=head": "Sentence",
+}
+
+
+@pytest.mark.parametrize("where", SENTENCES)
+def test_what_is_typed_shows_as_typed(visit: Visit, where: str) -> None:
+    page = visit(where)
+    field = page.get_by_label(SENTENCES[where], exact=True)
+    field.wait_for(timeout=FIRST_OPEN)
+    type_sentence(page, SENTENCES[where], ODD)
+    until(page, lambda: "Say<b>x</b>**y**$z$中文🙂<img" in words_on(page), "the sentence as it was typed")
+    rest(page)
+    assert field.input_value() == ODD
+    assert page.evaluate("window.hacked") is None
+    assert page.locator("img[src=x]").count() == 0
+    for markup, inside in (("b, strong, em", "x"), ("b, strong, em", "y"), (".katex", "z")):
+        assert page.locator(markup).get_by_text(inside, exact=True).count() == 0, f"{inside} became markup"
+
+
+def words_on(page: Any) -> str:
+    """All text of the page but what stands in fields, without blanks: a sentence's tokens are joined again."""
+    found: str = page.evaluate(
+        """() => {
+            const texts = [];
+            const walk = (node) => {
+                if (node.nodeType === Node.TEXT_NODE) texts.push(node.nodeValue);
+                if (["SCRIPT", "STYLE", "TEXTAREA"].includes(node.tagName)) return;
+                if (node.shadowRoot) walk(node.shadowRoot);
+                node.childNodes.forEach(walk);
+            };
+            walk(document.body);
+            return texts.join("").replace(/[\\s␣]/g, "");
+        }"""
+    )
+    return found

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MASKED_16 } from "../../attnviz/ui/canvas/src/codes.js";
+import {
+  colourAt,
+  cssGradient,
+  cssOf,
+  hex,
+  isBright,
+  isDark,
+  mixed,
+  pixelOf,
+  pixelTable,
+  placeOnScale,
+  ramp,
+  rgb,
+} from "../../attnviz/ui/canvas/src/colour.js";
+import { tint } from "../../attnviz/ui/canvas/src/tensor_tint.js";
+
+const STOPS = [
+  [0, "#000000"],
+  [0.25, "#ff0000"],
+  [1, "#ffffff"],
+];
+const SIGNED = [
+  [0, "#0000ff"],
+  [0.5, "#ffffff"],
+  [1, "#ff0000"],
+];
+
+test("colours are read as themes write them", () => {
+  assert.deepEqual(rgb("#0072B2"), [0, 114, 178]);
+  assert.deepEqual(rgb(" #fff "), [255, 255, 255]);
+  assert.deepEqual(rgb("#0072B280"), [0, 114, 178]);
+  assert.deepEqual(rgb("rgb(1, 2, 3)"), [1, 2, 3]);
+  assert.deepEqual(rgb("rgba(1 2 3 / 50%)"), [1, 2, 3]);
+  assert.equal(hex(rgb("#0072b2")), "#0072b2");
+});
+
+test("stops are met exactly and mixed between", () => {
+  assert.deepEqual(colourAt(STOPS, 0), [0, 0, 0]);
+  assert.deepEqual(colourAt(STOPS, 0.25), [255, 0, 0]);
+  assert.deepEqual(colourAt(STOPS, 0.125), [128, 0, 0]);
+  assert.deepEqual(colourAt(STOPS, 0.625), [255, 128, 128]);
+  assert.deepEqual(colourAt(STOPS, 2), [255, 255, 255]);
+  assert.deepEqual(mixed([0, 0, 0], [10, 20, 30], 0.5), [5, 10, 15]);
+});
+
+test("a ramp has 256 opaque pixels, blue in the higher byte", () => {
+  const steps = ramp(STOPS);
+  assert.equal(steps.length, 256);
+  assert.equal(steps[0], 0xff000000);
+  assert.equal(steps[255], 0xffffffff);
+  assert.equal(pixelOf([1, 2, 3]), 0xff030201);
+  assert.equal(cssOf(pixelOf([1, 2, 3])), "rgba(1,2,3,1)");
+});
+
+test("a place on the scale: zero at its end or in its middle, the largest at 1, on a root scale early", () => {
+  const plain = { top: 4, root: false };
+  const root = { top: 4, root: true };
+  assert.equal(placeOnScale(0, plain, false), 0);
+  assert.equal(placeOnScale(1, plain, false), 0.25);
+  assert.equal(placeOnScale(1, root, false), 0.5);
+  assert.equal(placeOnScale(9, plain, false), 1);
+  assert.equal(placeOnScale(-1, plain, false), 0);
+  assert.equal(placeOnScale(0, plain, true), 0.5);
+  assert.equal(placeOnScale(-4, plain, true), 0);
+  assert.equal(placeOnScale(-1, root, true), 0.25);
+});
+
+test("every code has its pixel, and a masked one is transparent", () => {
+  const colours = { weights: STOPS, scores: SIGNED };
+  const weights = pixelTable({ signed: false, top: 1, scale: { top: 1, root: false }, colours });
+  assert.equal(weights[0], pixelOf([0, 0, 0]));
+  assert.equal(weights[65534], pixelOf([255, 255, 255]));
+  assert.equal(weights[32767], ramp(STOPS)[64]);
+  assert.equal(weights[MASKED_16], 0);
+  const scores = pixelTable({ signed: true, top: 1, scale: { top: 1, root: true }, colours });
+  assert.equal(scores[0], pixelOf([0, 0, 255]));
+  assert.equal(scores[65534], pixelOf([255, 0, 0]));
+  assert.equal(scores[MASKED_16], 0);
+});
+
+test("ink is dark on bright cells, and a theme is dark by its background", () => {
+  assert.equal(isBright(pixelOf([255, 255, 0])), true);
+  assert.equal(isBright(pixelOf([0, 0, 255])), false);
+  assert.equal(isDark("#14161C"), true);
+  assert.equal(isDark("rgb(250, 250, 250)"), false);
+});
+
+test("a gradient names every stop", () => {
+  assert.equal(cssGradient(STOPS), "linear-gradient(to right, #000000 0%, #ff0000 25%, #ffffff 100%)");
+});
+
+test("a tensor's number is tinted by its role and sign, and by its size", () => {
+  const colours = { weights: STOPS, roles: { q: ["#000000", "#0000ff"], plain: ["#111111", "#222222"] } };
+  const at = (role, share) => tint(role, share, colours, [255, 255, 255]);
+  assert.equal(at("q", 1).fill, `rgb(${mixed([255, 255, 255], [0, 0, 255], 0.7).join(",")})`);
+  assert.equal(at("q", -1).fill, `rgb(${mixed([255, 255, 255], [0, 0, 0], 0.7).join(",")})`);
+  assert.equal(at("q", 0).ink, "#16181d");
+  assert.equal(at("q", -1).ink, "#ffffff");
+  assert.equal(at("unheard of", 1).fill, at("plain", 1).fill);
+  assert.equal(at("weights", 0.25).fill, "rgb(255,0,0)");
+  assert.equal(at("weights", 7).fill, "rgb(255,255,255)");
+});

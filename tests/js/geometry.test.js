@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { barAt, barThickness, largestOfColumns } from "../../attnviz/ui/canvas/src/bars.js";
+import { cellsOnShow, heatmapHit, heatmapLayout } from "../../attnviz/ui/canvas/src/heatmap_geometry.js";
+import {
+  cellsBetween,
+  cellsOfBox,
+  cellsOfLine,
+  maskHit,
+  maskLayout,
+  nearestCell,
+} from "../../attnviz/ui/canvas/src/mask_geometry.js";
+import {
+  mosaicLayout,
+  neighbour,
+  relativeMeasure,
+  tileAt,
+  tileNumber,
+  tileOrder,
+  tilesOf,
+} from "../../attnviz/ui/canvas/src/mosaic_geometry.js";
+import { cutToFit, labelStep } from "../../attnviz/ui/canvas/src/token_labels.js";
+import { EVERYTHING } from "../../attnviz/ui/canvas/src/zoom.js";
+
+const SIZES = [
+  [1, 1],
+  [14, 14],
+  [200, 200],
+  [12, 7],
+  [3, 400],
+  [1024, 1024],
+];
+
+test("a heatmap fits its width, and a square one has square cells", () => {
+  for (const shape of SIZES) {
+    for (const width of [280, 390, 900, 1400]) {
+      const laid = heatmapLayout({ shape, width, compact: false, font: 12, labelsQ: 60, labelsK: 60 });
+      assert.ok(laid.width <= width + 1, `${shape} in ${width}`);
+      assert.ok(laid.plot.h <= 620.001);
+      if (shape[0] === shape[1]) assert.ok(Math.abs(laid.plot.w - laid.plot.h) < 1e-9);
+    }
+  }
+});
+
+test("the middle of every cell is hit, at any zoom, and so are the labels beside it", () => {
+  const shape = [9, 13];
+  const { plot } = heatmapLayout({ shape, width: 500, compact: false, font: 12, labelsQ: 50, labelsK: 50 });
+  for (const zoom of [EVERYTHING, { z: 1.5, q0: 2, k0: 3.5 }]) {
+    const c = cellsOnShow(plot, zoom, shape);
+    for (let q = Math.ceil(c.q0); q + 1 <= c.q0 + c.span.q; q++) {
+      for (let k = Math.ceil(c.k0); k + 1 <= c.k0 + c.span.k; k++) {
+        const [x, y] = [plot.x + (k + 0.5 - c.k0) * c.w, plot.y + (q + 0.5 - c.q0) * c.h];
+        const hit = heatmapHit(x, y, plot, zoom, shape);
+        assert.deepEqual([hit.axis, hit.q, hit.k], ["cell", q, k]);
+        assert.deepEqual(heatmapHit(plot.x - 5, y, plot, zoom, shape), { axis: "q", i: q });
+        assert.deepEqual(heatmapHit(x, plot.y - 5, plot, zoom, shape), { axis: "k", i: k });
+      }
+    }
+  }
+  assert.equal(heatmapHit(plot.x - 5, plot.y - 5, plot, EVERYTHING, shape), null);
+  assert.equal(heatmapHit(plot.x + plot.w + 1, plot.y + 5, plot, EVERYTHING, shape), null);
+});
+
+test("a mask's cells and labels are hit, its rim is nothing, and a stroke that leaves stays on the rim", () => {
+  const shape = [5, 8];
+  const { plot, cell } = maskLayout({ shape, width: 400, font: 12, labelsQ: 40, labelsK: 40 });
+  for (let q = 0; q < 5; q++) {
+    for (let k = 0; k < 8; k++) {
+      const at = [plot.x + (k + 0.5) * cell, plot.y + (q + 0.5) * cell];
+      assert.deepEqual(maskHit(...at, plot, shape), [q, k]);
+      assert.deepEqual(nearestCell(...at, plot, shape), [q, k]);
+    }
+  }
+  assert.deepEqual(maskHit(plot.x - 3, plot.y + cell / 2, plot, shape), [0, -1]);
+  assert.deepEqual(maskHit(plot.x + cell / 2, plot.y - 3, plot, shape), [-1, 0]);
+  assert.equal(maskHit(plot.x - 3, plot.y - 3, plot, shape), null);
+  assert.equal(maskHit(plot.x + plot.w + 1, plot.y + 1, plot, shape), null);
+  assert.deepEqual(nearestCell(-999, 9999, plot, shape), [4, 0]);
+});
+
+test("a fast stroke leaves no gap", () => {
+  for (const to of [
+    [0, 9],
+    [7, 2],
+    [3, 3],
+    [0, 0],
+  ]) {
+    const way = cellsBetween([0, 0], to);
+    assert.deepEqual(way[0], [0, 0]);
+    assert.deepEqual(way[way.length - 1], to);
+    for (let s = 1; s < way.length; s++) {
+      const step = Math.max(Math.abs(way[s][0] - way[s - 1][0]), Math.abs(way[s][1] - way[s - 1][1]));
+      assert.ok(step <= 1);
+    }
+  }
+});
+
+test("a box covers its corners in either direction, a label its whole line", () => {
+  assert.deepEqual(cellsOfBox([2, 1], [1, 2]), cellsOfBox([1, 2], [2, 1]));
+  assert.equal(cellsOfBox([0, 0], [2, 3]).length, 12);
+  assert.deepEqual(cellsOfLine([1, -1], [3, 4]), [4, 5, 6, 7]);
+  assert.deepEqual(cellsOfLine([-1, 2], [3, 4]), [2, 6, 10]);
+});
+
+const HEADER = { heads: [9, 9, 9, 9], kv: [3, 3, 3, 3], shape: [20, 20], order: "layer", measure: null };
+
+function laidOut(header, width) {
+  const tiles = tilesOf(header);
+  const sorted = tileOrder(tiles.length, header);
+  return { tiles, sorted, heads: header.heads, mosaic: mosaicLayout(header, tiles, sorted, width) };
+}
+
+test("heads that share keys and values are told", () => {
+  const tiles = tilesOf(HEADER);
+  assert.equal(tiles.length, 36);
+  assert.deepEqual(tiles[4], { layer: 0, head: 4, share: 1, size: 3 });
+  assert.equal(tilesOf({ heads: [4], kv: [4] })[3].share, -1);
+  assert.equal(tileNumber(tiles, 2, 5), 23);
+  assert.equal(laidOut(HEADER, 900).mosaic.sharing, 3);
+  assert.equal(laidOut({ ...HEADER, kv: [3, 3, 3, 9] }, 900).mosaic.sharing, 1);
+});
+
+test("no two tiles overlap, each is hit in its middle, and all fit the width", () => {
+  const deep = { ...HEADER, heads: Array(30).fill(9), kv: Array(30).fill(3) };
+  const uneven = { ...HEADER, heads: [2, 12, 5], kv: [1, 12, 5], shape: [10, 40] };
+  const ranked = { ...HEADER, order: "measure", measure: Array.from({ length: 36 }, (_, i) => (i * 7) % 36) };
+  for (const header of [HEADER, deep, uneven, ranked]) {
+    for (const width of [360, 900, 1400]) {
+      const { mosaic, tiles } = laidOut(header, width);
+      assert.ok(mosaic.width <= width + 4, `${mosaic.width} in ${width}`);
+      mosaic.places.forEach(([x, y], i) => assert.equal(tileAt(x + mosaic.tw / 2, y + mosaic.th / 2, mosaic), i));
+      assert.equal(mosaic.places.length, tiles.length);
+    }
+  }
+  assert.equal(tileAt(1, 1, laidOut(HEADER, 900).mosaic), null);
+});
+
+test("arrow keys walk layers and heads, and stop at the rim", () => {
+  const deep = { ...HEADER, heads: Array(12).fill(9), kv: Array(12).fill(9) };
+  const across = laidOut(deep, 900);
+  assert.equal(across.mosaic.across, true);
+  assert.equal(neighbour(0, 1, 0, across), 9, "to the right: the next layer");
+  assert.equal(neighbour(0, 0, 1, across), 1, "down: the next head");
+  assert.equal(neighbour(0, -1, -1, across), 0);
+  const down = laidOut(HEADER, 900);
+  assert.equal(down.mosaic.across, false);
+  assert.equal(neighbour(0, 1, 0, down), 1, "to the right: the next head");
+  assert.equal(neighbour(0, 0, 1, down), 9, "down: the next layer");
+});
+
+test("a ranking goes from the largest to the smallest, unmeasured ones last, ties in order", () => {
+  assert.deepEqual(tileOrder(4, { order: "measure", measure: [1, null, 3, 1] }), [2, 0, 3, 1]);
+  assert.deepEqual(tileOrder(3, { order: "layer", measure: [1, 2, 3] }), [0, 1, 2]);
+  assert.deepEqual(relativeMeasure([2, null, 4, 3]), [0, 0, 1, 0.5]);
+  assert.deepEqual(relativeMeasure([5, 5]), [1, 1]);
+  const ranked = laidOut({ ...HEADER, order: "measure", measure: Array.from({ length: 36 }, (_, i) => i) }, 900);
+  assert.equal(neighbour(35, 1, 0, ranked), 34);
+  assert.equal(neighbour(35, -1, 0, ranked), 35);
+});
+
+test("labels are thinned until they fit, and shortened to whole letters", () => {
+  assert.deepEqual(
+    [14, 7, 3, 0.2, 0.001].map((cell) => labelStep(cell, 14)),
+    [1, 2, 5, 100, 1000],
+  );
+  const width = (text) => [...text].length * 10;
+  assert.deepEqual(cutToFit("short", 100, width), { text: "short", width: 50 });
+  const cut = cutToFit("a much longer word", 100, width);
+  assert.ok(cut.width <= 100 && cut.text.endsWith("…"));
+  assert.equal([...cutToFit("👁️👁️👁️👁️👁️👁️", 30, width).text].at(-1), "…");
+  assert.ok(cutToFit("x".repeat(5000), 1e9, width).text.length <= 60);
+  assert.deepEqual(cutToFit("abc", 1, width).text, "a…");
+});
+
+test("bars: the one under the hand, and the largest of a column", () => {
+  assert.equal(barAt(30, 132, 10), 0);
+  assert.equal(barAt(129, 132, 10), 9);
+  assert.equal(barAt(29, 132, 10), null);
+  assert.equal(barAt(131, 132, 10), null);
+  assert.deepEqual([...largestOfColumns(Float64Array.from([1, 5, 2, 7, 3, 0]), 3)], [5, 7, 3]);
+  assert.deepEqual([2, 5, 10, 500].map(barThickness), [2, 4, 8.2, 72]);
+});

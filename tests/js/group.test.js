@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { adopt, groupOf, hoverOn, letGo, sameHead, togglePin } from "../../attnviz/ui/canvas/src/group.js";
+import { HeadMemory } from "../../attnviz/ui/canvas/src/head_memory.js";
+import { Sequence } from "../../attnviz/ui/canvas/src/sequence.js";
+
+const pinned = (...tokens) => ({ tokens, cell: null });
+const from = (more) => ({ doc: "d", session: "s", heard: 0, pins: null, start: "", ...more });
+
+test("an answer is behind until it has heard the newest gesture, however long that takes", () => {
+  const sequence = new Sequence();
+  assert.equal(sequence.isBehind("s", 0), false);
+  const [first, second] = [sequence.next(), sequence.next()];
+  assert.equal(sequence.isBehind("s", 0), true);
+  assert.equal(sequence.isBehind("s", first), true);
+  assert.equal(sequence.isBehind("s", second), false);
+  assert.equal(sequence.isBehind("s", second), false);
+});
+
+test("a session that begins anew is not waited for", () => {
+  const sequence = new Sequence();
+  sequence.isBehind("s", 0);
+  sequence.next();
+  sequence.next();
+  assert.equal(sequence.isBehind("another", 0), false);
+  assert.equal(sequence.next(), 1);
+  assert.equal(sequence.isBehind("another", 0), true);
+});
+
+test("a view that is drawn anew goes on counting where its session stands", () => {
+  const sequence = new Sequence();
+  assert.equal(sequence.isBehind("s", 41), false);
+  assert.equal(sequence.next(), 42);
+});
+
+test("pins from Python replace those in the browser, except where it has not heard the newest", () => {
+  const group = groupOf("pins");
+  adopt(group, from({ pins: pinned(["q", 1]), start: "a" }));
+  assert.deepEqual(group.pins, [{ axis: "q", i: 1 }]);
+  togglePin(group, "k", 2);
+  const seq = group.pinnings.next();
+  adopt(group, from({ pins: pinned(["q", 7]), start: "late", heard: 0 }));
+  assert.deepEqual(group.pins.at(-1), { axis: "k", i: 2 }, "computed before the gesture arrived");
+  adopt(group, from({ pins: pinned(["q", 7]), start: "b", heard: seq }));
+  assert.deepEqual(group.pins, [{ axis: "q", i: 7 }]);
+  togglePin(group, "q", 8);
+  group.pinnings.next();
+  adopt(group, from({ pins: pinned(["q", 7]), start: "b", heard: seq + 1 }));
+  assert.equal(group.pins.length, 2, "the same start says nothing new");
+});
+
+test("other tokens begin afresh, even in the middle of a gesture", () => {
+  const group = groupOf("tokens");
+  adopt(group, from({}));
+  togglePin(group, "q", 3);
+  group.zoom = { z: 4, q0: 1, k0: 1 };
+  group.pinnings.next();
+  const heard = [];
+  group.listeners.add((what) => heard.push(what));
+  adopt(group, from({ doc: "other", pins: pinned(["k", 0]), start: "c" }));
+  assert.deepEqual([group.pins, group.zoom.z, group.hover], [[{ axis: "k", i: 0 }], 1, null]);
+  assert.deepEqual(heard, ["pins", "document"]);
+});
+
+test("views of a group hear of a hover once, and letting go says whether there was anything", () => {
+  const group = groupOf("hover");
+  let heard = 0;
+  group.listeners.add((what) => (heard += Number(what === "hover")));
+  hoverOn(group, { axis: "cell", q: 1, k: 2 });
+  hoverOn(group, { axis: "cell", q: 1, k: 2 });
+  hoverOn(group, null);
+  assert.equal(heard, 2);
+  assert.equal(letGo(group), false);
+  togglePin(group, "q", 0);
+  assert.equal(letGo(group), true);
+  assert.equal(groupOf("hover"), group);
+});
+
+test("heads are compared by number, and nothing is only like nothing", () => {
+  assert.equal(sameHead([1, 2], [1, 2]), true);
+  assert.equal(sameHead([1, 2], [2, 1]), false);
+  assert.equal(sameHead(null, null), true);
+  assert.equal(sameHead([0, 0], null), false);
+});
+
+test("a head is recalled only for the same tokens, options and tiles", () => {
+  const memory = new HeadMemory();
+  const header = (tile, more) => ({ doc: "d", look: "l", tile, ...more });
+  memory.keep({ header: header([0, 1]), codes: new Uint16Array(4) }, "t");
+  memory.keep({ header: header([2, 3]), codes: new Uint16Array(4) }, "t");
+  const at = (current, wanted, tiles) => memory.recall(current, wanted, tiles)?.header.tile ?? null;
+  assert.deepEqual(at(header([0, 1]), [2, 3], "t"), [2, 3]);
+  assert.equal(at(header([2, 3]), [2, 3], "t"), null, "it is on show");
+  assert.equal(at(header([0, 1], { doc: "other" }), [2, 3], "t"), null);
+  assert.equal(at(header([0, 1]), [2, 3], "other tiles"), null);
+  memory.keep({ header: header([0, 0], { look: "new" }), codes: new Uint16Array(4) }, "t");
+  assert.equal(memory.has([2, 3]), false, "other options make all void");
+});

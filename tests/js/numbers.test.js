@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fill, visibleToken } from "../../attnviz/ui/canvas/src/dom.js";
+import {
+  clamp,
+  fourDigits,
+  percent,
+  roundedToThreeDigits,
+  significant,
+  tickText,
+} from "../../attnviz/ui/canvas/src/numbers.js";
+import { parameterAt, stopOf, STOPS } from "../../attnviz/ui/canvas/src/parameter_stops.js";
+
+test("a read-out has four digits, and says when that is too few", () => {
+  assert.equal(fourDigits(0.12345), "0.1235");
+  assert.equal(fourDigits(-0.5), "−0.5000");
+  assert.equal(fourDigits(0), "0.0000");
+  assert.equal(fourDigits(0.00001), "< 0.0001");
+  assert.equal(fourDigits(-0.00001), "> −0.0001");
+  assert.equal(fourDigits(123.456), "123.46");
+  assert.equal(fourDigits(1234.56), "1234.6");
+});
+
+test("ticks are short", () => {
+  assert.deepEqual([0, 0.25, 0.1234, 1500, -0.0001].map(tickText), ["0", "0.25", "0.12", "2e+3", "-1e-4"]);
+});
+
+test("percentages do not round to what they are not", () => {
+  assert.deepEqual([0, 0.0001, 0.1234, 0.9999, 1].map(percent), ["0.0%", "<0.1%", "12.3%", ">99.9%", "100.0%"]);
+});
+
+test("significant digits, without zeros at the end", () => {
+  assert.deepEqual(
+    [0, 1.5, 2.34567, 123456, 0.00012, NaN, -Infinity].map((v) => significant(v)),
+    ["0", "1.5", "2.35", "1.2e+5", "1.2e-4", "NaN", "-Infinity"],
+  );
+  assert.equal(roundedToThreeDigits(1.23456), 1.23);
+  assert.deepEqual(
+    [-1, 0.5, 3].map((v) => clamp(v, 0, 1)),
+    [0, 0.5, 1],
+  );
+});
+
+test("a parameter's slider reaches both ends, and every stop leads back to itself", () => {
+  const kinds = [
+    { low: 0.1, high: 64, linear: false },
+    { low: 0, high: 100, linear: false },
+    { low: -20, high: 20, linear: true },
+  ];
+  for (const parameter of kinds) {
+    assert.ok(Math.abs(parameterAt(0, parameter) - parameter.low) < 1e-12);
+    assert.ok(Math.abs(parameterAt(STOPS, parameter) - parameter.high) < 1e-9);
+    for (let stop = 0; stop <= STOPS; stop += 7) assert.equal(stopOf(parameterAt(stop, parameter), parameter), stop);
+  }
+  assert.ok(Math.abs(parameterAt(500, kinds[0]) - Math.sqrt(0.1 * 64)) < 1e-9, "even on a log scale");
+});
+
+test("a sentence keeps a name that has no value, and takes values as they are", () => {
+  assert.equal(fill("{a} and {b}", { a: "$& {b}" }), "$& {b} and {b}");
+});
+
+test("blanks and line ends can be seen", () => {
+  assert.deepEqual(["\n", "  ", "a\tb", "<b>", ""].map(visibleToken), ["↵", "␣␣", "a⇥b", "<b>", "␣"]);
+});

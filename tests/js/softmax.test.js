@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { KINDS, softmaxRow, statsOf } from "../../attnviz/ui/canvas/src/softmax.js";
+
+const { coldest, rows, cases } = JSON.parse(await readFile(new URL("cases/softmax.json", import.meta.url), "utf8"));
+
+function masked(row) {
+  return { ...row, scores: row.scores.map((score, i) => (row.allowed[i] ? score : -Infinity)) };
+}
+
+for (const kind of KINDS) {
+  test(`${kind} gives Python's weights at every width, scale and mask`, () => {
+    const mine = cases.filter((one) => one.kind === kind);
+    assert.ok(mine.length >= rows.length);
+    for (const { row, parameter, weights } of mine) {
+      const made = softmaxRow(kind, masked(rows[row]), parameter, coldest).weights;
+      assert.equal(made.length, weights.length);
+      weights.forEach((weight, i) => {
+        const off = Math.abs(made[i] - weight);
+        assert.ok(off < 1e-6, `row ${row}, parameter ${parameter}, key ${i}: ${made[i]} is not ${weight}`);
+      });
+    }
+  });
+}
+
+test("Python has cases for all eight ways and for no other", () => {
+  assert.equal(KINDS.length, 8);
+  assert.deepEqual([...new Set(cases.map((one) => one.kind))].sort(), [...KINDS].sort());
+});
+
+test("a way that does not exist is named", () => {
+  assert.throws(() => softmaxRow("cubic", { d: 1, scores: [1] }, 1, coldest), /kind=cubic must be one of raw/);
+});
+
+test("rows sum to one, with a sink to less", () => {
+  const row = { d: 4, scores: [3, -1, 2] };
+  const total = (kind, parameter) => statsOf(softmaxRow(kind, row, parameter, coldest).weights).total;
+  assert.ok(Math.abs(total("sqrt", 1) - 1) < 1e-12);
+  assert.ok(total("sink", 0) < 0.9);
+  assert.ok(Math.abs(total("sink", -20) - 1) < 1e-8);
+});
+
+test("even weights have the largest entropy, and one key has none", () => {
+  const even = statsOf(softmaxRow("raw", { d: 1, scores: [7, 7, 7, 7] }, 1, coldest).weights);
+  assert.ok(Math.abs(even.entropy - Math.log(4)) < 1e-12);
+  assert.ok(Math.abs(even.effective - 4) < 1e-12);
+  const one = statsOf(softmaxRow("raw", { d: 1, scores: [900, 0, 0] }, 1, coldest).weights);
+  assert.deepEqual([one.largest, one.entropy, one.effective], [1, 0, 1]);
+});
+
+test("a row without keys has no weight and no figure that is not a number", () => {
+  const stats = statsOf(softmaxRow("sqrt", { d: 1, scores: [-Infinity, -Infinity] }, 1, coldest).weights);
+  assert.deepEqual(stats, { largest: 0, total: 0, entropy: 0, effective: 1 });
+});

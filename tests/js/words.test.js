@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MASKED_16 } from "../../attnviz/ui/canvas/src/codes.js";
+import { cellText, strongestText, summaryText } from "../../attnviz/ui/canvas/src/head_readout.js";
+import { readToken } from "../../attnviz/ui/canvas/src/sum_line.js";
+
+const codeOf = (weight) => Math.round(Math.sqrt(weight) * 65534);
+const words = {
+  gives: "{query} > {key}: {value}",
+  masked: "{query} may not look at {key}",
+  share: "{token} {value}",
+  most: "{token} looks at {keys}",
+  mostby: "{token} is seen by {queries}",
+  summary: "strongest: {pairs}",
+};
+const numbers = {
+  header: { shape: [2, 3], top: 1, signed: false, q: ["a", "b"], k: ["x", "\n", "<z>"], words },
+  codes: Uint16Array.from([codeOf(0.25), MASKED_16, codeOf(0.75), codeOf(0.5), codeOf(0.3), codeOf(0.2)]),
+};
+
+test("a cell is read with its tokens, masked ones as such, and what is no cell as nothing", () => {
+  assert.equal(cellText(numbers, 0, 2), "a (0) > <z> (2): 0.7500");
+  assert.equal(cellText(numbers, 0, 1), "a (0) may not look at ↵ (1)");
+  assert.equal(cellText(numbers, 2, 0), "");
+});
+
+test("a token is read by its strongest partners on the other side", () => {
+  assert.equal(strongestText(numbers, "q", 0), "a (0) looks at <z> 0.7500, x 0.2500");
+  assert.equal(strongestText(numbers, "k", 0), "x (0) is seen by b 0.5000, a 0.2500");
+  assert.equal(strongestText(numbers, "k", 3), "");
+});
+
+test("the summary names the strongest cells in order", () => {
+  assert.match(
+    summaryText(numbers),
+    /^strongest: a > <z>: 0.7500; b > x: 0.5000; b > ↵: 0.3000; a > x: 0.2500; b > <z>: /,
+  );
+});
+
+test("a sum's tokens: signs, numbers of a sheet in its colour, powers of e", () => {
+  const sheets = [
+    { role: "q", roles: [] },
+    { role: "plain", roles: ["k", "v"] },
+  ];
+  assert.deepEqual(readToken("o×", sheets, 0), { name: "tb-op", text: "×", power: false });
+  assert.deepEqual(readToken("oexp(", sheets, 0), { name: "tb-op tb-open", text: "exp(", power: false });
+  assert.deepEqual(readToken("o)", sheets, 0), { name: "tb-op tb-close", text: ")", power: false });
+  assert.deepEqual(readToken("n8", sheets, 0), { name: "tb-term", text: "8", power: false });
+  assert.deepEqual(readToken("00.5", sheets, 1), { name: "tb-term tb-q", text: "0.5", power: false });
+  assert.deepEqual(readToken("^10.5", sheets, 1), { name: "tb-term tb-v", text: "0.5", power: true });
+});
