@@ -60,7 +60,7 @@ def like(theirs: nn.Module, *, order: Any, activation: Any, cross: bool = False)
 
 @pytest.mark.parametrize("order", ["pre", "post"])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
-def test_a_block_is_torchs_encoder_layer(order: str, activation: str) -> None:
+def test_a_block_equals_torchs_encoder_layer(order: str, activation: str) -> None:
     theirs = nn.TransformerEncoderLayer(
         24, 4, 50, dropout=0.0, activation=activation, batch_first=True, norm_first=order == "pre", dtype=F64
     )
@@ -73,7 +73,7 @@ def test_a_block_is_torchs_encoder_layer(order: str, activation: str) -> None:
 
 
 @pytest.mark.parametrize("order", ["pre", "post"])
-def test_a_block_with_cross_attention_is_torchs_decoder_layer(order: str) -> None:
+def test_a_block_with_cross_attention_equals_torchs_decoder_layer(order: str) -> None:
     theirs = nn.TransformerDecoderLayer(24, 4, 50, dropout=0.0, batch_first=True, norm_first=order == "pre", dtype=F64)
     ours = like(theirs, order=order, activation="relu", cross=True)
     x, memory = torch.randn(2, 5, 24, dtype=F64), torch.randn(2, 8, 24, dtype=F64)
@@ -84,7 +84,7 @@ def test_a_block_with_cross_attention_is_torchs_decoder_layer(order: str) -> Non
     )
 
 
-def test_rms_norm_is_torchs() -> None:
+def test_rms_norm_equals_that_of_torch() -> None:
     ours, theirs, x = RMSNorm(8, 1e-6).to(F64), nn.RMSNorm(8, 1e-6, dtype=F64), torch.randn(3, 8, dtype=F64)
     nn.init.normal_(ours.weight)
     theirs.load_state_dict(ours.state_dict())
@@ -155,6 +155,6 @@ def test_a_small_encoder_does_not_see_padding() -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_said_in_words(wrong: Any, sentence: str) -> None:
+def test_invalid_arguments_are_refused_in_one_sentence(wrong: Any, sentence: str) -> None:
     with pytest.raises(Problem, match=sentence):
         wrong()

@@ -36,7 +36,7 @@ def test_a_core_file_imports_torch_and_the_standard_library_only(path: Path) -> 
     "line",
     ["import numpy as np", "def f():\n    from transformers import x", "import attnviz.words", "from .. import words"],
 )
-def test_a_stranger_would_be_found_wherever_it_hides(line: str) -> None:
+def test_a_forbidden_import_is_noticed_wherever_it_stands(line: str) -> None:
     assert strangers(line)
 
 

@@ -76,7 +76,7 @@ def check(ours: Tensor, theirs: Tensor) -> None:
 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("use_fused", [False, True])
-def test_llama(bias: bool, use_fused: bool) -> None:
+def test_llama_attention_equals_that_of_transformers(bias: bool, use_fused: bool) -> None:
     theirs = spread(LlamaAttention(LlamaConfig(**TINY, attention_bias=bias), 0))
     ours = of(theirs, qkv_bias=bias, out_bias=bias, use_fused=use_fused)
     x, mask = torch.randn(2, T, 24), masks.causal(T)
@@ -85,7 +85,7 @@ def test_llama(bias: bool, use_fused: bool) -> None:
     check(ours.stages(x, mask=masks.causal)[0].weights, weights)
 
 
-def test_mistral_with_its_window() -> None:
+def test_mistral_attention_with_its_window_equals_that_of_transformers() -> None:
     theirs = spread(MistralAttention(MistralConfig(**TINY, sliding_window=4), 0))
     x, mask = torch.randn(2, T, 24), masks.sliding_window(T, None, 4)
     expected, _ = theirs(x, turns(), masks.additive(mask, F64)[None, None])
@@ -103,7 +103,7 @@ def test_the_windowed_mask_is_the_one_transformers_makes_for_mistral() -> None:
 
 
 @pytest.mark.parametrize("softcap", [None, 1.5])
-def test_gemma_2_with_its_softcap_before_the_mask_and_a_scale_of_its_own(softcap: float | None) -> None:
+def test_gemma_2_attention_with_its_softcap_and_scale_equals_that_of_transformers(softcap: float | None) -> None:
     config = Gemma2Config(**TINY, query_pre_attn_scalar=17, attn_logit_softcapping=softcap)
     theirs = spread(Gemma2Attention(config, 0))
     x, mask = torch.randn(2, T, 24), masks.sliding_window(T, None, 4)
@@ -114,7 +114,7 @@ def test_gemma_2_with_its_softcap_before_the_mask_and_a_scale_of_its_own(softcap
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_gpt_2(packed: bool) -> None:
+def test_gpt_2_attention_equals_that_of_transformers(packed: bool) -> None:
     config = GPT2Config(n_embd=24, n_head=4, n_layer=2, vocab_size=50, attn_implementation="eager")
     theirs = spread(GPT2Attention(config, layer_idx=0))
     ours = Attention(HeadLayout(24, 4), packed=packed, qkv_bias=True, out_bias=True)
@@ -131,7 +131,7 @@ def test_gpt_2(packed: bool) -> None:
     check(ours(x, mask=mask), expected)
 
 
-def test_bert_with_padding() -> None:
+def test_bert_attention_with_padding_equals_that_of_transformers() -> None:
     config = BertConfig(hidden_size=24, num_attention_heads=4, attn_implementation="eager")
     theirs = spread(BertSelfAttention(config))
     ours = Attention(HeadLayout(24, 4), qkv_bias=True)

@@ -91,7 +91,7 @@ def caches(arch):
 
 
 @pytest.mark.parametrize("model_type", sorted(FAMILIES))
-def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_the_formulas_say(model_type):
+def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_of_the_formulas(model_type):
     arch = Architecture.from_config(config_of(model_type))
     assert not arch.measured
     assert not arch.unread
@@ -105,7 +105,7 @@ LARGE = {"qwen3-next-80b-a3b", "llama-3.1-405b", "llama-3.1-70b", "llama-2-70b",
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in sorted(all_presets())]
 )
-def test_every_published_model_at_full_size_has_the_parameters_and_cache_the_formulas_say(name):
+def test_every_published_model_at_full_size_has_the_parameters_and_cache_of_the_formulas(name):
     check(Architecture.preset(name), encoder_tokens=WHISPER_POSITIONS if "whisper" in name else 5)
 
 
@@ -126,7 +126,7 @@ def test_every_published_model_at_full_size_has_the_parameters_and_cache_the_for
     ],
     ids=lambda fields: "-".join(str(value) for value in fields.values()),
 )
-def test_what_a_config_switches_on_is_counted(fields):
+def test_optional_parts_that_a_config_enables_are_counted(fields):
     check(Architecture.from_config(config_of(**fields)))
 
 
@@ -180,7 +180,7 @@ def test_quantised_caches_count_their_scales():
     assert bits["int2"] == 2.5
 
 
-def test_a_pasted_config_is_read_and_what_is_not_understood_is_named():
+def test_a_pasted_config_is_read_and_its_unread_fields_are_listed():
     text = '{"model_type": "llama", "num_attention_heads": 8, "hidden_size": 64, "differential_heads": 3}'
     arch = Architecture.from_config(config_from_text(text))
     assert arch.unread == ("differential_heads",)
@@ -209,7 +209,7 @@ def test_bad_configs_are_refused_in_one_sentence(text, words):
         Architecture.from_config(config_from_text(text))
 
 
-def test_an_unknown_name_convention_or_number_of_tokens_is_refused_in_words():
+def test_an_unknown_name_convention_or_number_is_refused_in_one_sentence():
     with pytest.raises(Problem, match="no architecture is called llama-9"):
         Architecture.preset("llama-9")
     arch = Architecture.preset("gpt2")

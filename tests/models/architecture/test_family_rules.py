@@ -121,7 +121,7 @@ def test_pictures_and_sound_are_attended_to_as_the_eager_path_says(name):
 
 
 @pytest.mark.parametrize("name", WEIGHTS_ONLY)
-def test_families_with_attention_of_their_own_give_their_weights_and_refuse_the_rest(name):
+def test_families_with_attention_of_their_own_show_their_weights_and_refuse_edits(name):
     model_class, config = small(name)
     model, inputs = build(model_class, config), text(config)
     verdict = check(model_class, config, inputs)
@@ -142,7 +142,7 @@ def test_families_with_attention_of_their_own_give_their_weights_and_refuse_the_
             refused()
 
 
-def test_an_ingredient_that_is_not_known_makes_a_layer_inexact_and_never_wrong():
+def test_an_unknown_attention_argument_makes_a_layer_inexact_and_never_wrong():
     """Inkling 2 has a sink for each query, not for each head."""
     model_class, config = small("inkling2_text")
     verdict = check(model_class, config, text(config))

@@ -141,6 +141,6 @@ def test_an_intervention_leaves_the_model_as_it_was():
         (Edit(change=lambda q, k, v: (q, k[..., :3], v)), "the function returned q of shape"),
     ],
 )
-def test_what_cannot_be_edited_is_said(edit, sentence):
+def test_invalid_edits_are_refused_in_one_sentence(edit, sentence):
     with pytest.raises(Problem, match=sentence):
         intervene(llama(), edit, input_ids=tokens())

@@ -129,7 +129,7 @@ def test_a_model_is_downloaded_once_with_progress_and_then_found_on_this_machine
         ((429, {}), "The hub refused some/tiny: 429"),
     ],
 )
-def test_what_the_hub_refuses_is_said_in_one_sentence(hub, answer, sentence, monkeypatch):
+def test_each_refusal_of_the_hub_is_reported_in_one_sentence(hub, answer, sentence, monkeypatch):
     if answer is not None:
         hub["some/tiny"] = answer
     with pytest.raises(Problem, match=sentence):
@@ -171,14 +171,14 @@ def test_a_download_larger_than_the_disk_is_refused(hub, files, monkeypatch):
         load("some/tiny")
 
 
-def test_no_network_is_said_and_what_is_here_still_works(monkeypatch, tmp_path, minilm):
+def test_without_network_downloads_are_refused_and_local_models_still_work(monkeypatch, tmp_path, minilm):
     aim(monkeypatch, "http://127.0.0.1:9", tmp_path)
     with pytest.raises(Problem, match="The hub cannot be reached, so some/tiny cannot be downloaded"):
         load("some/tiny")
     assert load("minilm-l6").source == "wheel"
 
 
-def test_with_the_hub_switched_off_nothing_is_asked(hub, monkeypatch):
+def test_with_the_hub_switched_off_no_request_is_sent(hub, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_HUB", "0")
     with pytest.raises(Problem, match="some/tiny is not on this machine, and downloading from the hub is switched off"):
         load("some/tiny")

