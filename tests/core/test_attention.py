@@ -1,4 +1,4 @@
-"""attend against torch's own attention, and at its edges."""
+"""`attend` against torch's own attention, and in edge cases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXACT = {torch.float64: 1e-10, torch.float32: 1e-5}
 
 @st.composite
 def cases(draw: st.DrawFn) -> dict[str, Tensor]:
-    """q, k, v of random shapes and head layouts, and a mask that leaves each query a key."""
+    """q, k, v of random shapes and head layouts, and a mask that leaves each query at least one key."""
     groups, shared = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     q_len, k_len, d_head, d_value = (draw(st.integers(1, 7)) for _ in range(4))
     lead = draw(st.sampled_from([(), (2,), (2, 3)]))
@@ -201,7 +201,7 @@ def test_gradients_are_finite_where_a_bias_hides_a_whole_row() -> None:
 
 
 class Largest(TorchDispatchMode):
-    """The largest tensor that came into being."""
+    """Records the number of elements of the largest tensor that is created."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ def test_shared_keys_and_values_are_never_copied_to_the_query_heads() -> None:
     q, k, v = torch.randn(1, 32, 1, 16), torch.randn(1, 2, 200, 16), torch.randn(1, 2, 200, 16)
     with Largest() as largest:
         attend(q, k, v)
-    assert largest.elements == 32 * 200  # the scores; keys laid out for 32 heads would be 32 * 200 * 16
+    assert largest.elements == 32 * 200  # the scores; keys copied to 32 heads would have 32 * 200 * 16 elements
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

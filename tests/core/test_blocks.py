@@ -1,4 +1,4 @@
-"""The block against torch's own layers, and small models put together from the core alone."""
+"""The block against torch's own layers, and small models built from the core alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def like(theirs: nn.Module, *, order: Any, activation: Any, cross: bool = False)
     ours = Block(attention(), FeedForward(24, 50, activation), cross=attention() if cross else None, order=order).to(
         F64
     )
-    for part in theirs.modules():  # random norms too, so that a norm in the wrong place shows
+    for part in theirs.modules():  # random norms too, so that a norm in the wrong place changes the result
         if isinstance(part, nn.LayerNorm):
             nn.init.normal_(part.weight)
             nn.init.normal_(part.bias)
@@ -68,7 +68,7 @@ def test_a_block_equals_torchs_encoder_layer(order: str, activation: str) -> Non
     x, real = torch.randn(3, 7, 24, dtype=F64), masks.padding(7, lengths=[7, 4, 6])
     mask = masks.sliding_window(7, None, 3, both_sides=True)
     expected = theirs(x, src_mask=~mask, src_key_padding_mask=~real[:, 0, 0])
-    seen = (mask & real).any(-1)[:, 0]  # a row that sees no key is NaN in torch's
+    seen = (mask & real).any(-1)[:, 0]  # torch gives NaN in rows that may see no key
     torch.testing.assert_close(ours(x, mask=mask & real)[seen], expected[seen], atol=1e-10, rtol=1e-10)
 
 

@@ -1,4 +1,4 @@
-"""KVCache by itself: what it returns, what it holds, what it says when full."""
+"""KVCache by itself: what it returns, what it stores, and its error when full."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LAYOUT = HeadLayout(16, 4, 2, d_head=3, d_value=5)
 
 
 def tokens(count: int, first: int = 0, batch: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
-    """Keys and values that say which token they are of."""
+    """Keys and values whose numbers identify their token."""
     number = torch.arange(first, first + count, dtype=torch.float32)[None, None, :, None]
     return number.expand(batch, 2, count, 3), number.expand(batch, 2, count, 5)
 

@@ -1,4 +1,4 @@
-"""Sentences from lecture notes on attention, put to the core."""
+"""Statements from lecture notes on attention, checked with the core."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Nothing in the core is left behind on the CPU: everything runs where its inputs are.
+"""Everything in the core runs on the device of its inputs, with no tensor left on the CPU.
 
-torch's "meta" device refuses to be mixed with the CPU as a GPU does, and is there on every machine.
+torch's "meta" device is on every machine and, like a GPU, refuses operations with tensors on the CPU.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""HeadLayout: names for how heads share keys and values, and what does not fit."""
+"""HeadLayout: the names for how heads share keys and values, and which numbers are refused."""
 
 from __future__ import annotations
 

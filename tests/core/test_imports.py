@@ -1,4 +1,4 @@
-"""The core needs torch and the standard library, and asks for nothing else."""
+"""The core imports nothing but torch and the standard library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CORE = Path(__file__).parents[2] / "attnviz" / "core"
 
 
 def imported(source: str) -> set[str]:
-    """Top-level names a module imports anywhere in its text, `attnviz.core` for its own package."""
+    """Top-level packages that a module imports anywhere in its source; `attnviz.core` for its own package."""
     names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):

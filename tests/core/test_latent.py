@@ -15,7 +15,7 @@ layouts = st.builds(latent.LatentLayout, widths, widths, st.one_of(st.none(), wi
 
 
 class Both(nn.Module):
-    """MLA without rotation or norms, run both ways on the same weights."""
+    """MLA without rotation or norms, computed in expanded and in absorbed form with the same weights."""
 
     def __init__(self, layout):
         super().__init__()

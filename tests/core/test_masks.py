@@ -1,4 +1,4 @@
-"""Masks against definitions spelled out pair by pair, and their counts against counting."""
+"""Masks against definitions evaluated pair by pair, and pair counts against counting the matrix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.core.message import Problem
 from attnviz.core.runs import Pattern
 
 LENGTHS = st.integers(0, 9)
-Rule = Callable[[int, int], bool]  # of the query's position and the key's
+Rule = Callable[[int, int], bool]  # (query position, key position) -> may attend
 
 
 def spelled_out(q_len: int, k_len: int, rule: Rule) -> torch.Tensor:

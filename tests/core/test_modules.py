@@ -1,4 +1,4 @@
-"""Attention: torch's own module, one way of computing against another, and decoding against one pass."""
+"""`Attention` against torch's own module, its ways of computing against each other, and decoding against one pass."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _seeded() -> None:
 
 
 def with_weights_of(theirs: nn.MultiheadAttention, **how: Any) -> Attention:
-    """Ours, with the weights of torch's module copied in."""
+    """Our `Attention` with the weights of torch's module copied into it."""
     ours = Attention(
         HeadLayout(theirs.embed_dim, theirs.num_heads),
         k_input=theirs.kdim,
@@ -66,7 +66,7 @@ def with_weights_of(theirs: nn.MultiheadAttention, **how: Any) -> Attention:
 
 
 def their_mask(allowed: torch.Tensor) -> torch.Tensor:
-    """torch's MultiheadAttention hides where its boolean mask is True."""
+    """The inverted mask: torch's MultiheadAttention hides keys where its boolean mask is True."""
     return ~allowed
 
 

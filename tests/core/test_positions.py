@@ -46,7 +46,7 @@ def test_alibi_weights_are_those_of_bloom(n_heads: int) -> None:
     q, k, v = (torch.randn(n_heads, 6, 4, dtype=torch.float64) for _ in range(3))
     positions = torch.arange(6)
     ours = attend(q, k, v, mask=masks.causal(6), bias=ALiBi(n_heads).bias(positions, positions))
-    # BLOOM adds slope times the key's position: each row differs by a constant, and its weights by nothing
+    # BLOOM adds slope times the key's position: each row differs by a constant, which leaves its weights unchanged
     torch.testing.assert_close(ours.weights, attend(q, k, v, mask=masks.causal(6), bias=expected).weights)
 
 

@@ -1,4 +1,4 @@
-"""Rotary positions against transformers' implementations and against what rotating means."""
+"""Rotary positions against transformers' implementations and against the properties of a rotation."""
 
 from __future__ import annotations
 

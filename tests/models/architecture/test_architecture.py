@@ -1,4 +1,4 @@
-"""Formulas against models that are really built and run, without memory, on the meta device."""
+"""Formulas against real models, built and run on the meta device, where they take no memory."""
 
 import dataclasses
 import re
@@ -21,7 +21,7 @@ from attnviz.models.architecture.presets import all_presets, find_preset
 
 WHISPER_POSITIONS = 1500
 
-#: Unusual sizes, so that a rule that only fits the defaults shows. Given where the family's config has the field.
+#: Unusual sizes, so that a rule that is only right for the defaults fails. Used where a family's config has the field.
 TINY = {
     "hidden_size": 96, "num_hidden_layers": 4, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 20,
     "intermediate_size": 64, "ffn_dim": 64, "vocab_size": 128, "sliding_window": 7, "d_model": 96, "num_layers": 2,
@@ -65,7 +65,7 @@ def type_of(model_type):
 
 
 def config_of(model_type, **more):
-    """A small config of the family, in sizes that do not divide into each other's defaults."""
+    """A small config of the family, with unusual sizes."""
     fields = dataclasses.fields(type_of(model_type))
     known = {field.name for field in fields if not isinstance(getattr(type_of(model_type), field.name, None), property)}
     given = {name: value for name, value in TINY.items() if name in known}
@@ -73,7 +73,7 @@ def config_of(model_type, **more):
 
 
 def check(arch, tokens=11, batch=2, encoder_tokens=5):
-    """Formula and measurement of one architecture, to the last parameter and byte."""
+    """Compare the formulas with the measurement of one architecture, to the last parameter and byte."""
     found = meta_device.measure_on_meta(
         arch.config, tokens if caches(arch) else 0, batch=batch, encoder_tokens=encoder_tokens
     )
@@ -98,7 +98,7 @@ def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_of_the
     check(arch, encoder_tokens=WHISPER_POSITIONS if model_type == "whisper" else 5)
 
 
-#: Models of many layers, whose families have a smaller member below or among the small models above.
+#: Models with many layers, slow to measure; a smaller model of the same family is always tested.
 LARGE = {"qwen3-next-80b-a3b", "llama-3.1-405b", "llama-3.1-70b", "llama-2-70b", "qwen3-32b"}
 
 
@@ -142,7 +142,8 @@ def test_a_family_without_rules_is_measured_instead_of_guessed(model_type):
 
 def test_the_states_of_layers_without_attention_are_measured():
     layers = Architecture.from_config({"model_type": "mamba", "num_hidden_layers": 2}).layers
-    wide = 2 * 768  # expand * hidden_size: a convolution of 4 places in 16 bits, 16 numbers of state in 32
+    # each of the expand * hidden_size channels has a convolution of 4 16-bit numbers and 16 float32 numbers of state
+    wide = 2 * 768
     assert [(layer.kind, layer.fixed, layer.fixed_float32) for layer in layers] == [("linear", 4 * wide, 16 * wide)] * 2
 
 

@@ -93,7 +93,7 @@ def test_scales_can_be_set_or_multiplied_for_chosen_heads():
 
 
 def test_keys_and_values_can_be_shared_by_all_heads():
-    """Multi-query attention made by averaging, against the model with its weights averaged."""
+    """Averaging keys and values over heads equals a model whose projection weights are averaged."""
     model, ids = llama(num_hidden_layers=1), tokens()
 
     def share(q, k, v):

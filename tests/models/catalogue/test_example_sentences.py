@@ -6,7 +6,7 @@ from attnviz.models.tokens.encoding import encode
 
 
 def looked(loaded, name):
-    """The tokens of an example and the weights (Q, K) of the head that it names."""
+    """The tokens of an example, and the attention weights (Q, K) of the head that it names."""
     this = example(name)
     tokens = encode(loaded, this.text, this.second or None)
     layer, head = this.head

@@ -110,7 +110,7 @@ def test_a_cache_that_cannot_be_written_is_reported_in_one_sentence(tmp_path, mo
     def refuse(*_args, **_more):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(os, "mkdir", refuse)  # a folder's own flags do not stop the superuser, who runs these tests
+    monkeypatch.setattr(os, "mkdir", refuse)  # file permissions would not stop the superuser, who may run these tests
     with pytest.raises(Problem, match="cannot be written"):
         cache_folder.build(tmp_path / "inner" / "kept", write)
 

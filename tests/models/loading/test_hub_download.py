@@ -1,4 +1,4 @@
-"""A hub of our own on this machine, that says what the real one says: no test leaves the machine."""
+"""Downloads from a local server that answers like the hub; no test uses the network."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ COMMIT = "c" * 40
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A tiny model with its tokenizer, as a repository has them."""
+    """The files of a repository with a tiny model and its tokenizer."""
     folder = tmp_path_factory.mktemp("tiny")
     llama().save_pretrained(folder)
     word_piece().save_pretrained(folder)
@@ -30,7 +30,7 @@ def files(tmp_path_factory):
 
 
 class Hub(BaseHTTPRequestHandler):
-    """Answers as the hub does: repository facts as JSON, files with a commit and a tag."""
+    """Answers like the hub: information about repositories as JSON, files with a commit hash and an ETag."""
 
     repositories: dict = {}  # noqa: RUF012
     asked: list = []  # noqa: RUF012
@@ -83,7 +83,7 @@ class Hub(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
-    """The repositories of a hub that answers on this machine; caches are empty."""
+    """Start a local hub with empty caches; returns its repositories, to which a test adds files."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     aim(monkeypatch, f"http://127.0.0.1:{server.server_port}", tmp_path)

@@ -120,7 +120,7 @@ def test_device_and_dtype_come_from_the_settings(monkeypatch, tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists a process's mappings")
 def test_weights_are_mapped_from_the_file_and_take_no_memory_of_their_own(smollm2):
-    """A mapped tensor's bytes lie in the file's mapping, which the system lists by its name."""
+    """The embedding's address is inside the memory mapping of the weights file."""
     lines = Path("/proc/self/maps").read_text().splitlines()
     address = smollm2.model.get_input_embeddings().weight.data_ptr()
     for line in lines:

@@ -19,7 +19,7 @@ from tests.models import tiny_gguf
 
 @pytest.fixture(autouse=True)
 def elsewhere(monkeypatch, tmp_path):
-    """An empty cache, an empty hub cache and no hub."""
+    """Make the cache and the hub's cache empty, and switch the hub off."""
     monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("ATTNVIZ_HUB", "0")
@@ -27,7 +27,7 @@ def elsewhere(monkeypatch, tmp_path):
 
 @pytest.fixture
 def packaged(monkeypatch, tmp_path):
-    """A catalogue of one model that an installed package brings as GGUF; importing the package fails."""
+    """A catalogue with one model, a GGUF file in an installed package; importing that package fails."""
     place = tmp_path / "site" / "tiny_wheel"
     place.mkdir(parents=True)
     (place / "__init__.py").write_text("raise RuntimeError('never to be imported')")
@@ -105,7 +105,7 @@ def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged):
     file = locate.kept_folder(packaged, current()) / "model.safetensors"
     data = bytearray(file.read_bytes())
     for damage in (bytes(len(data)), data[: len(data) // 2], data[:-1] + bytes([data[-1] ^ 255])):
-        file.unlink()  # the open model keeps the bytes it has mapped
+        file.unlink()  # unlinked first, because the open model still maps the old bytes
         file.write_bytes(damage)
         told = []
         again = load("tiny", lambda share, what, told=told: told.append(str(what)))
