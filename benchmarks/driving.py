@@ -164,7 +164,7 @@ def memory(pid: int, field: str) -> int:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
-    raise RuntimeError(f"the kernel does not say {field}")
+    raise RuntimeError(f"the kernel does not report {field}")
 
 
 def risen(pid: int, act: Callable[[], object]) -> int:

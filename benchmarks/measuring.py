@@ -88,4 +88,4 @@ def _status(field: str) -> int:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
-    raise RuntimeError(f"the kernel does not say {field}")
+    raise RuntimeError(f"the kernel does not report {field}")

@@ -125,7 +125,7 @@ def _models(value: str) -> str | tuple[str, ...]:
 
 
 def _origins(value: str) -> str | tuple[str, ...]:
-    """Origins as a content security policy takes them; nothing else may slip into the header."""
+    """The word "anywhere", or origins in the form of a content security policy; anything else is refused."""
     if value == "anywhere":
         return value
     origins = tuple(part.strip() for part in value.split(",") if part.strip())

@@ -29,9 +29,7 @@ def save_trace(trace: Trace, path: Path | str) -> None:
     tensors: dict[str, Tensor] = {}
     layers = []
     names: dict[tuple[Any, ...], str] = {}
-    with_norms = [
-        _with_norms(layer) for layer in trace.layers
-    ]  # all kept alive, so that no two tensors can have the same address
+    with_norms = [_with_norms(layer) for layer in trace.layers]  # all stay alive, so that no two share an address
     for number, kept in enumerate(with_norms):
         fields: dict[str, Any] = {name: getattr(kept, name) for name in _PLAIN}
         fields["silenced"] = sorted(kept.silenced)
