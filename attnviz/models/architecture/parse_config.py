@@ -34,7 +34,7 @@ def config_from(given: dict[str, Any]) -> PretrainedConfig:
         if _A_SIZE.search(key) and isinstance(value, int) and not isinstance(value, bool) and value < 1:
             raise Problem("{name}={value} must be a whole number of at least 1", name=key, value=value)
     if model_type not in CONFIG_MAPPING:
-        raise Problem("model_type={model_type} is no family of transformers", model_type=model_type)
+        raise Problem("model_type={model_type} is not a model type of transformers", model_type=model_type)
     try:
         return AutoConfig.for_model(model_type, **fields)
     except Exception as error:  # configs check themselves in many ways
