@@ -12,7 +12,7 @@ def said(page):
 
 def head_of(page):
     """(layer, head) that the large picture shows, read from what its canvas was sent."""
-    blob = next(b for b in page.get("bidi_component") if b.proto.component_name.endswith("attnviz_head")).proto.bytes
+    blob = next(b for b in page.get("bidi_component") if b.proto.component_name.endswith("attnviz.head")).proto.bytes
     header = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
     return tuple(header["tile"])
 

@@ -55,7 +55,7 @@ def test_the_see_snippet_prints_what_the_page_shows(visit):
     app = healthy(visit("sharing", **MINILM, h_kept="4", h_text="A short sentence."))
     said = printed(app.code[0].value)
     first = float(said.split("[")[1].split(",")[0])
-    assert f"{first:.0%} goes elsewhere" in spoken(app)
+    assert f"{first:.0%} of head" in spoken(app)
     assert "K/V bytes at 16 bits: 3072" in said  # 6 tokens, 4 heads of 32, K and V
 
 

@@ -14,7 +14,7 @@ from attnviz.word_boundaries import split
 
 def repaint(base: np.ndarray, wanted: np.ndarray) -> None:
     """Keep what the visitor painted over `base`. A callback."""
-    link_state.put(mask_choices.PAINT, mask_lab.painted(base, wanted))
+    link_state.put(mask_choices.PAINT, mask_lab.painted(base, wanted) or mask_lab.Painted())
 
 
 def unpaint() -> None:

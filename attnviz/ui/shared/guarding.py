@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from attnviz.core.message import Problem
+from attnviz.ui.shared.streamlit_adapter import is_streamlits
 from attnviz.ui.shared.text import plain
 from attnviz.words import _, say
 
@@ -40,7 +41,7 @@ def guard() -> Iterator[None]:
         TypeError,
         ValueError,
     ) as defect:
-        if type(defect).__module__.startswith("streamlit"):
+        if is_streamlits(defect):
             raise  # Streamlit stops and reruns a script by raising exceptions of its own
         log.exception("a panel failed")
         st.error(
