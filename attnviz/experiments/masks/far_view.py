@@ -1,4 +1,4 @@
-"""A mask's rules over 4,096 words: pairs are counted from where each word's runs of keys begin and end, not one by one."""
+"""A mask's rules over 4,096 words: pairs are counted from the ends of each word's runs of keys, not one by one."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _strip_by_strip(rules: Sequence[Rule], length: int, tile: int) -> Tensor:
 
 
 def _strips(rule: Rule, length: int, rows: int) -> Iterator[Tensor]:
-    """The rule's matrix, (rows, length) at a time. Random keys are drawn row by row: each strip goes on where the last ended."""
+    """The rule's matrix, (rows, length) at a time. Random keys are drawn row by row, so strips go in order."""
     values: Values = dict(rule.values)
     pattern = rule.pattern(length)
     luck = torch.Generator().manual_seed(values.get("seed", 0))

@@ -192,7 +192,7 @@ def _transformers(config: Config) -> Program:
             "position_ids = (attention_mask.cumsum(-1) - 1).clamp(min=0)\n"
             f"{_CALL.format(extra=', position_ids=position_ids')}"
         )
-        return Program(code, Message("The model adds its own causal mask: the argument only marks which places are words."))
+        return Program(code, Message("The model adds its own causal mask: this one only marks which places are words."))
     code = (
         f"{head}{_matrix(config)}"
         "lowest = torch.finfo(model.dtype).min\n"
@@ -216,7 +216,7 @@ print((weights > 0).int())
 
 
 def two_dimensional(config: Config) -> torch.Tensor | None:
-    """(T,), 1 where a place is a word, for a mask of causal and padding and nothing else; otherwise None."""
+    """(T,) boolean, True where a place is a word, if the mask is only causal and padding; otherwise None."""
     length = len(config.words)
     mask = config.paint.over(combined(config.rules, length))
     real = mask[-1]

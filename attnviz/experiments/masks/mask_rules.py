@@ -272,7 +272,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "blocks",
             Message("blocks with global words"),
-            Message("Blocks of neighbours, and a few words that every word sees and that see every word: BigBird, Longformer."),
+            Message("Blocks of neighbours, and a few words that every word sees: BigBird, Longformer."),
             (
                 RuleParameter("block", Message("words in a block"), 3, 1, 64),
                 RuleParameter("neighbours", Message("neighbouring blocks"), 1, 0, 16),

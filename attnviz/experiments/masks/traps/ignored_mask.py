@@ -15,7 +15,7 @@ from attnviz.experiments.word_vectors import Sentence
 def wrong(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor:
     scores = q @ k.T / math.sqrt(q.shape[-1])
     if mask is not None:
-        scores.masked_fill(~mask, -torch.inf)  # returns a new tensor, which nobody keeps
+        scores.masked_fill(~mask, -torch.inf)  # returns a new tensor, which is not kept
     return scores.softmax(-1)
 
 
