@@ -56,7 +56,7 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def join_by_pieces(numbers: list[int], spans: list[tuple[int, int]]) -> list[int]:
-    """`numbers` with words merged where one of `spans` (start, end in characters) covers both; numbered without gaps."""
+    """`numbers` with words merged where one of `spans` (start, end in characters) covers both, without gaps."""
     last = max(numbers, default=-1)
     one_with_next = [False] * (last + 2)
     for start, end in spans:

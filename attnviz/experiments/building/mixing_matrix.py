@@ -71,7 +71,7 @@ class _MixingHead:
 
 @lru_cache(maxsize=64)
 def run(config: Config) -> Result:
-    """Compare attention and both matrices on the sentence, on it reordered, longer, shorter, and on another sentence."""
+    """Compare attention and both matrices on the sentence, reordered, longer, shorter, and on another sentence."""
     x = torch.tensor(config.x, dtype=torch.float64)
     length, width = x.shape
     if sorted(config.order) != list(range(length)):

@@ -139,7 +139,7 @@ def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
 
 
 def train(config: Config) -> Iterator[Result]:
-    """Train two models from one start on the same lines, one with the mask right and one off by `leak`; results so far."""
+    """Train two models from one start on the same lines, one mask right and one off by `leak`; results so far."""
     names = vocabulary(config.words)
     honest, leaking = (_model(len(names), config.length, config.seed) for _ in range(2))
     right, wrong = masks.causal(config.length), shifted_mask(config.length, config.leak)
