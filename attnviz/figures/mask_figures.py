@@ -79,7 +79,7 @@ def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
     fig.add_vline(x=upto, line={"color": THEORY, "dash": "dot", "width": 1.5})
     fig.add_hline(y=words, line={"color": THEORY, "dash": "dash", "width": 1})
     fig.update_xaxes(title=_("layers"), dtick=1, zeroline=False)
-    fig.update_yaxes(title=_("words that have reached it"), range=[0, words * 1.08 + 0.2], zeroline=False)
+    fig.update_yaxes(title=_("words heard of"), range=[0, words * 1.08 + 0.2], zeroline=False)
     fig.update_layout(hovermode="x unified")
     return layout(fig, None, 430)
 
