@@ -124,7 +124,7 @@ def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: S
 
 
 def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], share: float) -> Figure:
-    """Signal that the single head loses of each thing, `blur` (shares, H) stacked, over how it divides its weight."""
+    """Signal that the single head loses of each word, `blur` (shares, H) stacked, over how it divides its weight."""
     fig = go.Figure()
     for h, name in enumerate(names):
         fig.add_trace(

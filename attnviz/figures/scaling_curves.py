@@ -52,7 +52,7 @@ def over_d_k(
     x_title: str = "d_k",
     height: int = 270,
 ) -> Figure:
-    """Lines with bands over a log axis. `here` marks the chosen x; `share_of` adds a right axis in shares of that.
+    """Lines with bands over a log axis. `here` marks the chosen x; `share_of`: the 100% of a second axis.
 
     Made as plain data and checked by Plotly once: one move of a slider redraws eight of these.
     """

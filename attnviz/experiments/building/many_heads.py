@@ -1,4 +1,4 @@
-"""Why several heads: a query with several things to look at, through one head and through several.
+"""Why several heads: a query that has to look at several words, with one head and with several.
 
 With H=2, every word must carry the word before it in the first half of its output and the word
 after it in the second half. A single softmax can only hand over a mixture
@@ -27,8 +27,8 @@ NOTHING = 1e-9  # stands for a share of 0, whose logarithm would be infinite
 class Config:
     words: tuple[str, ...] = ("the", "cat", "sat", "on", "the", "mat")
     d_model: int = 8  #: M: width of the one head, or of the H heads together
-    n_heads: int = 2  #: H: how many things each query has to look at, 2 to 4
-    share: float = 0.5  #: part of the single head's weight for the first thing; the others share the rest
+    n_heads: int = 2  #: H: how many words each query has to look at, 2 to 4
+    share: float = 0.5  #: part of the single head's weight for the first word; the others share the rest
     sharpness: float = 12.0  #: score of a place that is looked at; all other places score 0
     sentences: int = 800  #: random sentences on which the read-out is fitted and the blur measured
     seed: int = 0
@@ -41,10 +41,10 @@ class Result:
     offsets: tuple[int, ...]  #: (H,)
     one_head: np.ndarray  #: weights (Q, K) of the single head
     heads: np.ndarray  #: weights (H, Q, K)
-    blur_one: np.ndarray  #: (H,) the single head's blur of each thing looked at
+    blur_one: np.ndarray  #: (H,) the single head's blur of each word looked at
     blur_heads: np.ndarray  #: (H,) the same with H heads
     shares: np.ndarray  #: (shares,) the values of `share` that were tried
-    blur_by_share: np.ndarray  #: (shares, H): the single head's blur of each thing
+    blur_by_share: np.ndarray  #: (shares, H): the single head's blur of each word
     parameters: int  #: numbers in W_Q, W_K, W_V and W_O: the same for both
 
 

@@ -74,7 +74,7 @@ class Matrix:
         return Message(SAID[self.meaning][len(worth) - 1].template, params)
 
 
-#: meaning -> what is said of a row whose largest one, two, three cells are worth naming
+#: meaning -> the sentences about a row, naming its largest cell, its two largest, its three largest
 SAID: dict[Meaning, tuple[Message, Message, Message]] = {
     "weights": (
         Message("“{token}” gives {share1:.0%} to “{key1}”."),

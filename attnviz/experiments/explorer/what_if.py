@@ -25,7 +25,7 @@ class WhatIf:
 
     pattern: Literal["model", "none", "causal", "window", "painted"] = "model"
     window: int = 4  #: tokens that a window sees, itself included
-    hidden: tuple[int, ...] = ()  #: key positions that nobody may look at
+    hidden: tuple[int, ...] = ()  #: key positions that no query may look at
     painted: bytes = b""  #: np.packbits of a (Q, K) boolean, for pattern "painted"
     scale: Literal["model", "none", "inverse", "factor"] = "model"  #: "inverse": 1/D
     factor: float = 1.0  #: the model's own scale times this, for scale "factor"
