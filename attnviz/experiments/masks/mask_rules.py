@@ -26,7 +26,7 @@ Joinable = TypeVar("Joinable", Tensor, Pattern)
 
 @dataclass(frozen=True)
 class RuleParameter:
-    """One parameter to choose: a whole number between `least` and `most`, a switch, one of `options`, or a list in text."""
+    """One parameter: a whole number between `least` and `most`, a switch, one of `options`, or a list in text."""
 
     name: str
     label: Message

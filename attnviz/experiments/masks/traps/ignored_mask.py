@@ -52,8 +52,8 @@ TRAP = Trap(
     "ignored_mask",
     Message("A mask accepted and ignored"),
     Message(
-        "masked_fill without the underscore returns a new tensor. The argument is accepted, nothing fails, and the model "
-        "reads the future. The same happens to a keyword that a function swallows with **kwargs. Test that changing "
+        "masked_fill without the underscore returns a new tensor. The argument is accepted, nothing fails, and the "
+        "model reads the future. The same happens to a keyword that a function swallows with **kwargs. Test that changing "
         "a hidden word changes nothing."
     ),
     (wrong,),
