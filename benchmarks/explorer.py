@@ -180,7 +180,8 @@ def chromium(playwright: Any) -> Iterator[Any]:
 def report_ours(found: list[Ours]) -> str:
     head = [
         "tokens", "sent for a new sentence", "of which the overview", "new sentence painted",
-        "earlier sentence painted", "thumbnails, CPU", "measures, CPU (after)", "sent for a head", "head painted", "its first quartile",
+        "earlier sentence painted", "thumbnails, CPU",
+        "measures, CPU (after)", "sent for a head", "head painted", "its first quartile",
         "until the answer arrives", "in the browser",
     ]  # fmt: skip
     rows = []

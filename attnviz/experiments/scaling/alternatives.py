@@ -68,7 +68,8 @@ def stages(
     inverse a: softmax(a q.k / D).   qk-norm g: softmax(g cos(q, k)).
     softcap c: softmax(c tanh(q.k / sqrt(D) / c)).   log-n N: softmax(ln K / ln N * q.k / sqrt(D)).
     sink b: softmax over the keys and one more logit b, which takes weight and gives nothing.
-    When `parameter` is a tensor, gradients flow to it (qk-norm's learned scale). `mask` is True where a query may attend.
+    When `parameter` is a tensor, gradients flow to it (qk-norm's learned scale).
+    `mask` is True where a query may attend.
     """
     d_k, n_keys = q.shape[-1], k.shape[-2]
     root = 1.0 / math.sqrt(d_k)

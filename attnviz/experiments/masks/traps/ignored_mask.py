@@ -53,8 +53,8 @@ TRAP = Trap(
     Message("A mask accepted and ignored"),
     Message(
         "masked_fill without the underscore returns a new tensor. The argument is accepted, nothing fails, and the "
-        "model reads the future. The same happens to a keyword that a function swallows with **kwargs. Test that changing "
-        "a hidden word changes nothing."
+        "model reads the future. The same happens to a keyword that a function swallows with **kwargs. Test that "
+        "changing a hidden word changes nothing."
     ),
     (wrong,),
     (right,),
