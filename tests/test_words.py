@@ -112,7 +112,7 @@ def test_the_apps_own_template_is_made_from_the_code_and_kept_nowhere(tmp_path: 
     assert {
         "Explore attention",
         "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
-        "layer type {name} is not known here",
+        "layer type {name} is not supported",
         "Arrow keys move, Enter shows the head large.",  # shown by a canvas, whose sentences Python sends it
     } <= script.template()
     kept = subprocess.run(["git", "ls-files", "*.pot"], cwd=script.ROOT, capture_output=True, text=True, check=False)

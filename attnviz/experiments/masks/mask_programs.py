@@ -171,13 +171,13 @@ def _paint_tensor(cells: list[tuple[int, int, bool]]) -> str:
 
 
 _TINY = """\
-from transformers import LlamaConfig, LlamaModel
+from transformers import AutoModel, LlamaConfig
 
 torch.manual_seed(0)
 config = LlamaConfig(
     hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2, vocab_size=64
 )
-model = LlamaModel._from_config(config, attn_implementation="eager").eval()  # or any model of yours
+model = AutoModel.from_config(config, attn_implementation="eager").eval()  # or any model of yours
 """
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.experiments.scaling import retrieval_training as experiment
 from attnviz.figures import scaling_training as figures
@@ -16,6 +16,9 @@ from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q, alternative_names, colour
 from attnviz.ui.shared import one_of, show, spoken
 from attnviz.words import _
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
 
 BETWEEN_PICTURES = 0.4  # seconds
 

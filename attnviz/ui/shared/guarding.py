@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from attnviz.core.message import Problem
+from attnviz.ui.shared.streamlit_adapter import is_streamlits
 from attnviz.ui.shared.text import plain
 from attnviz.words import _, say
 
@@ -37,8 +38,8 @@ def guard() -> Iterator[None]:
         TypeError,
         ValueError,
     ) as defect:
-        if type(defect).__module__.startswith("streamlit"):
-            raise  # stop and rerun travel as exceptions
+        if is_streamlits(defect):
+            raise
         log.exception("a panel failed")
         st.error(
             _("This panel failed: {what}. The rest of the page still works.").format(

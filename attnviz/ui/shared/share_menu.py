@@ -8,6 +8,7 @@ from attnviz.core.message import Problem
 from attnviz.ui.shared import link_state
 from attnviz.ui.shared.guarding import show_problem
 from attnviz.ui.shared.page_files import file_of
+from attnviz.ui.shared.streamlit_adapter import upload_id
 from attnviz.words import _
 
 _OPENED = "_view_opened"  #: the file that was opened last: opening it again takes choosing it again
@@ -36,8 +37,8 @@ def share_menu() -> None:
             key="save-view",
         )
         uploaded = st.file_uploader(_("Open a saved view"), type="json", key="view-file")
-        if uploaded is not None and st.session_state.get(_OPENED) != uploaded.file_id:
-            st.session_state[_OPENED] = uploaded.file_id
+        if uploaded is not None and st.session_state.get(_OPENED) != upload_id(uploaded):
+            st.session_state[_OPENED] = upload_id(uploaded)
             _open(uploaded.getvalue().decode("utf-8", "replace"))
 
 

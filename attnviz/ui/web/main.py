@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.ui.canvas import remember_page
-from attnviz.ui.shared import follow, say_refusals
+from attnviz.ui.shared import PAGE_STYLE, follow, say_refusals, say_what_is_gone
 from attnviz.ui.web import declared, navigation
 from attnviz.words import set_language_source
 
@@ -18,12 +18,8 @@ st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", ini
 
 st.logo(Path(__file__).with_name("logo.svg"), size="large")
 
-# Streamlit leaves 6rem above the first line, and lets wide formulas run off a phone.
-STYLE = """<style>
-.stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
-.katex-display { overflow-x: auto; overflow-y: hidden }
-</style>"""
-st.html(STYLE)
+say_what_is_gone()
+st.html(PAGE_STYLE)
 
 page = st.navigation(navigation.pages(), position="hidden")
 remember_page(page.url_path)
