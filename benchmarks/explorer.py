@@ -179,8 +179,10 @@ def chromium(playwright: Any) -> Iterator[Any]:
 
 def report_ours(found: list[Ours]) -> str:
     head = [
-        "tokens", "new sentence sends", "of it the overview", "new: painted", "read before: painted", "tiles, CPU",
-        "measures, CPU (after)", "a head sends", "head painted", "quartile", "server", "browser",
+        "tokens", "sent for a new sentence", "of which the overview", "new sentence painted",
+        "earlier sentence painted", "thumbnails, CPU",
+        "measures, CPU (after)", "sent for a head", "head painted", "its first quartile",
+        "until the answer arrives", "in the browser",
     ]  # fmt: skip
     rows = []
     for each in found:

@@ -5,7 +5,7 @@ from operator import attrgetter
 
 import pytest
 import streamlit as st
-from streamlit import config, errors
+from streamlit import errors
 from streamlit.proto import BidiComponent_pb2, Block_pb2, Empty_pb2, PlotlyChart_pb2, TextInput_pb2
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.testing.v1 import AppTest
@@ -101,8 +101,7 @@ def without_id(self, record, file_urls):
 TAKEN_AWAY = {
     "errors.Error above all its errors": lambda m, folder: m.setattr(errors, "StreamlitAPIException", OtherError),
     "UploadedFile.file_id": lambda m, folder: m.setattr(UploadedFile, "__init__", without_id),
-    "App(lifespan=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
-    "config.get_option": lambda m, folder: m.delattr(config, "get_option"),
+    "App(lifespan=, middleware=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
     "the class .stMainBlockContainer in its frontend": lambda m, folder: frontend_without(m, folder),
     "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),
 }

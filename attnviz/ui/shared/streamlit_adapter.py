@@ -73,13 +73,7 @@ def _uploads_have_ids() -> bool:
 
 
 def _app_takes() -> bool:
-    return {"lifespan", "routes"} <= set(inspect.signature(st.App).parameters)
-
-
-def _port_is_known() -> bool:
-    from streamlit.config import get_option  # here: as the server script has it
-
-    return isinstance(get_option("server.port"), int)
+    return {"lifespan", "middleware", "routes"} <= set(inspect.signature(st.App).parameters)
 
 
 RELIANCES: tuple[Reliance, ...] = (
@@ -97,8 +91,7 @@ RELIANCES: tuple[Reliance, ...] = (
         "opening a saved view once, and again when it is chosen again",
         _uploads_have_ids,
     ),
-    Reliance("streamlit", "App(lifespan=, routes=)", "app.py", "warming up and serving files", _app_takes),
-    Reliance("streamlit", "config.get_option", "attnviz/ui/web/server.py", "saying the app's address", _port_is_known),
+    Reliance("streamlit", "App(lifespan=, middleware=, routes=)", "app.py", "warming up and serving files", _app_takes),
     Reliance(
         "streamlit",
         "the class .stMainBlockContainer in its frontend",
