@@ -89,11 +89,11 @@ PYTEST := $(BIN)/python -m pytest
 
 test: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser -m "not slow"
-	$(PYTEST) tests/browser -m "not slow"
+	$(PYTEST) -n 2 --dist loadfile tests/browser -m "not slow"
 
 test-all: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser
-	$(PYTEST) tests/browser
+	$(PYTEST) -n 2 --dist loadfile tests/browser
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
