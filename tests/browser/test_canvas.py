@@ -210,7 +210,7 @@ def test_a_long_input_zooms_and_pans(open_app: Callable[..., Any]) -> None:
     page.mouse.up()
     expect(page.get_by_test_id("heatmap")).not_to_have_attribute("data-zoom", before)
     assert page.get_by_text("cell None").is_visible(), "a drag pins nothing"
-    page.get_by_role("button", name="Show everything").click()
+    page.get_by_role("button", name="Show the whole picture").click()
     until(lambda: zoom(page) == 1)
     start, end = spot(page, "heatmap", 0.2, 0.6), spot(page, "heatmap", 0.3, 0.7)
     page.mouse.move(*start)
@@ -313,7 +313,7 @@ def test_a_label_switches_its_column_but_not_its_locked_cells(open_app: Callable
     page = open_app("?what=mask&locked=1")
     page.mouse.click(*spot(page, "mask", 0.5 / 14, -0.02))
     page.get_by_text("kept 91 of 196").wait_for()
-    assert page.get_by_test_id("count").text_content() == "91 of 196 pairs may look at each other"
+    assert page.get_by_test_id("count").text_content() == "The mask keeps 91 of 196 pairs"
     page.mouse.click(*spot(page, "mask", 13.5 / 14, -0.02))  # locked: nothing changes
     page.mouse.click(*cell(page, 0, 1, part="mask"))
     page.get_by_text("kept 92 of 196").wait_for()
