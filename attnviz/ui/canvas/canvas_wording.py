@@ -37,8 +37,8 @@ def head() -> dict[str, str]:
     return {
         "label": _("Attention of one head: queries in rows, keys in columns"),
         "help": _(
-            "Move from cell to cell with the arrow keys. Enter pins a token, Escape removes all pins, plus and minus zoom, "
-            "0 shows the whole picture."
+            "Move from cell to cell with the arrow keys. Enter pins a token, Escape removes all pins, "
+            "plus and minus zoom, 0 shows the whole picture."
         ),
         "gives": _("{query} → {key}: {value}"),
         "summary": _("Strongest pairs: {pairs}."),
