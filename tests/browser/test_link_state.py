@@ -369,7 +369,7 @@ def test_a_file_that_is_no_view_is_answered_in_a_sentence(tab: Open, tmp_path: P
     broken = tmp_path / "broken.json"
     broken.write_text('{"format": "attnviz-view-2", "page": "masks", "choi')
     open_view(page, broken)
-    page.get_by_text("This file is not a saved view: it is no JSON, or was cut short.").wait_for()
+    page.get_by_text("This file is not a saved view: it is not JSON, or it was cut short.").wait_for()
     assert of_sentence(page, "Masks").input_value() == SPEAKING["Masks"][3]
 
 
