@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
-from attnviz.ui.shared import link_pack, this_run
+from attnviz.ui.shared import link_pack, streamlit_adapter
 from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
 from attnviz.ui.shared.link_pack import refuse_half_characters
 from attnviz.words import N_
@@ -85,11 +85,11 @@ def follow(page: str) -> bool:
     """
     before = st.session_state.get(_PAGE)
     entered = before != page
-    st.session_state[_PAGE], st.session_state[_PAGE_ID] = page, this_run.page_id()
+    st.session_state[_PAGE], st.session_state[_PAGE_ID] = page, streamlit_adapter.page_id()
     parameters = _parameters_now(page)
     if not entered and parameters == st.session_state.get(_WRITTEN):
         return False
-    if before is None or this_run.by_history():
+    if before is None or streamlit_adapter.by_history():
         _read(page, parameters)
     elif entered:
         st.session_state[_REFUSED] = {}
@@ -103,7 +103,7 @@ def settle() -> None:
 
     Not earlier: a browser that hears of the page and of its link at once makes two steps of its history of them.
     """
-    if not this_run.by_history():
+    if not streamlit_adapter.by_history():
         _write()
 
 
@@ -323,7 +323,7 @@ def _write() -> None:
 
     Always sent: what this run knows of the browser's address may be late, and the browser ignores what it has.
     """
-    if st.session_state.get(_PAGE_ID, this_run.page_id()) != this_run.page_id():
+    if st.session_state.get(_PAGE_ID, streamlit_adapter.page_id()) != streamlit_adapter.page_id():
         return  # a callback of the previous page, in a run that opens another, whose link this is
     page = current_page()
     ours = parameters_of(page)

@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.core.message import Problem
-from attnviz.ui.shared import link_pack, this_run
+from attnviz.ui.shared import link_pack, streamlit_adapter
 from attnviz.ui.shared.choices import PageChoices
 
 
@@ -142,7 +142,7 @@ def test_choices_are_unchanged_when_the_visitor_comes_back_by_the_menu() -> None
 
 def test_after_back_the_link_is_the_whole_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     app = changed()
-    monkeypatch.setattr(this_run, "by_history", lambda: True)
+    monkeypatch.setattr(streamlit_adapter, "by_history", lambda: True)
     app.query_params.clear()
     app.query_params["t_width"] = "7"
     app.run()
