@@ -1,4 +1,4 @@
-"""A recorded layer with something changed: still a layer, so that before and after show alike."""
+"""Apply an edit to a recorded layer. The result is a recorded layer too, so before and after are shown the same way."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """One edit of one layer: see attnviz.models.capture.intervention.Edit."""
+    """One edit as it applies to one layer, with its heads as a list. See `attnviz.models.capture.intervention.Edit`."""
 
     heads: list[int]
     mask: Tensor | Literal["model"] | None
@@ -30,7 +30,7 @@ class Plan:
 
 
 def carry_out(plan: Plan, layer: RecordedLayer, own: RecordedLayer | None = None) -> RecordedLayer:
-    """The layer as it is after the edit. A function is shown the tensors of `own`, or else the layer's."""
+    """The layer after the edit. `plan.change` is called with the tensors of `own`, or else with the layer's."""
     if plan.change is not None:
         layer = _with_function(layer, plan, own or layer)
     if not isinstance(plan.mask, str) or plan.mask != "model":
@@ -45,7 +45,7 @@ def carry_out(plan: Plan, layer: RecordedLayer, own: RecordedLayer | None = None
 
 
 def layer_output(layer: RecordedLayer) -> Tensor:
-    """What the layer hands to its output projection, (B, Q, H, Dv); silenced heads give 0."""
+    """The input of the layer's output projection, (B, Q, H, Dv); 0 for silenced heads."""
     b, heads, q_len, k_len = layer.shape
     step = max(1, CHUNK // (b * q_len * k_len))
     parts = [layer.stages_of(part).output for _, part in equal_scale_groups(list(range(heads)), step, layer.scale_of)]
@@ -65,7 +65,7 @@ def _with_scale(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
 
 
 def _with_uniform(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
-    """Scores of 0 everywhere: softmax makes them even over the keys that may be seen."""
+    """Set all scores to 0, so that softmax gives every key that may be seen the same weight."""
     layer = _with_scale(layer, replace(plan, scale="model", factor=0.0))
     bias, sinks = layer.bias, layer.sinks
     if bias is not None:
@@ -101,7 +101,7 @@ def _with_function(layer: RecordedLayer, plan: Plan, shown: RecordedLayer) -> Re
     given = plan.change(shown.q.clone(), shown.k.clone(), shown.v.clone())
     if not isinstance(given, tuple | list) or len(given) != 3 or not all(isinstance(t, Tensor) for t in given):
         raise Problem("the function must return three tensors: q, k and v")
-    q, k, v = given
+    q, k, v = (new.to(old.dtype) for old, new in zip((layer.q, layer.k, layer.v), given, strict=True))
     b, heads, q_len, k_len = layer.shape
     if k.dim() == v.dim() == 4 and k.shape[1] and v.shape[1] and heads % lcm(k.shape[1], v.shape[1]) == 0:
         shared = lcm(k.shape[1], v.shape[1])  # keys may be shared by more heads than values are, or by fewer
@@ -120,7 +120,7 @@ def _with_function(layer: RecordedLayer, plan: Plan, shown: RecordedLayer) -> Re
 
 
 def _mixed(old: Tensor, new: Tensor, chosen: list[int], heads: int) -> Tensor:
-    """Old for most heads, new for the chosen ones, each head with its own keys or values."""
+    """`new` for the chosen heads and `old` for the others, one entry per query head: (B, H, T, D)."""
     mixed = old.repeat_interleave(heads // old.shape[1], 1)
     mixed[:, chosen] = new.repeat_interleave(heads // new.shape[1], 1)[:, chosen]
     return mixed

@@ -1,4 +1,4 @@
-"""Run a model again with its attention changed, and see what follows.
+"""Run a model with its attention changed, to see how later layers and the output respond.
 
 >>> after = intervene(model, [Edit(layers=3, heads=(0, 5), silence=True)], input_ids=ids)
 >>> after.logits - capture(model, input_ids=ids).logits
@@ -34,19 +34,19 @@ TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """What to change, and where. Edits are made in the order given; a later one wins over an earlier.
+    """What to change, and where. Edits are applied in the order given, so a later edit overrides an earlier one.
 
-    `layers` and `heads` count from 0; `layers` within the tower, stack and kind, as `RecordedLayer.index` does.
-    `layers` may also be dotted names of modules, meaning those attention layers or all that are below, and `tower` is
-    the same for a whole list of layers; a number that several towers of a stack have needs one. A module that runs
-    several times in a pass, for two images or as several layers, is changed every time or in one `run`, from 0.
-    `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` is what multiplies q.kT, and
-    `factor` multiplies what the model itself uses. `change` is given q (B, H, Q, D), k (B, G, K, D) and
-    v (B, G, K, Dv) of the whole layer, copies that it may write into, and returns what to use in their place, for
-    the chosen heads; it may return fewer key/value heads. It sees the model's own tensors, unless an earlier
-    function changed some of its heads: then it sees what that one made, with keys and values for each head
-    (G = H) where only some heads were changed. Dropout, in a model that trains, does not act in a layer that is
-    changed.
+    `layers` and `heads` count from 0; `layers` within the same tower, stack and kind, like `RecordedLayer.index`.
+    `layers` may also be dotted module names: of attention layers, or of modules that contain them. `tower` is the
+    dotted name of a list of layers or of a module that contains it, and is required where several towers of one
+    stack have a layer of that number. `run` selects one of the runs of a module that runs several times in a pass,
+    for several images or as several layers.
+    `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` replaces the number that
+    multiplies q.kT; `factor` multiplies the model's own. `change` is called with copies of q (B, H, Q, D),
+    k (B, G, K, D) and v (B, G, K, Dv) of the whole layer and returns replacements, which are used for the chosen
+    heads; it may return fewer key/value heads. It is given the model's own tensors unless an earlier `change` had
+    some of the same heads; then it is given the changed ones, with one key/value head per query head (G = H) if
+    only some heads were changed. Dropout is not applied in a changed layer, even in training.
     """
 
     layers: LayerChoice = "all"
@@ -56,14 +56,14 @@ class Edit:
     mask: Tensor | Literal["model"] | None = "model"
     scale: Scale | Literal["model"] = "model"
     factor: float = 1.0
-    uniform: bool = False  #: the same weight on every key that may be seen
-    silence: bool = False  #: the heads give 0 to the output projection
+    uniform: bool = False  #: give every key that may be seen the same weight
+    silence: bool = False  #: replace the heads' input to the output projection by 0
     change: TensorChange | None = None
     tower: str | None = None  #: None: any
     run: int | None = None  #: None: every
 
     def chosen_by(self, layer: RecordedLayer) -> set[int | str]:
-        """What in `layers` means this layer; nothing where the edit does not concern it."""
+        """The entries of `layers` that select this layer; empty if the edit does not apply to it."""
         in_tower = self.tower is None or _within(layer.tower, self.tower)
         if not in_tower or self.run not in (None, layer.run):
             return set()
@@ -79,7 +79,7 @@ class Edit:
 
 
 def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits = "last", **inputs: Any) -> Trace:
-    """The same pass as `capture`, with `edits` made on the way; the trace shows what was then used."""
+    """The same pass as `capture`, with `edits` applied; the trace records the changed attention."""
     chosen = (edits,) if isinstance(edits, Edit) else tuple(edits)
     must_hold()
     model = unwrapped(model)
@@ -94,7 +94,7 @@ def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits 
 
 
 class Intervention(Recorder):
-    """A recorder that answers some calls differently."""
+    """A recorder that answers the attention calls of edited layers with the changed attention."""
 
     def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
         super().__init__(model)
@@ -122,7 +122,7 @@ class Intervention(Recorder):
         return layer_output(changed).to(call.q.dtype), None
 
     def must_have_met_all(self) -> None:
-        """A Problem for an edit of a layer that this pass did not come by."""
+        """Raise a Problem for an edit of a layer that did not run in this pass."""
         for edit in self.edits:
             missing = [each for each in _layers(edit.layers) if each not in self.met[edit]]
             if missing == ["all"]:
@@ -131,7 +131,7 @@ class Intervention(Recorder):
                 raise Problem("{model} has no layer {missing} to change", model=self.model_name, missing=missing[0])
 
     def _meets(self, edit: Edit, layer: RecordedLayer) -> bool:
-        """Whether the edit concerns the layer. A number that two towers have is refused: it would change both."""
+        """Whether the edit applies to the layer. A number that two towers have is refused: it would change both."""
         chosen = edit.chosen_by(layer)
         self.met[edit] |= chosen
         if layer.index in chosen:
@@ -147,7 +147,7 @@ class Intervention(Recorder):
 
 
 def plan(edit: Edit, layer: RecordedLayer) -> Plan:
-    """The edit in this layer's own numbers."""
+    """The edit as it applies to this layer, with the chosen heads as a list."""
     return Plan(edit.heads_of(layer), edit.mask, edit.scale, edit.factor, edit.uniform, edit.silence, edit.change)
 
 

@@ -1,4 +1,4 @@
-"""Find the layer that an attention layer's heads go through on their way out, and what it does to them."""
+"""Find the output projection W_O of an attention layer in any model, and measure values after it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NAMES = ("o_proj", "out_proj", "c_proj", "o", "out_lin", "wo", "dense", "proj",
 
 
 def output_projection_of(module: nn.Module, parent: nn.Module | None, width: int) -> Tensor | None:
-    """W_O as the model applies it now, (M, H*Dv), or None where no layer of that width is found.
+    """W_O as (M, H*Dv), as the model applies it now; None if no layer with `width` = H*Dv inputs is found.
 
-    A plain layer's own weight, shared with the model; anything else, such as a layer with a LoRA on it, is asked
-    what it makes of each input.
+    It shares memory with the model if the layer is a plain linear layer. Any other layer, such as one with a LoRA
+    adapter, is run on the identity matrix.
     """
     layer = output_layer_of(module, parent, width)
     if layer is None:
@@ -31,8 +31,8 @@ def output_projection_of(module: nn.Module, parent: nn.Module | None, width: int
 
 
 def output_layer_of(module: nn.Module, parent: nn.Module | None, width: int) -> nn.Module | None:
-    """The layer itself. Most families keep it inside the attention module; BERT and its kin in the sibling
-    `output.dense`.
+    """The layer that applies W_O. Most families have it inside the attention module; BERT and similar models
+    have it in the sibling `output.dense`.
     """
     places = [module, getattr(module, "output", None), getattr(parent, "output", None), parent]
     for place in places:
@@ -46,7 +46,7 @@ def output_layer_of(module: nn.Module, parent: nn.Module | None, width: int) -> 
 
 
 def lengths_through(layer: nn.Module, v: Tensor, n_heads: int) -> Tensor:
-    """(B, H, K): how long each value is after the head's slice of output layer `layer`, as that is now."""
+    """Lengths (B, H, K) of the values v (B, G, K, Dv) after each head's slice of the output projection `layer`."""
     with torch.no_grad(), torch.autocast(v.device.type, enabled=False):
         weight = _plain_weight(layer)
         if weight is not None:
@@ -56,9 +56,10 @@ def lengths_through(layer: nn.Module, v: Tensor, n_heads: int) -> Tensor:
 
 
 def value_lengths(v: Tensor, w_o: Tensor, n_heads: int) -> Tensor:
-    """(B, H, K): lengths of v (B, G, K, Dv) after each head's slice of w_o (M, H*Dv).
+    """Lengths (B, H, K) of the values v (B, G, K, Dv) after each head's slice of w_o (M, H*Dv).
 
-    |W v|^2 = v.(WTW)v, with WTW only Dv x Dv: where there are many values the M-wide vectors are never made.
+    With many values it uses |W v|^2 = v.(WTW)v, where WTW is only Dv x Dv, so that the M-wide vectors are never
+    computed.
     """
     slices = wide(w_o).unflatten(1, (n_heads, -1)).transpose(0, 1)  # (H, M, Dv)
     per_head = wide(v).repeat_interleave(n_heads // v.shape[1], 1)  # (B, H, K, Dv)
@@ -74,7 +75,7 @@ def _lengths_by_gram(values: Tensor, gram: Tensor) -> Tensor:
 
 
 def _asked_lengths(ask: Callable[[Tensor], Tensor], v: Tensor, n_heads: int) -> Tensor:
-    """The same from what the layer answers, head by head: to the values, or to a basis where that is smaller."""
+    """The same lengths by running the layer, head by head, on the values or on a basis, whichever is smaller."""
     b, groups, k_len, width = v.shape
     lengths = torch.empty(b, n_heads, k_len, dtype=wide(v[:0]).dtype, device=v.device)
     few = b * k_len < width
@@ -94,11 +95,11 @@ def _asked_lengths(ask: Callable[[Tensor], Tensor], v: Tensor, n_heads: int) -> 
 
 @contextmanager
 def _asked(layer: nn.Module) -> Iterator[Callable[[Tensor], Tensor]]:
-    """A function (N, H*Dv) -> (N, M): what `layer` makes of an input beyond its bias, dropout off."""
+    """A function (N, H*Dv) -> (N, M) that applies `layer` without its bias and with dropout off."""
     training = [module for module in layer.modules() if module.training]
 
     def ask(rows: Tensor) -> Tensor:
-        with torch.no_grad():  # not called as a module: hooks of others would be told of passes that are none
+        with torch.no_grad():  # not called as a module, so that forward hooks do not run
             both: Tensor = layer.forward(torch.cat([rows, rows.new_zeros(1, rows.shape[1])]))
         return both[:-1] - both[-1:]
 
@@ -112,11 +113,11 @@ def _asked(layer: nn.Module) -> Iterator[Callable[[Tensor], Tensor]]:
 
 
 def _plain_weight(layer: nn.Module) -> Tensor | None:
-    """(M, H*Dv) where the layer does nothing but multiply by it; None where it has to be asked."""
+    """The weight as (M, H*Dv) if the layer only multiplies by it (and adds a bias); None if it has to be run."""
     weight = getattr(layer, "weight", None)
     if not isinstance(weight, Tensor) or weight.is_meta or not weight.is_floating_point() or "forward" in vars(layer):
         return None
-    if type(layer).__name__ == "Conv1D":  # GPT-2 keeps its matrices the other way round
+    if type(layer).__name__ == "Conv1D":  # GPT-2 stores its matrices transposed
         return weight.detach().mT
     return weight.detach() if type(layer) in _PLAIN else None
 
@@ -125,7 +126,7 @@ _PLAIN = (nn.Linear, nn.modules.linear.NonDynamicallyQuantizableLinear)
 
 
 def _input_width(layer: nn.Module) -> int | None:
-    """How wide its inputs are; None for what is no matrix."""
+    """The width of the layer's inputs; None if it is not a linear layer."""
     width = getattr(layer, "in_features", None)
     if isinstance(width, int):
         return width

@@ -93,7 +93,7 @@ def test_scales_can_be_set_or_multiplied_for_chosen_heads():
 
 
 def test_keys_and_values_can_be_shared_by_all_heads():
-    """Multi-query attention made by averaging, against the model with its weights averaged."""
+    """Averaging keys and values over heads equals a model whose projection weights are averaged."""
     model, ids = llama(num_hidden_layers=1), tokens()
 
     def share(q, k, v):
@@ -201,6 +201,15 @@ def test_a_later_function_on_the_same_head_sees_what_the_earlier_one_made():
     assert_close(after.weights(2), before.weights(2, scale=2 * before.scale))
 
 
+def test_a_function_may_calculate_in_another_number_type():
+    model, ids = llama(), tokens()
+    wide, own = (
+        intervene(model, Edit(heads=(0, 1), change=change), input_ids=ids)
+        for change in (lambda q, k, v: (q.double(), -k.double(), v.double()), reading)
+    )
+    assert_close(wide.logits, own.logits)
+
+
 @pytest.mark.parametrize("how", ["wrapped", "in place", "parts", "forward"])
 def test_a_compiled_model_is_read_and_changed_as_the_plain_one(how):
     model, ids = llama(), tokens()
@@ -247,6 +256,6 @@ def test_a_compiled_model_is_read_and_changed_as_the_plain_one(how):
         (Edit(change=lambda q, k, v: (q, k[..., :3], v)), "the function returned q of shape"),
     ],
 )
-def test_what_cannot_be_edited_is_said(edit, sentence):
+def test_invalid_edits_are_refused_in_one_sentence(edit, sentence):
     with pytest.raises(Problem, match=sentence):
         intervene(llama(), edit, input_ids=tokens())
