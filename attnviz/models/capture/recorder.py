@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, an
 from attnviz.models.capture.compiled import plain_name
 from attnviz.models.capture.output_projection import lengths_through, output_layer_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
+
+log = logging.getLogger("attnviz")
 
 _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_attn", re.IGNORECASE)
 
@@ -95,6 +98,13 @@ class Recorder:
 
         Lengths of earlier passes over the same keys are kept where `values_are_known` not to have changed.
         """
+        try:
+            return self._measured(layer, module, values_are_known)
+        except Exception as error:  # another library's layer, run by us: the capture goes on without its lengths
+            log.warning("the output projection of %s could not be applied to values: %s", layer.name, error)
+            return layer
+
+    def _measured(self, layer: RecordedLayer, module: nn.Module, values_are_known: bool) -> RecordedLayer:
         assert layer.v is not None
         width = layer.n_heads * layer.v.shape[-1]
         found = output_layer_of(module, self._modules.get(layer.name.rpartition(".")[0]), width)

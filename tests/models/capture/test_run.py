@@ -337,6 +337,25 @@ def test_asking_an_adapter_leaves_its_hooks_its_mode_and_chance_alone():
     assert_close(trace.layers[0].value_norms(), lengths_by_loop(trace.layers[0], matrix), atol=1e-5, rtol=1e-4)
 
 
+def test_an_output_projection_that_cannot_be_asked_costs_the_lengths_only():
+    class Counts(nn.Linear):
+        def forward(self, x):
+            if x.dim() != 3:
+                raise RuntimeError("three dimensions, please")
+            return super().forward(x)
+
+    model = llama()
+    plain = capture(model, input_ids=tokens())
+    for layer in model.model.layers:
+        weight = layer.self_attn.o_proj.weight
+        layer.self_attn.o_proj = Counts(48, 48, bias=False)
+        layer.self_attn.o_proj.weight = weight
+    trace = capture(model, input_ids=tokens())
+    assert_close(trace.logits, plain.logits)
+    with pytest.raises(Problem, match="value weighting is not available"):
+        trace.layers[0].value_norms()
+
+
 def test_a_model_without_attention_is_refused_in_one_sentence():
     model = MambaForCausalLM(MambaConfig(hidden_size=16, num_hidden_layers=1, vocab_size=50, state_size=4))
     with pytest.raises(Problem, match="MambaForCausalLM has no attention layers"):

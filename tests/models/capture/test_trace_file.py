@@ -1,11 +1,15 @@
+import json
+
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 from torch.testing import assert_close
 
 from attnviz.core.message import Problem
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.run import capture
-from attnviz.models.capture.trace_file import load_trace, save_trace
+from attnviz.models.capture.trace_file import FORMAT, load_trace, save_trace
 from tests.models.tiny import bert, llama, padded, tokens
 
 
@@ -55,6 +59,19 @@ def test_value_weighting_is_refused_where_there_is_no_projection():
     object.__setattr__(trace.layers[0], "norms", None)
     with pytest.raises(Problem, match="value weighting is not available"):
         trace.layers[0].value_norms()
+
+
+def test_a_file_from_before_towers_were_told_apart_opens(tmp_path):
+    trace = capture(llama(), input_ids=tokens())
+    save_trace(trace, tmp_path / "t")
+    with safe_open(tmp_path / "t", framework="pt") as file:
+        layers = json.loads(file.metadata()["layers"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    old = [{name: value for name, value in layer.items() if name not in ("tower", "run")} for layer in layers]
+    save_file(tensors, tmp_path / "old", {"format": FORMAT, "layers": json.dumps(old)})
+    for before, after in zip(trace.layers, load_trace(tmp_path / "old").layers, strict=True):
+        assert_close(before.weights(), after.weights())
+        assert (after.tower, after.run, after.name) == ("", 0, before.name)
 
 
 def test_a_missing_a_damaged_and_a_foreign_file_are_refused(tmp_path):
