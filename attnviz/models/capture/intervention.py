@@ -38,9 +38,9 @@ class Edit:
 
     `layers` and `heads` count from 0; `layers` within the same tower, stack and kind, like `RecordedLayer.index`.
     `layers` may also be dotted module names: of attention layers, or of modules that contain them. `tower` is the
-    dotted name of a list of layers or of a module that contains it, and is required where several towers of one
-    stack have a layer of that number. `run` selects one of the runs of a module that runs several times in a pass,
-    for several images or as several layers.
+    dotted name of a list of layers or of a module that contains it, and is required where several towers have a
+    layer of that number, unless `stack` tells them apart or they are an encoder and its decoder. `run` selects one
+    of the runs of a module that runs several times in a pass, for several images or as several layers.
     `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` replaces the number that
     multiplies q.kT; `factor` multiplies the model's own. `change` is called with copies of q (B, H, Q, D),
     k (B, G, K, D) and v (B, G, K, Dv) of the whole layer and returns replacements, which are used for the chosen
@@ -135,7 +135,8 @@ class Intervention(Recorder):
         chosen = edit.chosen_by(layer)
         self.met[edit] |= chosen
         if layer.index in chosen:
-            towers = self.places.setdefault((edit, layer.index, layer.stack, layer.kind), set())
+            side = layer.stack if self._two_stacks else ""  # an edit of "either" stack means both of an encoder-decoder
+            towers = self.places.setdefault((edit, layer.index, side, layer.kind), set())
             towers.add(layer.tower)
             if len(towers) > 1:
                 raise Problem(

@@ -111,6 +111,15 @@ def test_a_number_that_two_towers_have_is_refused():
         intervene(model, Edit(layers=["text_model", "audio"], silence=True), **inputs)
 
 
+def test_a_number_that_pictures_and_words_both_have_is_refused_unless_the_stack_is_named():
+    model, inputs = qwen2_vl()
+    with pytest.raises(Problem, match=r"layer 1 is in model.language_model.layers, model.visual.blocks"):
+        intervene(model, Edit(layers=1, silence=True), **inputs)
+    words = intervene(model, Edit(layers=1, stack="decoder", heads=0, silence=True), **inputs, logits="all")
+    name = "model.language_model.layers.1.self_attn.o_proj"
+    assert_close(words.logits, zeroed(model, name, slice(0, 12), inputs).logits, atol=1e-5, rtol=1e-5)
+
+
 def test_two_images_are_two_runs_of_the_same_layers():
     model, inputs = qwen2_vl()
     seen = [layer for layer in capture(model, **inputs).layers if layer.tower == "model.visual.blocks"]
