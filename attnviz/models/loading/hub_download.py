@@ -13,6 +13,7 @@ from attnviz.models.catalogue import Entry
 from attnviz.models.loading import cache_folder, hardware, open_folder
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache
+from attnviz.models.loading.reasons import first_line
 from attnviz.models.settings import Settings
 
 _WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.spm", "*.jinja"]
@@ -88,7 +89,7 @@ def _in_words(entry: Entry) -> Iterator[None]:
     except errors.RemoteEntryNotFoundError as error:
         raise Problem("{name} has no config.json: it is not a model for transformers", name=entry.hub) from error
     except errors.HfHubHTTPError as error:
-        raise Problem("The hub refused {name}: {reason}", name=entry.hub, reason=_first_line(error)) from error
+        raise Problem("The hub refused {name}: {reason}", name=entry.hub, reason=first_line(error)) from error
     except (errors.HTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:
         raise Problem(
             "The hub cannot be reached, so {name} cannot be downloaded; what is on this machine still works",
@@ -97,11 +98,7 @@ def _in_words(entry: Entry) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise Problem("The disk is full: {name} could not be kept", name=entry.hub) from error
-        raise Problem("{name} could not be downloaded: {reason}", name=entry.hub, reason=_first_line(error)) from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+        raise Problem("{name} could not be downloaded: {reason}", name=entry.hub, reason=first_line(error)) from error
 
 
 def _bar(say: Progress, entry: Entry) -> Any:

@@ -12,6 +12,8 @@ from attnviz.models.catalogue import Entry, LoadedModel, ModelKind, find
 from attnviz.models.loading import cache_folder, hub_download, open_folder
 from attnviz.models.loading.gguf import Progress, convert
 from attnviz.models.loading.locate import Availability, availability_of, kept_folder, wheel_path
+from attnviz.models.loading.open_folder import Opened
+from attnviz.models.loading.training_signs import weights_are
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:
@@ -28,11 +30,13 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
     assert state.path is not None
     assert state.source is not None
     if state.source == "cache":
-        model, tokenizer = _open_verified(state.path, entry, settings, progress)
+        this, tokenizer = _open_verified(state.path, entry, settings, progress)
     else:
-        model, tokenizer = opened(state.path, entry, settings)
-    adopt(model)
-    return LoadedModel(model, tokenizer, described(entry, model), state.source)
+        this, tokenizer = opened(state.path, entry, settings)
+    adopt(this.model)
+    return LoadedModel(
+        this.model, tokenizer, described(entry, this.model), state.source, weights_are(this.model), this.notices
+    )
 
 
 def described(entry: Entry, model: PreTrainedModel) -> Entry:
@@ -104,13 +108,15 @@ def prepare(entry: Entry, settings: Settings, progress: Progress | None = None, 
         raise Problem("{name} could not be kept: {reason}", name=entry.name, reason=error.strerror or error) from error
 
 
-def opened(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, Any]:
-    """Model and tokenizer from a folder with safetensors, its weights mapped rather than read."""
-    return open_folder.model(folder, entry, settings), open_folder.tokenizer(folder, entry)
+def opened(folder: Path, entry: Entry, settings: Settings) -> tuple[Opened, Any]:
+    """Model and tokenizer from a folder with safetensors."""
+    this = open_folder.model(folder, entry, settings)
+    return this, open_folder.tokenizer(folder, entry, this.model)
 
 
-def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress | None) -> tuple[Any, Any]:
+def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress | None) -> tuple[Opened, Any]:
     """Open a kept folder while its hash is taken beside it; a damaged one is built again."""
+    pair: tuple[Opened, Any] | None = None
     with ThreadPoolExecutor(1) as pool:
         intact = pool.submit(cache_folder.is_intact, folder)
         try:
@@ -118,10 +124,10 @@ def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Pro
         except Exception:
             if intact.result():
                 raise
-    if not intact.result():
+    if pair is None or not intact.result():
         if progress:
             progress(0.0, Message("The kept copy is damaged; it is made again"))
-        pair = None, None  # lets go of the damaged files before they are replaced
+        pair = None  # lets go of the damaged files before they are replaced
         prepare(entry, settings, progress, again=True)
         return opened(folder, entry, settings)
     return pair

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import Final
 
 from attnviz.core.message import Message
 from attnviz.models.catalogue import Entry, Source, allowed_entries, find
-from attnviz.models.loading import cache_folder
+from attnviz.models.loading import cache_folder, weight_files
 from attnviz.models.settings import Settings, current
 
 _FORMAT: Final = 1  # raise when what convert.py writes changes: older folders are then built again
@@ -121,15 +120,7 @@ def hub_cache() -> Path:
 
 def has_weights(folder: Path) -> bool:
     """Whether a folder holds a config and all its safetensors files."""
-    if not (folder / "config.json").is_file():
-        return False
-    if (folder / "model.safetensors").is_file():
-        return True
-    try:
-        index = json.loads((folder / "model.safetensors.index.json").read_text("utf-8"))
-        return all((folder / Path(name).name).is_file() for name in set(index["weight_map"].values()))
-    except (OSError, ValueError, KeyError, AttributeError):
-        return False
+    return (folder / "config.json").is_file() and bool(weight_files.files_of(folder))
 
 
 def _download_note(entry: Entry) -> Message:
