@@ -28,6 +28,7 @@ class Request:
     text: str
     second: str = ""  #: the other sentence of a pair, or what an encoder-decoder's decoder has written
     frame: Frame = "usual"
+    version: str = ""  #: of a model in a folder of one's own: which state of its files
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,6 +66,7 @@ class LoadedModel:
     source: Source
     weights_are: WeightsAre = "unknown"
     notices: tuple[Message, ...] = ()  #: what was done to the weights so that they fit
+    version: str = ""  #: of a folder of one's own: which state of its files this is
 
     @property
     def max_tokens(self) -> int:

@@ -1,6 +1,7 @@
 """From a model's name to the model in memory, and what of it is on this machine already."""
 
 from attnviz.models.loading.example_traces import is_prepared, prepare_examples, prepared_example
+from attnviz.models.loading.folder_version import version
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.load_model import load
 from attnviz.models.loading.locate import Availability, availabilities, availability
@@ -14,4 +15,5 @@ __all__ = [
     "load",
     "prepare_examples",
     "prepared_example",
+    "version",
 ]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from attnviz.core.message import Message, Problem
 from attnviz.models.catalogue import Entry, LoadedModel, ModelKind, find
 from attnviz.models.loading import cache_folder, hub_download, open_folder
+from attnviz.models.loading.folder_version import version_now
 from attnviz.models.loading.gguf import Progress, convert
 from attnviz.models.loading.locate import Availability, availability_of, kept_folder, wheel_path
 from attnviz.models.loading.open_folder import Opened
@@ -29,14 +30,22 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
     state = fetch(availability_of(entry, settings), settings, progress)
     assert state.path is not None
     assert state.source is not None
+    before = version_now(entry)
     if state.source == "cache":
         this, tokenizer = _open_verified(state.path, entry, settings, progress)
     else:
         this, tokenizer = opened(state.path, entry, settings)
+    if version_now(entry) != before:
+        raise changed_meanwhile(entry)
     adopt(this.model)
     return LoadedModel(
-        this.model, tokenizer, described(entry, this.model), state.source, weights_are(this.model), this.notices
+        this.model, tokenizer, described(entry, this.model), state.source, weights_are(this.model), this.notices, before
     )
+
+
+def changed_meanwhile(entry: Entry) -> Problem:
+    """What is said instead of showing a model of which one half is older than the other."""
+    return Problem("The files of {name} changed while they were read; ask again once they are written", name=entry.name)
 
 
 def described(entry: Entry, model: PreTrainedModel) -> Entry:
