@@ -23,15 +23,13 @@ _SLOW_SECONDS: Final = 10.0
 
 def download(entry: Entry, settings: Settings, progress: Progress | None = None) -> None:
     """Bring a model's safetensors into the hub's local cache, after a look at its size and its config."""
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import snapshot_download
 
     say = progress or (lambda share, what: None)
     say(0.0, Message("Asking the hub about {name}", {"name": entry.name}))
     with _in_words(entry):
-        info = HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
-        sizes = {file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename}
-        _check_weights(sizes, entry)
-        _check_disk(sum(size for name, size in sizes.items() if name.endswith(".safetensors")), entry)
+        info = _facts(entry)
+        _check_disk(_weight_bytes(info, entry), entry)
         _check_config(entry, settings)
         snapshot_download(
             str(entry.hub),
@@ -41,6 +39,24 @@ def download(entry: Entry, settings: Settings, progress: Progress | None = None)
             tqdm_class=_bar(say, entry),
         )
     say(1.0, Message("Ready"))
+
+
+def bytes_on_hub(entry: Entry) -> int:
+    """How much there is to download, as the hub says; nothing is downloaded."""
+    with _in_words(entry):
+        return _weight_bytes(_facts(entry), entry)
+
+
+def _facts(entry: Entry) -> Any:
+    from huggingface_hub import HfApi
+
+    return HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
+
+
+def _weight_bytes(facts: Any, entry: Entry) -> int:
+    sizes = {file.rfilename: file.size or 0 for file in facts.siblings or () if "/" not in file.rfilename}
+    _check_weights(sizes, entry)
+    return sum(size for name, size in sizes.items() if name.endswith(".safetensors"))
 
 
 def _check_config(entry: Entry, settings: Settings) -> None:

@@ -123,6 +123,17 @@ def has_weights(folder: Path) -> bool:
     return (folder / "config.json").is_file() and bool(weight_files.files_of(folder))
 
 
+def bytes_on_disk(state: Availability) -> int | None:
+    """Of the weights; None where they are not on this machine."""
+    if state.path is None:
+        return None
+    files = (state.path,) if state.path.is_file() else weight_files.files_of(state.path)
+    try:
+        return sum(file.stat().st_size for file in files) or None
+    except OSError:
+        return None
+
+
 def _download_note(entry: Entry) -> Message:
     if entry.download_mb:
         return Message("To be downloaded from the hub: {megabytes} MB", {"megabytes": entry.download_mb})
