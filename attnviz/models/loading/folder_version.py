@@ -9,6 +9,7 @@ from typing import Final
 
 from attnviz.core.message import Problem
 from attnviz.models.catalogue import Entry, find
+from attnviz.models.loading import adapter
 from attnviz.models.settings import current
 
 _READ: Final = (".safetensors", ".json", ".txt", ".model", ".spm", ".jinja")
@@ -25,9 +26,21 @@ def version(name: str) -> str:
 def version_now(entry: Entry) -> str:
     """The same of an entry."""
     try:
-        return "" if entry.folder is None else version_of(entry.folder)
+        return "" if entry.folder is None else version_of(entry.folder) + _base_version(entry.folder)
     except OSError as error:
         raise Problem("The folder {name} cannot be read: {reason}", name=entry.name, reason=error.strerror) from error
+
+
+def _base_version(folder: Path) -> str:
+    """Of the folder that an adapter is added to."""
+    base = adapter.base_of(folder)
+    if base is None:
+        return ""
+    try:
+        found = find(base, current()).folder
+    except Problem:
+        return ""
+    return "" if found is None else version_of(found)
 
 
 def version_of(folder: Path) -> str:

@@ -69,6 +69,11 @@ def _check_config(entry: Entry, settings: Settings) -> None:
 
 
 def _check_weights(sizes: dict[str, int], entry: Entry) -> None:
+    if "adapter_config.json" in sizes and "config.json" not in sizes:
+        raise Problem(
+            "{name} is an adapter and no whole model; an adapter is read from a folder on this machine",
+            name=entry.name,
+        )
     if not {"model.safetensors", "model.safetensors.index.json"} & set(sizes):
         raise Problem(
             "{name} has no safetensors on the hub; other formats can run code when opened, and are not read here",
