@@ -150,6 +150,12 @@ def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
     files = {*found.vocab_files_names.values(), "tokenizer.json"} if found.vocab_files_names else set()
     if files and not any((folder / str(name)).is_file() for name in files):  # transformers makes up an empty one
         raise Problem("{name} comes without a tokenizer", name=entry.name)
+    if not isinstance(found.model_max_length, int | float):
+        raise Problem(
+            "The tokenizer of {name} cannot be read: {reason}",
+            name=entry.name,
+            reason=f"model_max_length={found.model_max_length}",
+        )
     if found.is_fast:  # some files ask for cutting and padding on every call; where to cut is ours to say
         found.backend_tokenizer.no_truncation()
         found.backend_tokenizer.no_padding()
@@ -165,6 +171,9 @@ def read_config(folder: Path, entry: Entry) -> Any:
         kind = raw.get("model_type")
     except (OSError, ValueError, AttributeError) as error:
         raise Problem("The config of {name} cannot be read", name=entry.name) from error
+    named = raw.get("architectures") or []
+    if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+        raise Problem("The config of {name} cannot be read", name=entry.name)
     if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
         if "auto_map" in raw:
             raise Problem("{name} runs only with code of its own, which is never run here", name=entry.name)

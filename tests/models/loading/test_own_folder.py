@@ -164,6 +164,11 @@ def put(name, text):
         (lambda f: change_config(f, num_attention_heads=0), "^The config of mine describes no model: "),
         (lambda f: change_config(f, num_attention_heads=7, head_dim=None), "^The config of mine describes no model: "),
         (lambda f: change_config(f, hidden_size=-8), "^The config of mine describes no model: "),
+        (lambda f: change_config(f, architectures=True), "^The config of mine cannot be read$"),
+        (
+            put("tokenizer_config.json", '{"model_max_length": "far"}'),
+            "^The tokenizer of mine cannot be read: model_max",
+        ),
         (cut("tokenizer.json"), "^The tokenizer of mine cannot be read: "),
     ],
 )
