@@ -201,14 +201,14 @@ def test_code_that_an_author_asks_for_is_named_as_that_and_nothing_else(mine):
     (mine / "tokens.py").write_text("raise RuntimeError('never to be run')")
     with pytest.raises(Problem) as refused:
         load(str(mine))
-    assert str(refused.value) == "mine reads text only with code of its own, which is never run here"
+    assert str(refused.value) == "mine reads text only with code of its own, which attnviz never runs"
     for path in mine.iterdir():
         if path.name != "model.safetensors":
             path.unlink()
     (mine / "config.json").write_text(json.dumps({"model_type": "mine", "auto_map": {"AutoModel": "model.Mine"}}))
     with pytest.raises(Problem) as refused:
         load(str(mine))
-    assert str(refused.value) == "mine runs only with code of its own, which is never run here"
+    assert str(refused.value) == "mine runs only with code of its own, which attnviz never runs"
 
 
 @pytest.mark.parametrize("name", ["~nobody-of-this-name/x", "/" + "x" * 300, "/a\0b"])

@@ -75,8 +75,7 @@ def test_the_yes_of_one_session_is_not_that_of_another_and_not_that_of_another_m
     first.button(key="agree").click().run()
     assert "agree" in buttons(opened(model="other", hub_id=mine)), "though the model is in memory now"
     llama(seed=1).save_pretrained(tmp_path / "next")
-    first.query_params["hub_id"] = str(tmp_path / "next")
-    first.run()
+    first.text_input(key="hub_id").set_value(str(tmp_path / "next")).run()
     assert "agree" in buttons(first)
     assert loads == [mine]
 
