@@ -25,4 +25,6 @@ def picture(request: request_form.Request) -> None:
 
 
 with guard():
-    picture(request_form.ask())
+    asked = request_form.ask()
+    if asked is not None:
+        picture(asked)

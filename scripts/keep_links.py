@@ -17,7 +17,7 @@ from typing import Any
 
 from attnviz.ui.shared import link_pack
 from tests.links.differences import differences
-from tests.links.opening import opened, translator
+from tests.links.opening import agreed, opened, translator
 from tests.links.views import TRANSLATOR, VIEWS, View
 from tests.links.what_a_link_shows import name_in_link, what_it_shows
 from tests.pages.conftest import open_page
@@ -43,7 +43,7 @@ def _driven(view: View, folder: str) -> tuple[dict[str, str], Any]:
     """The link that the app has written after all steps of a view, and the page at that point."""
     start = {name: text.replace(TRANSLATOR, folder) for name, text in view.start.items()}
     start |= {name: link_pack.pack(value) for name, value in view.packed.items()}
-    page = open_page(view.page, **start)
+    page = agreed(open_page(view.page, **start))
     bound: dict[str, str] = {}
     for name, value in view.steps:
         control = _control(page, name)

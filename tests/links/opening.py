@@ -36,10 +36,16 @@ def translator(folder: Path) -> str:
     return str(to)
 
 
+def agreed(page: Any) -> Any:
+    """The page after its visitor let the model that the link names be loaded, where it asks."""
+    asked = [button for button in page.button if button.key == "agree"]
+    return asked[0].click().run() if asked else page
+
+
 def opened(visit: Callable[..., Any], kept: dict[str, Any], folder: str) -> Any:
     """The page that a kept link opens, or that a saved view leads to; `folder` holds the tiny model."""
     link = {name: text.replace(TRANSLATOR, folder) for name, text in kept["link"].items()}
-    page = visit(kept["page"], **link)
+    page = agreed(visit(kept["page"], **link))
     if kept.get("file"):
         page.session_state[SHARE_MENU] = True  # the control lies in a menu whose contents exist only when it is open
         page.run()

@@ -16,6 +16,11 @@ from tests.models.tiny_tokenizers import marian, word_piece
 from tests.pages.test_explore import said
 
 
+def agreed(visit, **link):
+    """The explorer as a link opens it, after the visitor said that the folder may be loaded."""
+    return visit("explore", **link).button(key="agree").click().run()
+
+
 @pytest.fixture
 def translator(tmp_path):
     tokenizer = marian(tmp_path)
@@ -41,7 +46,7 @@ def masked(tmp_path):
 
 
 def test_an_encoder_decoder_has_its_three_kinds_of_attention(visit, translator):
-    page = visit("explore", model="other", hub_id=translator, text="the cat sat")
+    page = agreed(visit, model="other", hub_id=translator, text="the cat sat")
     assert not page.exception
     assert not page.error
     page.text_input(key="second").set_value("one two").run()
@@ -53,20 +58,20 @@ def test_an_encoder_decoder_has_its_three_kinds_of_attention(visit, translator):
 
 
 def test_an_encoder_decoder_says_what_its_decoder_would_write(visit, translator):
-    page = visit("explore", model="other", hub_id=translator, text="the cat sat", open_next="true")
+    page = agreed(visit, model="other", hub_id=translator, text="the cat sat", open_next="true")
     assert not page.error
     assert "comes next with" in said(page)
 
 
 def test_a_masked_language_model_guesses_what_the_mask_hides(visit, masked):
-    page = visit("explore", model="other", hub_id=masked, text="the [MASK] sat", open_next="true", open_what_if="true")
+    page = agreed(visit, model="other", hub_id=masked, text="the [MASK] sat", open_next="true", open_what_if="true")
     assert not page.exception
     assert not page.error
     assert "the model would write" in said(page)
 
 
 def test_without_a_mask_token_the_page_says_how_to_write_one(visit, masked):
-    page = visit("explore", model="other", hub_id=masked, text="the cat sat", open_next="true")
+    page = agreed(visit, model="other", hub_id=masked, text="the cat sat", open_next="true")
     assert any("Write &#91;MASK&#93;" in i.value for i in page.info)
 
 
@@ -107,7 +112,7 @@ def weights_only(tmp_path):
 
 def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_changed(visit, weights_only):
     panels = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
-    page = visit("explore", model="other", hub_id=weights_only, text="the cat sat", **panels)
+    page = agreed(visit, model="other", hub_id=weights_only, text="the cat sat", **panels)
     assert not page.exception
     assert len(page.get("bidi_component")) >= 2
     assert "gives" in said(page)
@@ -117,7 +122,7 @@ def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_
 
 
 def test_values_that_a_model_does_not_give_are_refused_in_a_sentence(visit, weights_only):
-    page = visit("explore", model="other", hub_id=weights_only, text="the cat sat", show="values")
+    page = agreed(visit, model="other", hub_id=weights_only, text="the cat sat", show="values")
     assert not page.exception
     assert len(page.error) == 1
     assert page.text_area(key="text").value == "the cat sat"

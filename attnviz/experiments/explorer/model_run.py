@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnviz.core.message import Message, Problem
 from attnviz.models.capture import Logits, RecordedLayer, Trace, capture
-from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, find
+from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, WeightsAre, find
 from attnviz.models.loading import is_prepared, prepared_example
 from attnviz.models.settings import current
 from attnviz.models.tokens import Frame, Tokens, encode, encode_target, frames
@@ -28,6 +28,7 @@ class Request:
     text: str
     second: str = ""  #: the other sentence of a pair, or what an encoder-decoder's decoder has written
     frame: Frame = "usual"
+    version: str = ""  #: of a model in a folder of one's own: which state of its files
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +65,8 @@ class ModelRun:
     source: Tokens
     target: Tokens | None = None  #: what the decoder of an encoder-decoder has written
     origin: Source | None = None  #: where the weights came from; None: the trace was read from the disk
+    weights_are: WeightsAre = "trained"  #: of the catalogue's models, whose traces are kept, it is known
+    about_weights: tuple[Message, ...] = ()
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
@@ -83,8 +86,8 @@ class ModelRun:
 
     @property
     def notices(self) -> tuple[Message, ...]:
-        """What a visitor should know: where the sentence was cut."""
-        return self.source.notices + (self.target.notices if self.target else ())
+        """What a visitor should know: what was done to the weights, where the sentence was cut."""
+        return self.about_weights + self.source.notices + (self.target.notices if self.target else ())
 
     @property
     def nbytes(self) -> int:
@@ -125,7 +128,9 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
     source = encode(loaded, request.text, None if is_pair else second, frame)
     target = encode_target(loaded, request.second) if is_pair else None
     trace = capture(loaded.model, logits=logits_wanted(loaded), **inputs_of(source, target))
-    return ModelRun(request, loaded.entry.name, trace, source, target, loaded.source)
+    return ModelRun(
+        request, loaded.entry.name, trace, source, target, loaded.source, loaded.weights_are, loaded.notices
+    )
 
 
 def has_kept_run(request: Request) -> bool:

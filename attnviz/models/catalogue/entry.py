@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from attnviz.core.message import Message
 from attnviz.models.settings import current
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 ModelKind = Literal["decoder", "encoder", "encoder-decoder", "pictures"]
 Source = Literal["cache", "wheel", "folder", "hub cache", "hub"]
+WeightsAre = Literal["trained", "random", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,9 @@ class LoadedModel:
     tokenizer: PreTrainedTokenizerBase | None  #: None for models that take pictures
     entry: Entry
     source: Source
+    weights_are: WeightsAre = "unknown"
+    notices: tuple[Message, ...] = ()  #: what was done to the weights so that they fit
+    version: str = ""  #: of a folder of one's own: which state of its files this is
 
     @property
     def max_tokens(self) -> int:

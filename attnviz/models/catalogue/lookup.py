@@ -44,8 +44,8 @@ def _named(name: str, settings: Settings) -> Entry:
         if name.lower() in (entry.id, (entry.hub or "").lower()):
             return entry
     if not settings.hosted and _looks_like_a_folder(name):
-        folder = Path(name).expanduser()
-        if not folder.is_dir():
+        folder = _folder(name)
+        if folder is None:
             raise Problem("There is no folder {name} on this machine", name=name)
         return Entry(id=str(folder), name=folder.name, hub=None, folder=folder)
     if not _HUB_ID.fullmatch(name):
@@ -54,6 +54,14 @@ def _named(name: str, settings: Settings) -> Entry:
             name=name[:100],
         )
     return Entry(id=name, name=name, hub=name)
+
+
+def _folder(name: str) -> Path | None:
+    try:
+        folder = Path(name).expanduser()
+        return folder if folder.is_dir() else None
+    except (OSError, ValueError, RuntimeError):  # too long, a NUL in it, no such user
+        return None
 
 
 def _looks_like_a_folder(name: str) -> bool:

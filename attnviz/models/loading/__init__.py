@@ -1,17 +1,22 @@
 """Load a model by name, and find out which models are already on this machine."""
 
 from attnviz.models.loading.example_traces import is_prepared, prepare_examples, prepared_example
+from attnviz.models.loading.folder_version import version
 from attnviz.models.loading.gguf import Progress
+from attnviz.models.loading.hub_download import bytes_on_hub
 from attnviz.models.loading.load_model import load
-from attnviz.models.loading.locate import Availability, availabilities, availability
+from attnviz.models.loading.locate import Availability, availabilities, availability, bytes_on_disk
 
 __all__ = [
     "Availability",
     "Progress",
     "availabilities",
     "availability",
+    "bytes_on_disk",
+    "bytes_on_hub",
     "is_prepared",
     "load",
     "prepare_examples",
     "prepared_example",
+    "version",
 ]

@@ -13,6 +13,7 @@ from attnviz.models.catalogue import Entry
 from attnviz.models.loading import cache_folder, hardware, open_folder
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache
+from attnviz.models.loading.reasons import first_line
 from attnviz.models.settings import Settings
 
 _WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.spm", "*.jinja"]
@@ -22,15 +23,13 @@ _SLOW_SECONDS: Final = 10.0
 
 def download(entry: Entry, settings: Settings, progress: Progress | None = None) -> None:
     """Download a model's safetensors into the hub's local cache, after checking its size and its config."""
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import snapshot_download
 
     say = progress or (lambda share, what: None)
     say(0.0, Message("Asking the hub about {name}", {"name": entry.name}))
     with _in_words(entry):
-        info = HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
-        sizes = {file.rfilename: file.size or 0 for file in info.siblings or () if "/" not in file.rfilename}
-        _check_weights(sizes, entry)
-        _check_disk(sum(size for name, size in sizes.items() if name.endswith(".safetensors")), entry)
+        info = _facts(entry)
+        _check_disk(_weight_bytes(info, entry), entry)
         _check_config(entry, settings)
         snapshot_download(
             str(entry.hub),
@@ -40,6 +39,24 @@ def download(entry: Entry, settings: Settings, progress: Progress | None = None)
             tqdm_class=_bar(say, entry),
         )
     say(1.0, Message("Ready"))
+
+
+def bytes_on_hub(entry: Entry) -> int:
+    """How much there is to download, as the hub says; nothing is downloaded."""
+    with _in_words(entry):
+        return _weight_bytes(_facts(entry), entry)
+
+
+def _facts(entry: Entry) -> Any:
+    from huggingface_hub import HfApi
+
+    return HfApi().model_info(str(entry.hub), revision=entry.revision, files_metadata=True, timeout=_SLOW_SECONDS)
+
+
+def _weight_bytes(facts: Any, entry: Entry) -> int:
+    sizes = {file.rfilename: file.size or 0 for file in facts.siblings or () if "/" not in file.rfilename}
+    _check_weights(sizes, entry)
+    return sum(size for name, size in sizes.items() if name.endswith(".safetensors"))
 
 
 def _check_config(entry: Entry, settings: Settings) -> None:
@@ -52,6 +69,11 @@ def _check_config(entry: Entry, settings: Settings) -> None:
 
 
 def _check_weights(sizes: dict[str, int], entry: Entry) -> None:
+    if "adapter_config.json" in sizes and "config.json" not in sizes:
+        raise Problem(
+            "{name} is an adapter and no whole model; an adapter is read from a folder on this machine",
+            name=entry.name,
+        )
     if not {"model.safetensors", "model.safetensors.index.json"} & set(sizes):
         raise Problem(
             "{name} has no safetensors on the hub; other formats can run code when opened, and are not read here",
@@ -88,7 +110,7 @@ def _in_words(entry: Entry) -> Iterator[None]:
     except errors.RemoteEntryNotFoundError as error:
         raise Problem("{name} has no config.json: it is not a model for transformers", name=entry.hub) from error
     except errors.HfHubHTTPError as error:
-        raise Problem("The hub refused {name}: {reason}", name=entry.hub, reason=_first_line(error)) from error
+        raise Problem("The hub refused {name}: {reason}", name=entry.hub, reason=first_line(error)) from error
     except (errors.HTTPError, errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:
         raise Problem(
             "The hub cannot be reached, so {name} cannot be downloaded; what is on this machine still works",
@@ -97,11 +119,7 @@ def _in_words(entry: Entry) -> Iterator[None]:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise Problem("The disk is full: {name} could not be stored", name=entry.hub) from error
-        raise Problem("{name} could not be downloaded: {reason}", name=entry.hub, reason=_first_line(error)) from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+        raise Problem("{name} could not be downloaded: {reason}", name=entry.hub, reason=first_line(error)) from error
 
 
 def _bar(say: Progress, entry: Entry) -> Any:

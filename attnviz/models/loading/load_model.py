@@ -5,17 +5,23 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.core.message import Message, Problem
 from attnviz.models.catalogue import Entry, LoadedModel, ModelKind, find
-from attnviz.models.loading import cache_folder, hub_download, open_folder
+from attnviz.models.loading import adapter, cache_folder, hub_download, open_folder
+from attnviz.models.loading.folder_version import version_now
 from attnviz.models.loading.gguf import Progress, convert
-from attnviz.models.loading.locate import Availability, availability_of, kept_folder, wheel_path
+from attnviz.models.loading.locate import Availability, availability_of, has_weights, kept_folder, wheel_path
+from attnviz.models.loading.open_folder import Opened
+from attnviz.models.loading.training_signs import weights_are
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
+
+
+_TOKENIZERS: Final = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
 
 
 def load(name: str, progress: Progress | None = None) -> LoadedModel:
@@ -27,12 +33,22 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
     state = fetch(availability_of(entry, settings), settings, progress)
     assert state.path is not None
     assert state.source is not None
-    if state.source == "cache":
-        model, tokenizer = _open_verified(state.path, entry, settings, progress)
+    before = version_now(entry)
+    if adapter.is_adapter(state.path):
+        this, tokenizer = _open_adapter(state.path, entry, settings, progress)
     else:
-        model, tokenizer = opened(state.path, entry, settings)
-    adopt(model)
-    return LoadedModel(model, tokenizer, described(entry, model), state.source)
+        this, tokenizer = _open(state, settings, progress)
+    if version_now(entry) != before:
+        raise changed_meanwhile(entry)
+    adopt(this.model)
+    return LoadedModel(
+        this.model, tokenizer, described(entry, this.model), state.source, weights_are(this.model), this.notices, before
+    )
+
+
+def changed_meanwhile(entry: Entry) -> Problem:
+    """What is said instead of showing a model of which one half is older than the other."""
+    return Problem("The files of {name} changed while they were read; ask again once they are written", name=entry.name)
 
 
 def described(entry: Entry, model: PreTrainedModel) -> Entry:
@@ -108,13 +124,57 @@ def prepare(entry: Entry, settings: Settings, progress: Progress | None = None, 
         ) from error
 
 
-def opened(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, Any]:
-    """Model and tokenizer from a folder with safetensors. The weights are memory-mapped, not read."""
-    return open_folder.model(folder, entry, settings), open_folder.tokenizer(folder, entry)
+def opened(folder: Path, entry: Entry, settings: Settings) -> tuple[Opened, Any]:
+    """Model and tokenizer from a folder with safetensors."""
+    this = open_folder.model(folder, entry, settings)
+    return this, open_folder.tokenizer(folder, entry, this.model)
 
 
-def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress | None) -> tuple[Any, Any]:
+def _open(state: Availability, settings: Settings, progress: Progress | None) -> tuple[Opened, Any]:
+    assert state.path is not None
+    if state.source == "cache":
+        return _open_verified(state.path, state.entry, settings, progress)
+    return opened(state.path, state.entry, settings)
+
+
+def _open_adapter(folder: Path, entry: Entry, settings: Settings, progress: Progress | None) -> tuple[Opened, Any]:
+    """The base of a LoRA adapter with the adapter added, if the base is on this machine."""
+    if has_weights(folder):
+        raise Problem("{name} holds a whole model and an adapter: give each a folder of its own", name=entry.name)
+    added = adapter.read(folder, entry)
+    state = _base_state(added, entry, settings)
+    if state.path is not None and adapter.is_adapter(state.path):
+        raise Problem("{name} is an adapter for {base}, which is an adapter itself", name=entry.name, base=added.base)
+    base, tokenizer = _open(fetch(state, settings, progress), settings, progress)
+    notices = base.notices + adapter.add(base.model, added, entry)
+    if any((folder / file).is_file() for file in _TOKENIZERS):
+        tokenizer = open_folder.tokenizer(folder, entry, base.model)
+        rows = base.model.get_input_embeddings().weight.shape[0]
+        if tokenizer is not None and len(tokenizer) > rows:
+            raise Problem(
+                "The tokenizer of {name} has {count} tokens, and {base} has vectors for {rows}",
+                name=entry.name,
+                count=len(tokenizer),
+                base=added.base,
+                rows=rows,
+            )
+    return Opened(base.model, notices), tokenizer
+
+
+def _base_state(added: adapter.Adapter, entry: Entry, settings: Settings) -> Availability:
+    absent = "{name} is a LoRA adapter for {base}, which is not on this machine"
+    try:
+        state = availability_of(find(added.base, settings), settings)
+    except Problem as error:
+        raise Problem(absent, name=entry.name, base=added.base) from error
+    if not state.on_this_machine:
+        raise Problem(absent, name=entry.name, base=added.base)
+    return state
+
+
+def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress | None) -> tuple[Opened, Any]:
     """Open a folder of the cache while a second thread checks its hashes; rebuild it if it is damaged."""
+    pair: tuple[Opened, Any] | None = None
     with ThreadPoolExecutor(1) as pool:
         intact = pool.submit(cache_folder.is_intact, folder)
         try:
@@ -122,10 +182,10 @@ def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Pro
         except Exception:
             if intact.result():
                 raise
-    if not intact.result():
+    if pair is None or not intact.result():
         if progress:
             progress(0.0, Message("The cached copy is damaged and is being made again"))
-        pair = None, None  # releases the damaged files before they are replaced
+        pair = None  # releases the damaged files before they are replaced
         prepare(entry, settings, progress, again=True)
         return opened(folder, entry, settings)
     return pair

@@ -7,7 +7,6 @@ torch nor transformers.
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import re
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import Final
 
 from attnviz.core.message import Message
 from attnviz.models.catalogue import Entry, Source, allowed_entries, find
-from attnviz.models.loading import cache_folder
+from attnviz.models.loading import cache_folder, weight_files
 from attnviz.models.settings import Settings, current
 
 _FORMAT: Final = 1  # increase when the files that gguf.py writes change, so that older folders are built again
@@ -122,15 +121,18 @@ def hub_cache() -> Path:
 
 def has_weights(folder: Path) -> bool:
     """Whether a folder contains a config and all of its safetensors files."""
-    if not (folder / "config.json").is_file():
-        return False
-    if (folder / "model.safetensors").is_file():
-        return True
+    return (folder / "config.json").is_file() and bool(weight_files.files_of(folder))
+
+
+def bytes_on_disk(state: Availability) -> int | None:
+    """Of the weights; None where they are not on this machine."""
+    if state.path is None:
+        return None
+    files = (state.path,) if state.path.is_file() else weight_files.files_of(state.path)
     try:
-        index = json.loads((folder / "model.safetensors.index.json").read_text("utf-8"))
-        return all((folder / Path(name).name).is_file() for name in set(index["weight_map"].values()))
-    except (OSError, ValueError, KeyError, AttributeError):
-        return False
+        return sum(file.stat().st_size for file in files) or None
+    except OSError:
+        return None
 
 
 def _download_note(entry: Entry) -> Message:

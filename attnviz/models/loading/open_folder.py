@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Message, Problem
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading import hardware
+from attnviz.models.loading import hardware, weight_files
 from attnviz.models.loading.locate import has_weights
+from attnviz.models.loading.reasons import first_line
 from attnviz.models.settings import Settings
 
 #: modules named "attention" that mix positions without queries, keys and softmax
 _NO_SOFTMAX: Final = ("rwkv",)
 #: transformers sets process-wide flags while it builds a model, so building two at once leaves weights unset
 one_at_a_time: Final = threading.RLock()
+_NAMED: Final = 3  #: weights that a sentence names
 
 
-def model(folder: Path, entry: Entry, settings: Settings) -> Any:
-    """The model in evaluation mode, on the device that the settings choose."""
+@dataclass(frozen=True)
+class Opened:
+    """A model in memory, and what was done to its weights so that they fit."""
+
+    model: Any
+    notices: tuple[Message, ...]
+
+
+def model(folder: Path, entry: Entry, settings: Settings) -> Opened:
+    """The model in evaluation mode, on the device that the settings choose. Every weight of it comes from the files."""
     import torch
 
     if not has_weights(folder):
@@ -33,16 +44,77 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Any:
         hardware.check_memory(entry.memory_mb * 10**6, entry, settings, device)
     else:
         check_fits(config, entry, settings, device)
-    with one_at_a_time, _quietly(), torch.no_grad():
-        loaded = model_class(config, entry).from_pretrained(
-            folder,
+    mapped = folder.resolve().is_relative_to(settings.cache.resolve())
+    with (
+        one_at_a_time,
+        _quietly(),
+        torch.no_grad(),
+        weight_files.opened(weight_files.files_of(folder), entry, mapped) as weights,
+    ):
+        filled, info = _fill(config, weights, entry, hardware.pick_dtype(settings, device))
+        _check_complete(info, entry)
+        _take_generation_config(filled, folder)
+        return Opened(filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry))
+
+
+def _fill(config: Any, weights: weight_files.Weights, entry: Entry, dtype: str) -> tuple[Any, Mapping[str, Any]]:
+    """The model with the weights in it, and transformers' account of what did not fit."""
+    if dtype == "auto" and getattr(config, "dtype", None) is None:
+        dtype = weights.first_dtype() or "float32"
+    try:
+        filled, info = model_class(config, entry).from_pretrained(
+            None,
             config=config,
-            dtype=hardware.pick_dtype(settings, device),
-            use_safetensors=True,
-            local_files_only=True,
+            state_dict=weights.slices,
+            dtype=dtype,
+            ignore_mismatched_sizes=True,
+            output_loading_info=True,
             trust_remote_code=False,
         )
-        return loaded.eval().requires_grad_(False).to(device)
+    except Exception as error:
+        raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
+    return filled, info
+
+
+def _check_complete(info: Mapping[str, Any], entry: Entry) -> None:
+    """Refuse a model of which transformers would make up a part at random."""
+    if missing := sorted(info["missing_keys"]):
+        raise Problem(
+            "{count} weights that the config of {name} asks for are not in its files: {names}",
+            count=len(missing),
+            name=entry.name,
+            names=_first_few(missing),
+        )
+    if wrong := sorted(info["mismatched_keys"]):
+        raise Problem(
+            "{count} weights of {name} have another shape in the files than in the config: {names}",
+            count=len(wrong),
+            name=entry.name,
+            names=_first_few([f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in wrong]),
+        )
+
+
+def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
+    """What is said of tensors that the model has no place for; those of the catalogue are known to be no loss."""
+    extra = sorted(info["unexpected_keys"])
+    if not extra or entry.in_catalogue:
+        return ()
+    said = "{count} weights in the files of {name} have no place in the model of its config: {names}"
+    return (Message(said, {"count": len(extra), "name": entry.name, "names": _first_few(extra)}),)
+
+
+def _first_few(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+
+
+def _take_generation_config(filled: Any, folder: Path) -> None:
+    """What `from_pretrained` reads beside the weights when it is given a folder."""
+    from transformers.generation.configuration_utils import GenerationConfig
+
+    filled.name_or_path = filled.config.name_or_path = str(folder)
+    if filled.can_generate() and (folder / "generation_config.json").is_file():
+        with suppress(OSError, ValueError, TypeError):
+            filled.generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
 
 
 @contextmanager
@@ -59,21 +131,31 @@ def _quietly() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def tokenizer(folder: Path, entry: Entry) -> Any:
+def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
     """The tokenizer beside the weights; None for models that take pictures."""
     from transformers.models.auto.tokenization_auto import AutoTokenizer
 
-    if entry.kind == "pictures":
+    if entry.kind == "pictures" or for_model.main_input_name == "pixel_values":
         return None
     try:
         found = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
-        if _is_for_pictures(folder):
-            return None
-        raise Problem("The tokenizer of {name} cannot be read: {reason}", name=entry.name, reason=error) from error
+        if _asks_for_code(folder / "tokenizer_config.json"):
+            raise Problem(
+                "{name} reads text only with code of its own, which attnviz never runs", name=entry.name
+            ) from error
+        raise Problem(
+            "The tokenizer of {name} cannot be read: {reason}", name=entry.name, reason=first_line(error)
+        ) from error
     files = {*found.vocab_files_names.values(), "tokenizer.json"} if found.vocab_files_names else set()
     if files and not any((folder / str(name)).is_file() for name in files):  # transformers would make an empty one
         raise Problem("{name} comes without a tokenizer", name=entry.name)
+    if not isinstance(found.model_max_length, int | float):
+        raise Problem(
+            "The tokenizer of {name} cannot be read: {reason}",
+            name=entry.name,
+            reason=f"model_max_length={found.model_max_length}",
+        )
     if found.is_fast:  # some tokenizer files cut and pad every text; attnviz cuts to its own limit instead
         found.backend_tokenizer.no_truncation()
         found.backend_tokenizer.no_padding()
@@ -86,14 +168,32 @@ def read_config(folder: Path, entry: Entry) -> Any:
 
     try:
         raw = json.loads((folder / "config.json").read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        kind = raw.get("model_type")
+    except (OSError, ValueError, AttributeError) as error:
         raise Problem("The config of {name} cannot be read", name=entry.name) from error
-    kind = raw.get("model_type")
-    if kind not in CONFIG_MAPPING:
+    named = raw.get("architectures") or []
+    if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
+        raise Problem("The config of {name} cannot be read", name=entry.name)
+    if not isinstance(kind, str) or kind not in CONFIG_MAPPING:
         if "auto_map" in raw:
             raise Problem("{name} runs only with code of its own, which attnviz never runs", name=entry.name)
         raise Problem("{name} is of a kind ({kind}) that transformers does not support", name=entry.name, kind=kind)
-    return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    try:
+        return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except Exception as error:
+        raise _no_model(entry, error) from error
+
+
+def _asks_for_code(file: Path) -> bool:
+    """Whether a JSON file names Python files of the model's author."""
+    try:
+        return "auto_map" in json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _no_model(entry: Entry, error: Exception) -> Problem:
+    return Problem("The config of {name} describes no model: {reason}", name=entry.name, reason=first_line(error))
 
 
 def model_class(config: Any, entry: Entry) -> Any:
@@ -113,8 +213,11 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
     import torch
 
     kind = model_class(config, entry)
-    with one_at_a_time, torch.device("meta"):
-        skeleton = kind(config) if hasattr(kind, "config_class") else kind.from_config(config)
+    try:
+        with one_at_a_time, torch.device("meta"):
+            skeleton = kind(config) if hasattr(kind, "config_class") else kind.from_config(config)
+    except Exception as error:
+        raise _no_model(entry, error) from error
     has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
     if not has_attention or config.model_type in _NO_SOFTMAX:
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)
@@ -125,10 +228,6 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
     )
 
 
-def _is_for_pictures(folder: Path) -> bool:
-    return (folder / "preprocessor_config.json").is_file()
-
-
 def _no_weights(folder: Path, entry: Entry) -> Problem:
     if any(folder.glob("*.bin")) or any(folder.glob("*.pt")) or any(folder.glob("*.ckpt")):
         return Problem(
@@ -136,4 +235,8 @@ def _no_weights(folder: Path, entry: Entry) -> Problem:
             "only safetensors are read here",
             name=entry.name,
         )
+    if (folder / "config.json").is_file() and not (folder / weight_files.INDEX).is_file():
+        return Problem("{name} has a config.json and no weights: no model.safetensors beside it", name=entry.name)
+    if (folder / weight_files.INDEX).is_file():
+        return Problem("Some of the safetensors files that the index of {name} names are not there", name=entry.name)
     return Problem("{name} has no config.json with safetensors beside it", name=entry.name)

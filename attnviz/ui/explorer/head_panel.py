@@ -73,7 +73,7 @@ def _stack(run: ModelRun) -> Stack:
 def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.caption(
-            _("Trained weights of {model}. Rows look, columns are looked at.").format(model=plain(run.name)),
+            _weights_of(run).format(model=plain(run.name)),
             help=_origin(run),
             width="content",
         )
@@ -98,6 +98,24 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     shown = Shown(run, stack, layer, head, look, options, matrix, pins)
     _under(shown)
     return shown
+
+
+def _weights_of(run: ModelRun) -> str:
+    """The caption of the picture, which says "trained" only of weights that were."""
+    if run.weights_are == "random":
+        return _("Random weights of {model}, never trained. Rows look, columns are looked at.")
+    if run.weights_are == "unknown":
+        return _("Weights of {model}. Rows look, columns are looked at.")
+    return _("Trained weights of {model}. Rows look, columns are looked at.")
+
+
+def _computed(run: ModelRun) -> str:
+    """The same where the picture is exported."""
+    if run.weights_are == "random":
+        return _("Random weights, never trained; computed with attnviz.")
+    if run.weights_are == "unknown":
+        return _("Computed with attnviz.")
+    return _("Trained weights, computed with attnviz.")
 
 
 def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> canvas.Head:
@@ -222,7 +240,7 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
         ),
         more,
         *(say(note) + "." for note in shown.matrix.notes),
-        _("Trained weights, computed with attnviz."),
+        _computed(shown.run),
         explorer_state.link(),
     ]
     return " ".join(part for part in parts if part)

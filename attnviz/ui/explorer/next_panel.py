@@ -15,7 +15,7 @@ from attnviz.words import _
 
 def panel(shown: Shown) -> None:
     """Draw the probabilities of the next token, or of a masked one, under a temperature and top-k."""
-    loaded = model_cache.model(shown.run.request.model)
+    loaded = model_cache.model_of(shown.run)
     places = slots(shown.run, loaded)
     if not places:
         _say_why_not(shown, loaded)

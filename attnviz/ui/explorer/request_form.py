@@ -5,23 +5,26 @@ from __future__ import annotations
 from typing import Any, cast
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Frame, Request
 from attnviz.models.catalogue import EXAMPLES, Example, ModelKind
 from attnviz.models.loading import Availability, availabilities
 from attnviz.models.settings import current
+from attnviz.ui.explorer import consent
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import Choice, link_state, model_cache, plain, widgets
 from attnviz.words import _, say
 
 
-def ask() -> Request:
-    """Draw the controls above the picture and return the Request that they describe."""
+def ask() -> Request | None:
+    """Draw the controls above the picture; the Request they describe, or None until the visitor lets it be loaded."""
     words, which = st.columns([3, 1.2], vertical_alignment="top")
     with which:
         available, name = _model()
-    kind, problem = _kind(available, name)
+    question = st.container()
+    may_load, kind, problem = _kind(available, name, question)
     with words:
         text = widgets.text_area(
             choices.SENTENCE,
@@ -35,19 +38,24 @@ def ask() -> Request:
         frame = _how(kind)
     if problem is not None:
         raise problem
-    return Request(name, text, second, frame)
+    return Request(name, text, second, frame) if may_load else None
 
 
-def _kind(available: Availability | None, name: str) -> tuple[ModelKind | None, Problem | None]:
-    """The model's kind, or why it cannot be loaded: a model that is not in the catalogue is loaded to find out."""
+def _kind(
+    available: Availability | None, name: str, question: DeltaGenerator
+) -> tuple[bool, ModelKind | None, Problem | None]:
+    """Whether the model may be loaded; its kind, or why it cannot be: outside the catalogue only loading tells."""
     if available is not None:
-        return available.entry.kind, None
+        return True, available.entry.kind, None
     if not name:
-        return None, Problem("Name a model: owner/name as on the hub, or a folder on this machine")
+        return False, None, Problem("Name a model: owner/name as on the hub, or a folder on this machine")
     try:
-        return model_cache.model(name).entry.kind, None
+        with question:
+            if not consent.given(name):
+                return False, None, None
+        return True, model_cache.model(name).entry.kind, None
     except Problem as problem:
-        return None, problem
+        return False, None, problem
 
 
 def _model() -> tuple[Availability | None, str]:

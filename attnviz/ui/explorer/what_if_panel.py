@@ -157,7 +157,7 @@ def _rerun(shown: Shown, change: WhatIf) -> Trace:
 
 
 def _loaded(shown: Shown) -> LoadedModel:
-    return model_cache.model(shown.run.request.model)
+    return model_cache.model_of(shown.run)
 
 
 def _same_stack(shown: Shown, trace: Trace) -> Stack:

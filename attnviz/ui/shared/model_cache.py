@@ -12,15 +12,15 @@ import gc
 import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.core.message import Message
+from attnviz.core.message import Message, Problem
 from attnviz.experiments.explorer import ModelRun, Request, has_kept_run, kept_run, run_model
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.loading import load
+from attnviz.models.loading import load, version
 from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.held_bytes import held_bytes
 from attnviz.words import say
@@ -62,9 +62,23 @@ def model(name: str) -> LoadedModel:
     return loading.result()
 
 
+def model_of(run: ModelRun) -> LoadedModel:
+    """The model that made a run, to run it again; a Problem where its files were overwritten since."""
+    name, made_by = run.request.model, run.request.version
+    found = shared().models.find((name, made_by))
+    if found is not None:
+        return found
+    if version(name) == made_by:
+        found = model(name)
+    if found is None or found.version != made_by:
+        raise _overwritten(run.name)
+    return found
+
+
 def load_in_background(name: str) -> Future[LoadedModel]:
-    """Load in the background, unless the model is here; errors surface at the next request."""
-    return shared().models.begin(name, lambda: _loaded(name))
+    """Load in the background, unless the model is here as it is on the disk; errors surface at the next request."""
+    now = version(name)
+    return shared().models.begin((name, now), lambda: _loaded(name, now))
 
 
 def preload(name: str) -> None:
@@ -75,7 +89,8 @@ def preload(name: str) -> None:
 def model_run(request: Request) -> ModelRun:
     """The run of a sentence through its model: from memory, from the disk, or computed now."""
     here = shared()
-    if request not in here.runs and request.model not in here.models and not has_kept_run(request):
+    request = replace(request, version=version(request.model))
+    if request not in here.runs and _key(request) not in here.models and not has_kept_run(request):
         model(request.model)  # the model first, so that this visitor sees its progress bar while it loads
     return here.runs.get(request, lambda: _run(request))
 
@@ -105,14 +120,20 @@ def cached_rerun(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
     return found
 
 
+def _key(request: Request) -> tuple[str, str]:
+    return request.model, request.version
+
+
 def _run(request: Request) -> ModelRun:
     here = shared()
-    if request.model not in here.models:
+    if _key(request) not in here.models:
         kept = kept_run(request)
         if kept is not None:
             load_in_background(request.model)  # the visitor's next sentence will want it
             return kept
     loaded = load_in_background(request.model).result()
+    if loaded.version != request.version:
+        raise _overwritten(loaded.entry.name)
     with here.slots:
         return run_model(request, loaded)
 
@@ -131,7 +152,7 @@ def _watch(name: str, loading: Future[LoadedModel]) -> None:
         bar.empty()
 
 
-def _loaded(name: str) -> LoadedModel:
+def _loaded(name: str, asked: str) -> LoadedModel:
     steps = shared().steps
 
     def progress(share: float, message: Message) -> None:
@@ -141,9 +162,15 @@ def _loaded(name: str) -> LoadedModel:
         loaded = load(name, progress)
     finally:
         steps.pop(name, None)
+    if loaded.version != asked:
+        raise _overwritten(loaded.entry.name)
     gc.collect()
     gc.freeze()  # Streamlit collects garbage after every run, and need not go through a model's many objects each time
     return loaded
+
+
+def _overwritten(name: str) -> Problem:
+    return Problem("The files of {name} were overwritten meanwhile; load the page anew", name=name)
 
 
 def _collect_evicted() -> None:

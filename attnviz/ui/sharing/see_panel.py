@@ -52,7 +52,7 @@ def _shared(run: ModelRun) -> None:
 
 
 def _result(run: ModelRun, config: Config) -> Result:
-    loaded = model_cache.model(run.request.model)
+    loaded = model_cache.model_of(run)
     layer = run.stacks[0].layers[config.layer]
     return model_cache.cached(
         run, ("sharing", config), lambda: head_sharing.run(head_sharing.complete(layer, loaded.model), config)
@@ -60,7 +60,7 @@ def _result(run: ModelRun, config: Config) -> Result:
 
 
 def _rerun(run: ModelRun, config: Config, scope: downstream.Scope) -> downstream.Result:
-    loaded = model_cache.model(run.request.model)
+    loaded = model_cache.model_of(run)
     key = ("sharing", config, scope)
     return model_cache.cached_rerun(run, key, lambda: downstream.run(run, loaded, config, scope))
 

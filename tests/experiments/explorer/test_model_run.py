@@ -10,7 +10,10 @@ from attnviz.experiments.explorer.model_run import Request, has_kept_run, kept_r
 from attnviz.models.capture.intervention import intervene
 from attnviz.models.catalogue.example_sentences import EXAMPLES
 from attnviz.models.loading.example_traces import prepare_examples
+from attnviz.models.loading.load_model import load
 from attnviz.models.settings import current
+from tests.models.tiny import llama
+from tests.models.tiny_tokenizers import word_piece
 
 
 def test_a_decoder_has_one_stack_that_looks_at_itself(decoded):
@@ -75,3 +78,13 @@ def test_a_stack_is_found_by_name_and_a_missing_one_is_a_lookup_error(decoded):
     assert decoded.stack("decoder") is decoded.stacks[0]
     with pytest.raises(LookupError):
         decoded.stack("cross")
+
+
+def test_a_run_says_what_was_done_to_the_weights_and_whether_they_were_trained(smollm2, tmp_path):
+    assert run_model(Request("smollm2-135m", "a cat"), smollm2).weights_are == "trained"
+    model = llama()
+    model.save_pretrained(tmp_path, state_dict={f"module.{name}": w for name, w in model.state_dict().items()})
+    word_piece().save_pretrained(tmp_path)
+    run = run_model(Request(str(tmp_path), "the cat"), load(str(tmp_path)))
+    assert run.weights_are == "random"
+    assert str(run.notices[0]) == "The prefix module. was taken off the names of the weights"

@@ -164,6 +164,12 @@ def test_a_model_that_cannot_be_shown_is_refused_before_its_weights_come(hub, co
     assert not any(path.endswith("model.safetensors") for path in Hub.asked)
 
 
+def test_an_adapter_on_the_hub_is_named_as_one(hub):
+    hub["some/lora"] = {"adapter_config.json": b"{}", "adapter_model.safetensors": save({"x": torch.zeros(1)})}
+    with pytest.raises(Problem, match="some/lora is an adapter and no whole model"):
+        load("some/lora")
+
+
 def test_a_download_larger_than_the_disk_is_refused(hub, files, monkeypatch):
     hub["some/tiny"] = files
     monkeypatch.setattr(cache_folder, "free_bytes", lambda folder: 5)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import gc
 import random
+import shutil
 import threading
 import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import streamlit as st
 import torch
+from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.core.message import Message, Problem
 from attnviz.experiments.explorer import Look, Request, WhatIf, head_matrix, head_measures, run_model, what_if
 from attnviz.experiments.sharing import SharingConfig, downstream, head_sharing
-from attnviz.models.loading import load
+from attnviz.models.loading import load, version
 from attnviz.ui.explorer import head_panel, overview_panel, what_if_panel
 from attnviz.ui.shared import BoundedCache, model_cache
 from attnviz.ui.sharing import see_panel
@@ -123,7 +126,7 @@ def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, share
 
 def work(name, text):
     """What both pages compute from a sentence, as (name, as the page computes it, as computed alone)."""
-    request, loaded = Request(name, text), load(name)
+    request, loaded = Request(name, text, version=version(name)), load(name)
     alone = run_model(request, loaded)
     stack = alone.stacks[0]
 
@@ -247,3 +250,24 @@ def test_a_loaded_model_is_frozen_for_the_garbage_collector(folders, shared):
     gc.unfreeze()
     model_cache.preload(folders[0])
     assert gc.get_freeze_count() > 1000
+
+
+def test_a_checkpoint_that_was_overwritten_is_read_anew_and_the_run_before_it_stays_as_it_was(
+    folders, shared, tmp_path
+):
+    mine = tmp_path / "mine"
+    shutil.copytree(folders[0], mine)
+    request = Request(str(mine), TEXTS[0])
+    before = model_cache.model_run(request)
+    logits = before.trace.logits.clone()
+    assert model_cache.model_run(request) is before
+    (mine / "model.safetensors").write_bytes((Path(folders[1]) / "model.safetensors").read_bytes())
+    after = model_cache.model_run(request)
+    assert_close(after.trace.logits, run_model(request, load(folders[1])).trace.logits, atol=0, rtol=0)
+    assert_close(before.trace.logits, logits, atol=0, rtol=0)
+    assert not torch.equal(after.trace.logits, logits)
+    assert model_cache.model_of(before) is not model_cache.model_of(after)
+    shared.models = BoundedCache(1, lambda _: 1)
+    with pytest.raises(Problem, match="The files of mine were overwritten meanwhile"):
+        model_cache.model_of(before)
+    assert model_cache.model_of(after).version == after.request.version

@@ -1,0 +1,94 @@
+"""The tensors in a folder's safetensors files, read when asked for, under the names that the model has for them.
+
+Only files in the app's own cache are mapped into memory: nobody else writes there. A file that its owner
+may overwrite is read, because a mapped one changes under the model, and one that gets shorter kills the process.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from attnviz.core.message import Message, Problem
+from attnviz.models.catalogue import Entry
+from attnviz.models.loading.reasons import first_line
+
+INDEX: Final = "model.safetensors.index.json"
+_COMPILED: Final = "_orig_mod."  #: torch.compile's; of the whole model or of any part, so anywhere in a name
+_PARALLEL: Final = "module."  #: DistributedDataParallel's; of the whole model, so at the start of every name
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Slices of the open files by name, and what was done to the names."""
+
+    slices: dict[str, Any]  #: `[...]` reads one
+    notices: tuple[Message, ...]
+
+    def first_dtype(self) -> str | None:
+        """The type of the first floating point tensor, as torch names it."""
+        names = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
+        kinds = (names.get(each.get_dtype()) for each in self.slices.values())
+        return next((kind for kind in kinds if kind), None)
+
+
+def files_of(folder: Path) -> tuple[Path, ...]:
+    """The files that hold a model's weights; empty where there is no whole set of them."""
+    if (folder / "model.safetensors").is_file():
+        return (folder / "model.safetensors",)
+    try:
+        index = json.loads((folder / INDEX).read_text("utf-8"))
+        files = tuple(folder / name for name in sorted({Path(name).name for name in index["weight_map"].values()}))
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        return ()
+    return files if all(file.is_file() for file in files) else ()
+
+
+@contextmanager
+def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[Weights]:
+    """The tensors of the files, for as long as the files are open."""
+    slices: dict[str, Any] = {}
+    with ExitStack() as stack:
+        for file in files:
+            reader = stack.enter_context(_reader(file, entry, mapped))
+            slices |= {name: reader.get_slice(name) for name in reader.offset_keys()}
+        plain, taken_off = plain_names(list(slices))
+        if len(set(plain.values())) < len(plain):
+            raise Problem("Some weights of {name} are there twice, with a prefix and without", name=entry.name)
+        said = Message("The prefix {prefix} was taken off the names of the weights", {"prefix": ", ".join(taken_off)})
+        yield Weights({plain[name]: each for name, each in slices.items()}, (said,) if taken_off else ())
+
+
+def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Each name as the model itself has it, and which prefixes that compiling and DDP put there were taken off."""
+    plain = dict.fromkeys(names, "")
+    taken_off: dict[str, None] = {}
+    for name in names:
+        plain[name] = re.sub(rf"(^|(?<=\.)){re.escape(_COMPILED)}", "", name)
+        if plain[name] != name:
+            taken_off[_COMPILED] = None
+    while names and all(each.startswith(_PARALLEL) for each in plain.values()):
+        plain = {name: each.removeprefix(_PARALLEL) for name, each in plain.items()}
+        taken_off[_PARALLEL] = None
+    return plain, tuple(taken_off)
+
+
+def _reader(file: Path, entry: Entry, mapped: bool) -> Any:
+    from safetensors import SafetensorError, safe_open
+
+    backend = "mmap" if mapped and sys.platform != "win32" else "pread"
+    try:
+        return safe_open(file, framework="pt", backend=backend)
+    except (SafetensorError, OSError) as error:
+        raise Problem(
+            "The file {file} of {name} is damaged or incomplete: {reason}",
+            file=file.name,
+            name=entry.name,
+            reason=first_line(error),
+        ) from error

@@ -1,0 +1,110 @@
+"""A folder of one's own is overwritten while its model is in memory."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from attnviz.core.message import Problem
+from attnviz.models.loading import load_model, version
+from attnviz.models.loading.load_model import load
+from tests.models.tiny import llama
+from tests.models.tiny_tokenizers import word_piece
+
+
+@pytest.fixture
+def mine(tmp_path):
+    folder = tmp_path / "mine"
+    llama(seed=0).save_pretrained(folder)
+    word_piece().save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def other(tmp_path):
+    """The bytes of a checkpoint of the same size with other weights."""
+    llama(seed=1).save_pretrained(tmp_path / "other")
+    return (tmp_path / "other" / "model.safetensors").read_bytes()
+
+
+def overwrite(file, data):
+    """In place, as `cp` does: the same file, other bytes in it."""
+    inode = file.stat().st_ino
+    with file.open("r+b") as opened:
+        opened.write(data)
+        opened.truncate()
+    assert file.stat().st_ino == inode
+
+
+def same_as(model, file):
+    kept = load_file(file)
+    return all(torch.equal(weight, kept[name]) for name, weight in model.state_dict().items())
+
+
+def test_a_copy_over_the_files_leaves_the_model_in_memory_and_is_a_new_version(mine, other):
+    file = mine / "model.safetensors"
+    old, before = load(str(mine)), version(str(mine))
+    assert same_as(old.model, file)
+    kept = {name: weight.clone() for name, weight in old.model.state_dict().items()}
+    assert (old.version, len(other)) == (before, file.stat().st_size)
+    overwrite(file, other)
+    assert all(torch.equal(weight, kept[name]) for name, weight in old.model.state_dict().items())
+    assert version(str(mine)) != before
+    new = load(str(mine))
+    assert same_as(new.model, file)
+    assert not same_as(old.model, file)
+
+
+def test_a_copy_that_keeps_size_and_time_is_a_new_version_and_reading_is_none(mine, other):
+    file, before = mine / "model.safetensors", version(str(mine))
+    load(str(mine))
+    assert version(str(mine)) == before
+    times = file.stat()
+    overwrite(file, other)
+    os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert version(str(mine)) != before
+
+
+def test_a_link_that_leads_to_another_folder_is_a_new_version(mine, tmp_path):
+    llama(seed=1).save_pretrained(tmp_path / "next")
+    word_piece().save_pretrained(tmp_path / "next")
+    latest = tmp_path / "latest"
+    latest.symlink_to(mine)
+    before = version(str(latest))
+    latest.unlink()
+    latest.symlink_to(tmp_path / "next")
+    assert version(str(latest)) != before
+
+
+def test_only_folders_of_ones_own_have_versions():
+    assert version("minilm-l6") == version("some/model") == ""
+
+
+def test_a_file_cut_short_ends_neither_the_process_nor_the_model(mine):
+    code = """
+import os, sys, torch
+from attnviz.models.loading.load_model import load
+model = load(sys.argv[1]).model
+ids = torch.arange(12)[None]
+before = model(ids).logits
+os.truncate(sys.argv[1] + "/model.safetensors", 0)
+print(torch.equal(model(ids).logits, before))
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(mine)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+def test_files_that_change_while_they_are_read_are_refused(mine, other, monkeypatch):
+    real = load_model.opened
+
+    def slow(*given):
+        pair = real(*given)
+        overwrite(mine / "model.safetensors", other)
+        return pair
+
+    monkeypatch.setattr(load_model, "opened", slow)
+    with pytest.raises(Problem, match="The files of mine changed while they were read"):
+        load(str(mine))

@@ -1,0 +1,222 @@
+"""A checkpoint of one's own is read as it is, or refused in one sentence; what it is compared with is transformers."""
+
+import json
+import shutil
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM, ViTConfig, ViTForImageClassification
+
+from attnviz.core.message import Problem
+from attnviz.models.loading.load_model import load
+from tests.models.tiny import bert, llama
+from tests.models.tiny_tokenizers import word_piece
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A whole folder: tiny Llama with a tokenizer."""
+    folder = tmp_path / "mine"
+    llama().save_pretrained(folder)
+    word_piece().save_pretrained(folder)
+    return folder
+
+
+def weights(folder):
+    return load_file(folder / "model.safetensors")
+
+
+def keep(folder, state):
+    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def change_config(folder, **changes):
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | changes))
+
+
+def assert_same(model, reference):
+    ours, theirs = model.state_dict(), reference.state_dict()
+    assert ours.keys() == theirs.keys()
+    for name, weight in theirs.items():
+        assert torch.equal(ours[name], weight), name
+
+
+def test_a_whole_folder_is_read_bit_for_bit_as_transformers_reads_it(mine):
+    loaded = load(str(mine))
+    assert_same(loaded.model, AutoModelForCausalLM.from_pretrained(mine))
+    assert loaded.notices == ()
+
+
+def test_bfloat16_in_several_files_is_read_as_transformers_reads_it(tmp_path):
+    llama().bfloat16().save_pretrained(tmp_path, max_shard_size="50KB")
+    word_piece().save_pretrained(tmp_path)
+    assert len(list(tmp_path.glob("*.safetensors"))) > 1
+    assert_same(load(str(tmp_path)).model, AutoModelForCausalLM.from_pretrained(tmp_path, dtype=torch.float32))
+
+
+@pytest.mark.parametrize(
+    "renamed, said",
+    [
+        (lambda name: "_orig_mod." + name, "_orig_mod."),
+        (lambda name: "module." + name, "module."),
+        (lambda name: "module._orig_mod." + name, "_orig_mod., module."),
+        (lambda name: "_orig_mod.module." + name, "_orig_mod., module."),
+        (lambda name: name.replace("layers.1.", "layers.1._orig_mod."), "_orig_mod."),
+    ],
+)
+def test_what_compiling_and_ddp_put_before_the_names_is_taken_off_and_said(mine, renamed, said):
+    reference = AutoModelForCausalLM.from_pretrained(mine)
+    keep(mine, {renamed(name): weight for name, weight in weights(mine).items()})
+    loaded = load(str(mine))
+    assert_same(loaded.model, reference)
+    assert [str(each) for each in loaded.notices] == [f"The prefix {said} was taken off the names of the weights"]
+
+
+def test_a_name_with_and_without_a_prefix_is_refused(mine):
+    keep(mine, weights(mine) | {"_orig_mod.model.norm.weight": torch.ones(48)})
+    with pytest.raises(Problem, match="are there twice, with a prefix and without"):
+        load(str(mine))
+
+
+def test_a_layer_more_in_the_config_than_in_the_files_is_refused_by_name(mine):
+    change_config(mine, num_hidden_layers=3, layer_types=None)
+    absent = sorted(set(llama(num_hidden_layers=3).state_dict()) - set(llama().state_dict()))
+    with pytest.raises(Problem) as refused:
+        load(str(mine))
+    assert str(refused.value) == (
+        f"{len(absent)} weights that the config of mine asks for are not in its files: {', '.join(absent[:3])}, …"
+    )
+
+
+def test_a_layer_less_in_the_config_than_in_the_files_is_said(mine):
+    change_config(mine, num_hidden_layers=1, layer_types=None)
+    extra = sorted(set(llama().state_dict()) - set(llama(num_hidden_layers=1).state_dict()))
+    (said,) = load(str(mine)).notices
+    assert str(said).startswith(f"{len(extra)} weights in the files of mine have no place in the model of its config")
+    assert extra[0] in str(said)
+
+
+def test_a_wrong_shape_is_refused_by_name_with_both_shapes(mine):
+    name = "model.layers.0.self_attn.q_proj.weight"
+    keep(mine, weights(mine) | {name: torch.zeros(8, 48)})
+    with pytest.raises(Problem, match=r"1 weights of mine have another shape .* \[8, 48\] ≠ \[48, 48\]") as refused:
+        load(str(mine))
+    assert name in str(refused.value)
+
+
+def test_a_tied_head_and_buffers_are_not_missing(tmp_path):
+    llama(tie_word_embeddings=True).save_pretrained(tmp_path)
+    word_piece().save_pretrained(tmp_path)
+    assert "lm_head.weight" not in weights(tmp_path)
+    assert_same(load(str(tmp_path)).model, AutoModelForCausalLM.from_pretrained(tmp_path))
+
+
+@pytest.mark.parametrize("make", [llama, bert])
+def test_weights_are_called_trained_from_the_first_step_of_training_on(tmp_path, make):
+    model = make()
+    model.save_pretrained(tmp_path)
+    word_piece().save_pretrained(tmp_path)
+    assert load(str(tmp_path)).weights_are == "random"
+    ids = torch.arange(12)[None]
+    model(input_ids=ids, labels=ids).loss.backward()
+    torch.optim.SGD(model.parameters(), lr=0.1).step()
+    model.save_pretrained(tmp_path)
+    assert load(str(tmp_path)).weights_are == "trained"
+
+
+def test_the_packaged_models_are_called_trained(smollm2, minilm):
+    assert (smollm2.weights_are, minilm.weights_are) == ("trained", "trained")
+
+
+def cut(name):
+    def spoil(folder):
+        data = (folder / name).read_bytes()
+        (folder / name).write_bytes(data[: len(data) // 2])
+
+    return spoil
+
+
+def remove(name):
+    return lambda folder: (folder / name).unlink()
+
+
+def put(name, text):
+    return lambda folder: (folder / name).write_text(text)
+
+
+@pytest.mark.parametrize(
+    "spoil, sentence",
+    [
+        (cut("model.safetensors"), "^The file model.safetensors of mine is damaged or incomplete: "),
+        (put("model.safetensors", ""), "^The file model.safetensors of mine is damaged or incomplete: "),
+        (put("model.safetensors", "x" * 1000), "^The file model.safetensors of mine is damaged or incomplete: "),
+        (remove("model.safetensors"), "^mine has a config.json and no weights: no model.safetensors beside it$"),
+        (remove("config.json"), "^mine has no config.json with safetensors beside it$"),
+        (cut("config.json"), "^The config of mine cannot be read$"),
+        (put("config.json", "[]"), "^The config of mine cannot be read$"),
+        (put("config.json", '{"model_type": ["llama"]}'), "^mine is of a kind "),
+        (
+            put("config.json", '{"model_type": "llama", "hidden_size": "wide"}'),
+            "^The config of mine describes no model: ",
+        ),
+        (lambda f: change_config(f, num_attention_heads=0), "^The config of mine describes no model: "),
+        (lambda f: change_config(f, num_attention_heads=7, head_dim=None), "^The config of mine describes no model: "),
+        (lambda f: change_config(f, hidden_size=-8), "^The config of mine describes no model: "),
+        (lambda f: change_config(f, architectures=True), "^The config of mine cannot be read$"),
+        (
+            put("tokenizer_config.json", '{"model_max_length": "far"}'),
+            "^The tokenizer of mine cannot be read: model_max",
+        ),
+        (cut("tokenizer.json"), "^The tokenizer of mine cannot be read: "),
+    ],
+)
+def test_a_broken_folder_says_in_one_sentence_what_is_wrong(mine, spoil, sentence):
+    spoil(mine)
+    with pytest.raises(Problem, match=sentence) as refused:
+        load(str(mine))
+    assert "\n" not in str(refused.value)
+
+
+def test_files_that_an_index_names_and_that_are_not_there_are_said(mine):
+    index = {"weight_map": {"model.norm.weight": "model-1.safetensors"}}
+    (mine / "model.safetensors.index.json").write_text(json.dumps(index))
+    (mine / "model.safetensors").unlink()
+    with pytest.raises(Problem, match=r"^Some of the safetensors files that the index of mine names are not there$"):
+        load(str(mine))
+
+
+def test_a_model_of_pictures_needs_neither_tokenizer_nor_preprocessor(tmp_path):
+    small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
+    ViTForImageClassification(ViTConfig(**small, image_size=32, patch_size=16)).save_pretrained(tmp_path)
+    loaded = load(str(tmp_path))
+    assert (loaded.tokenizer, loaded.entry.kind) == (None, "pictures")
+
+
+def test_code_that_an_author_asks_for_is_named_as_that_and_nothing_else(mine):
+    (mine / "tokenizer.json").unlink()
+    asks = {"auto_map": {"AutoTokenizer": ["tokens.Mine", None]}, "tokenizer_class": "Mine"}
+    (mine / "tokenizer_config.json").write_text(json.dumps(asks))
+    (mine / "tokens.py").write_text("raise RuntimeError('never to be run')")
+    with pytest.raises(Problem) as refused:
+        load(str(mine))
+    assert str(refused.value) == "mine reads text only with code of its own, which attnviz never runs"
+    for path in mine.iterdir():
+        if path.name != "model.safetensors":
+            path.unlink()
+    (mine / "config.json").write_text(json.dumps({"model_type": "mine", "auto_map": {"AutoModel": "model.Mine"}}))
+    with pytest.raises(Problem) as refused:
+        load(str(mine))
+    assert str(refused.value) == "mine runs only with code of its own, which attnviz never runs"
+
+
+@pytest.mark.parametrize("name", ["~nobody-of-this-name/x", "/" + "x" * 300, "/a\0b"])
+def test_a_name_that_is_no_path_is_a_sentence(name):
+    with pytest.raises(Problem, match=r"^There is no folder "):
+        load(name)
+
+
+def test_a_copy_is_the_same_model(mine, tmp_path):
+    shutil.copytree(mine, tmp_path / "copy")
+    assert_same(load(str(mine)).model, load(str(tmp_path / "copy")).model)
