@@ -171,9 +171,14 @@ def test_every_trap_opens_with_its_code_and_its_pictures(visit):
         assert not app.error
         assert [part.value for part in app.code][:2] == [trap.wrong_code.strip(), trap.right_code.strip()]
         outcome = traps.run(trap.id, sentence(tuple(WORDS), 0))
-        assert app.metric[0].value == f"{outcome.largest:.3f}"
+        assert (f"RuntimeError: {outcome.error}" in [part.value for part in app.code]) == bool(outcome.error)
+        if outcome.wrong is None:
+            assert app.metric[0].value == "none: the wrong code raises"
+        else:
+            assert app.metric[0].value == f"{outcome.largest:.3f}"
+        right = weights(app, 2 if outcome.wrong is None else 3)
         np.testing.assert_allclose(
-            np.nan_to_num(weights(app, 3)), np.where(np.isfinite(weights(app, 3)), outcome.right.values, 0), atol=1e-4
+            np.nan_to_num(right), np.where(np.isfinite(right), outcome.right.values, 0), atol=1e-4
         )
 
 
