@@ -34,10 +34,11 @@ def panel(words: tuple[str, ...], seed: int) -> None:
     for column, (name, code, _drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
             _code(name, code)
+    if outcome.error:
+        with st.columns(2, gap="medium")[0]:
+            _error(outcome.error)
     for column, (name, _source, drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
-            if name == "wrong" and outcome.error:
-                _error(outcome.error)
             if drawn is not None:
                 _picture(trap.id, name, drawn)
     for fact in outcome.facts:

@@ -52,7 +52,7 @@ def run(s: Sentence) -> Outcome:
             if new < length
             else Message("With one word there is no cache, and both corners are the same."),
             Message(
-                "Without a cache both crops are one: over the whole sentence the two are {gap:.1e} apart, so training "
+                "Without a cache both crops are one: over the whole sentence the two are {gap:.3f} apart, so training "
                 "shows nothing.",
                 {"gap": whole},
             ),

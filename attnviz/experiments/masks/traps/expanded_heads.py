@@ -45,8 +45,8 @@ def run(s: Sentence) -> Outcome:
         largest_gap(cured, good),
         (
             Message(
-                "expand works with one K/V head (MQA: {mqa:.1e} from the right code) and with as many as query heads "
-                "(MHA: {mha:.1e}), so tests of these two pass. {kv} K/V heads for {heads} query heads raise.",
+                "expand works with one K/V head (MQA: {mqa:.3f} from the right code) and with as many as query heads "
+                "(MHA: {mha:.3f}), so tests of these two pass. {kv} K/V heads for {heads} query heads raise.",
                 {
                     "mqa": largest_gap(wrong(q, one), right(q, one)),
                     "mha": largest_gap(wrong(q, q), right(q, q)),

@@ -58,7 +58,7 @@ def run(s: Sentence) -> Outcome:
             else Message("With one word there are as many queries as keys, and both are the same."),
             Message(
                 "In self-attention both lengths are one: over the whole sentence the two pieces of code are "
-                "{gap:.1e} apart, so it works until the first cross-attention or the first cache.",
+                "{gap:.3f} apart, so it works until the first cross-attention or the first cache.",
                 {"gap": alone},
             ),
         ),
