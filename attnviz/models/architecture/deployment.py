@@ -1,4 +1,4 @@
-"""Does it fit, how far does it reach, and how fast can it decode: one model on one machine."""
+"""One model on one machine: whether it fits in memory, its longest context, and how fast it can decode."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ FARTHEST = 1 << 30
 
 @dataclass(frozen=True)
 class Deployment:
-    """How a model is to be served."""
+    """How a model is served: context in tokens, batch, number formats, and the layout of the cache."""
 
     context: int = 8192
     batch: int = 1
     weight_dtype: str = "bfloat16"
     cache_dtype: str = "bfloat16"
-    group: int = 64  #: numbers that share a scale, in int8, int4 and int2
+    group: int = 64  #: numbers that share one scale in int8, int4 and int2
     convention: Convention = "ideal"
-    hybrid: bool = True  #: paged only: whether windowed layers are managed apart
+    hybrid: bool = True  #: only for a paged cache: whether layers with a window get a cache of their own size
     encoder_tokens: int = 0
 
     def __post_init__(self) -> None:
@@ -38,24 +38,24 @@ class Deployment:
 
 @dataclass(frozen=True)
 class Size:
-    """What comes of it. Bytes are whole, seconds are what an ideal kernel takes."""
+    """The results for one deployment. Bytes are exact; seconds are those of an ideal kernel."""
 
     weight_bytes: int
-    cache_bytes: int  #: of the whole batch
+    cache_bytes: int  #: for the whole batch
     fits: bool
-    longest_context: int  #: at this batch; 0 when the weights alone do not fit
+    longest_context: int  #: in tokens, at this batch; 0 when not even one token fits
     largest_batch: int  #: at this context
     step: DecodingStep
-    bandwidth_limit: int | None  #: context from which no batch makes decoding compute-bound; None: never
+    bandwidth_limit: int | None  #: context in tokens from which no batch is compute-bound; None if there is none
 
     @property
     def tokens_per_second(self) -> float:
-        """Of one sequence."""
+        """Tokens per second of one sequence."""
         return 1 / self.step.seconds
 
 
 def size_deployment(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
-    """`total` parameters are stored, `active` are multiplied with for each token."""
+    """Size a model of `total` stored parameters, of which each token is multiplied by `active`."""
     weights = stored_bytes(total, how.weight_dtype, how.group)
     room = machine.memory - weights
 
@@ -65,7 +65,7 @@ def size_deployment(arch: Architecture, total: int, active: int, how: Deployment
         )
 
     each = cache(how.context)
-    # one sequence reads the experts it uses; a batch is charged all of them
+    # a single sequence reads only the experts it uses; a batch is assumed to use all of them
     step = decode_step(
         machine,
         parameters=active,
@@ -86,7 +86,10 @@ def size_deployment(arch: Architecture, total: int, active: int, how: Deployment
 
 
 def bandwidth_limit(arch: Architecture, active: int, machine: Machine, cache: Callable[[int], int]) -> int | None:
-    """The shortest context at which one more sequence takes longer to read than to compute."""
+    """The shortest context in tokens at which reading one more sequence takes longer than computing it.
+
+    `cache` gives the cache bytes of one sequence of so many tokens. None when there is no such context.
+    """
 
     def computes(tokens: int) -> bool:
         work = (2 * active + _attention(arch, tokens)) * machine.bandwidth
@@ -97,13 +100,16 @@ def bandwidth_limit(arch: Architecture, active: int, machine: Machine, cache: Ca
 
 
 def _attention(arch: Architecture, context: int) -> int:
-    """FLOPs of scores and values for one decoded token; the projections are among the parameters."""
+    """FLOPs of scores and values for one decoded token. The projections are counted with the parameters."""
     work = arch.decode_flops(context)
     return work.scores + work.values
 
 
 def _largest(holds: Callable[[int], bool]) -> int:
-    """The largest number up to FARTHEST for which `holds`, 0 if not even 1; it holds for all below."""
+    """The largest number up to FARTHEST for which `holds` is True, 0 if there is none.
+
+    Searches by bisection, so `holds` must be True for all smaller numbers.
+    """
     if not holds(1):
         return 0
     low, high = 1, 2

@@ -1,12 +1,22 @@
-"""What a model hands to its attention function, brought into one form."""
+"""One call of attention: what a model hands over brought into one form, and what it is answered.
+
+Our functions stand under a name of our own in transformers' interface. Nothing is recorded unless the calling
+thread has set `listener`: one model serves many sessions.
+"""
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
+
+from attnviz.core.attention import attend
+from attnviz.models.capture import adapter
+
+Answer = tuple[Tensor, Tensor | None]  #: output (B, Q, H, Dv), and weights where the model asked for them
 
 #: an additive mask at or below this hides the key: exp of it is 0 in every float type
 HIDDEN = -1e4
@@ -26,7 +36,7 @@ HARMLESS = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One call of attention: see attnviz.models.capture.recorded_layer.Layer for the fields they share."""
+    """One call of attention: see attnviz.models.capture.recorded_layer.RecordedLayer for the fields they share."""
 
     q: Tensor
     k: Tensor
@@ -118,3 +128,137 @@ def _sinks(given: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None
         if isinstance(value, Tensor) and value.numel() == heads and value.squeeze().dim() <= 1:
             return value.reshape(-1), name
     return None, None
+
+
+class Listener(Protocol):
+    """Whoever is told of each call while a capture runs, and answers it."""
+
+    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer: ...
+    def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None: ...
+    @property
+    def splitter(self) -> MaskSplitter: ...
+
+
+listener: ContextVar[Listener | None] = ContextVar("attnviz_listener", default=None)
+
+
+def attention(
+    module: nn.Module, query: Tensor, key: Tensor, value: Tensor, attention_mask: Tensor | None = None, **kwargs: Any
+) -> Answer:
+    """What every attention layer of a model calls in place of its own function; some name the arguments."""
+    active = listener.get()
+    if active is None and adapter.original(module) not in adapter.OURS:
+        theirs: Answer = adapter.function_before(module)(module, query, key, value, attention_mask, **kwargs)
+        return theirs  # this thread captures nothing while another one captures the same foreign model
+    splitter = MaskSplitter() if active is None else active.splitter
+    scaling = kwargs.get("scaling")
+    others = {name: value for name, value in kwargs.items() if name != "scaling"}
+    if active is None and not _special(others):
+        return fused(module, query, key, value, attention_mask, kwargs)
+    call = understand(module, query, key, value, attention_mask, scaling, others, splitter)
+    if active is None:
+        return answer_call(module, call, attention_mask, kwargs)
+    return active.answer(module, call, attention_mask, kwargs)
+
+
+def mask(*args: Any, **kwargs: Any) -> Tensor | None:
+    """The mask that goes with `attention`: boolean, as for torch's fused attention, or None."""
+    return _mask("sdpa", args, kwargs)
+
+
+def plain_mask(*args: Any, **kwargs: Any) -> Tensor | None:
+    """The same for families without fused attention: additive, and always there."""
+    return _mask("eager", args, kwargs)
+
+
+def _mask(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor | None:
+    active = listener.get()
+    before = adapter.original(kwargs.get("config"))
+    if active is None and before not in adapter.OURS:
+        theirs: Tensor | None = adapter.mask_function(before)(*args, **kwargs)
+        return theirs
+    made: Tensor | None = adapter.mask_function(kind)(*args, **kwargs)
+    if active is not None:
+        active.note_mask(made, _padding(**kwargs))
+    return made
+
+
+def answer_call(module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+    """The output of one call, on the fastest path that gets it right."""
+    if call.unknown:
+        return eager(module, call, mask, kwargs)
+    if call.needs_own_path:
+        return by_hand(call, training=module.training), None
+    if kwargs.get("indices") is not None:
+        mask = call.allowed
+    return fused(module, call.q, call.k, call.v, mask, kwargs)
+
+
+def fused(module: nn.Module, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+    """torch's fused attention, called the way transformers calls it."""
+    answer: Answer = adapter.attention_function("sdpa")(module, q, k, v, mask, **kwargs)
+    return answer
+
+
+def by_hand(call: Call, training: bool = False, chunk: int = 1 << 24) -> Tensor:
+    """The output by our own `attend`, a few key/value heads at a time: (B, Q, H, Dv)."""
+    b, heads, q_len, _ = call.q.shape
+    groups, k_len = call.k.shape[1:3]
+    per_kv = heads // groups
+    step = max(1, chunk // (b * per_kv * q_len * k_len))
+    allowed = call.allowed
+    if call.causal:
+        allowed = torch.ones(q_len, k_len, dtype=torch.bool, device=call.q.device).tril()
+    parts = []
+    for start in range(0, groups, step):
+        kv = slice(start, start + step)
+        h = slice(start * per_kv, (start + step) * per_kv)
+        bias, here = (
+            None if t is None else t[:, h] if t.dim() == 4 and t.shape[1] > 1 else t for t in (call.bias, allowed)
+        )
+        sinks = None if call.sinks is None else call.sinks[h]
+        stages = attend(
+            call.q[:, h],
+            call.k[:, kv],
+            call.v[:, kv],
+            here,
+            call.scale,
+            bias,
+            call.softcap,
+            sinks,
+            call.dropout,
+            training,
+        )
+        parts.append(stages.output)
+    return torch.cat(parts, 1).transpose(1, 2).contiguous()
+
+
+def eager(module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+    """The model's own plain function: output and the weights it reports."""
+    allowed = mask
+    if call.causal:
+        allowed = torch.ones(call.q.shape[2], call.k.shape[2], dtype=torch.bool, device=call.q.device).tril()[
+            None, None
+        ]
+    if allowed is not None and allowed.dtype == torch.bool:
+        lowest = torch.finfo(call.q.dtype).min
+        allowed = torch.zeros_like(allowed, dtype=call.q.dtype).masked_fill(~allowed, lowest)
+    answer: Answer = adapter.plain_function(module)(module, call.q, call.k, call.v, allowed, **kwargs)
+    return answer
+
+
+def _special(kwargs: dict[str, Any]) -> bool:
+    """Whether torch's fused attention would refuse or ignore something that was given."""
+    return any(kwargs.get(name) is not None for name in ("softcap", "s_aux", "sinks", "indices", "block_indices"))
+
+
+def _padding(attention_mask: Tensor | None = None, kv_length: int = 0, kv_offset: int = 0, **_: Any) -> Tensor | None:
+    """(B, 1, 1, K), False where a key is padding: the part of a mask that is not a pattern."""
+    if attention_mask is None:
+        return None
+    missing = max(0, kv_length + kv_offset - attention_mask.shape[-1])
+    padded = nn.functional.pad(attention_mask.bool(), (0, missing))[:, kv_offset : kv_offset + kv_length]
+    return padded[:, None, None, :]
+
+
+adapter.register(attention, mask, plain_mask)

@@ -1,4 +1,4 @@
-"""Turns the calls of one forward pass into layers."""
+"""Record the attention calls of one forward pass as `RecordedLayer`s."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from attnviz.core.message import Message
-from attnviz.models.capture import attention_functions
-from attnviz.models.capture.attention_call import Call, MaskSplitter
+from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, listener
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 
@@ -20,7 +19,7 @@ _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_attn", re.IGNORECASE)
 
 
 class Recorder:
-    """Listens to one pass. A subclass may change what a call is given: see attnviz.models.capture.intervention."""
+    """Records one pass. A subclass may change the attention: see `attnviz.models.capture.intervention`."""
 
     def __init__(self, model: nn.Module) -> None:
         self.layers: list[RecordedLayer] = []
@@ -31,16 +30,14 @@ class Recorder:
         self._counts: Counter[tuple[StackName, AttentionKind]] = Counter()
         self._paddings: dict[int, tuple[Tensor, Tensor | None]] = {}
 
-    def answer(
-        self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
-    ) -> attention_functions.Answer:
+    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
         return self.keep(self.describe(module, call), module, call, mask, kwargs)
 
     def keep(
         self, layer: RecordedLayer, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
-    ) -> attention_functions.Answer:
-        """Answer as the model would, and remember the layer."""
-        output, weights = attention_functions.run(module, call, mask, kwargs)
+    ) -> Answer:
+        """Compute attention as the model itself would, and record the layer."""
+        output, weights = answer_call(module, call, mask, kwargs)
         self.layers.append(reported(layer, weights, call) if call.unknown else layer)
         return output, None if not call.unknown else weights
 
@@ -74,7 +71,7 @@ class Recorder:
         )
 
     def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:
-        """The decoder is where tokens are generated; a lone stack is one when it looks only back."""
+        """Which stack a layer is in. In a model with a single stack, that is the decoder if its attention is causal."""
         for part in name.split("."):
             if self._two_stacks and part in ("encoder", "decoder"):
                 return "encoder" if part == "encoder" else "decoder"
@@ -83,7 +80,10 @@ class Recorder:
         return "decoder" if kind == "cross" or call.causal or getattr(module, "is_causal", True) else "encoder"
 
     def _padding(self, call: Call) -> Tensor | None:
-        """The padding of the mask function's own masks; of any other, the keys that no query may see."""
+        """The padding noted when the mask was made; for other masks, the keys that no query may see count as padding.
+
+        True at real keys, (B or 1, 1 or H, 1, K); None without padding.
+        """
         if call.allowed is None:
             return None
         mask = call.allowed if call.mask is None else call.mask
@@ -96,9 +96,10 @@ class Recorder:
 
 
 def reported(layer: RecordedLayer, weights: Tensor | None, call: Call) -> RecordedLayer:
-    """The layer with the model's own weights and nothing that could be recomputed wrongly."""
+    """The layer with only the weights that the model reported, so that nothing can be recomputed wrongly from it."""
     why = Message(
-        "the model gives its attention {names}, which cannot be taken into account; only its own weights are shown",
+        "the model passes {names} to its attention, which attnviz cannot take into account; "
+        "only the weights that the model reports itself are shown",
         {"names": ", ".join(call.unknown)},
     )
     kept = weights if weights is not None else call.q.new_zeros(*call.q.shape[:3], call.k.shape[2])
@@ -107,12 +108,12 @@ def reported(layer: RecordedLayer, weights: Tensor | None, call: Call) -> Record
 
 @contextmanager
 def listening(recorder: Recorder) -> Iterator[None]:
-    """Calls of this thread (this context) go to `recorder` inside the block."""
-    token = attention_functions.listener.set(recorder)
+    """Inside the block, attention calls of this thread (this context) go to `recorder`."""
+    token = listener.set(recorder)
     try:
         yield
     finally:
-        attention_functions.listener.reset(token)
+        listener.reset(token)
 
 
 def _is_cross(name: str, module: nn.Module) -> bool:

@@ -1,27 +1,26 @@
-"""What a tokenizer's piece spells: its markers (Ġ, ##, ▁, </w>, <0xE4>) turned back into bytes of text."""
+"""The text that a token spells: vocabulary markers (Ġ, ##, ▁, </w>, <0xE4>) are turned back into bytes."""
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
-#: how white space and what cannot be seen are shown
+#: visible symbols for white space
 _SEEN: Final = {" ": "␣", "\t": "⇥", "\n": "⏎", "\r": "␍", "\u00a0": "⍽", "\u3000": "□"}
 _BYTE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _METASPACE: Final = "▁"
+_A_UMLAUT: Final = "Ã¤"  # the two bytes of ä as byte-level vocabularies write them
 
 
 def speller(tokenizer: Any) -> Callable[[str], bytes]:
-    """A function from a piece as the vocabulary has it to the bytes of text it stands for."""
-    decoder = _decoder(tokenizer)
+    """A function that turns an entry of the vocabulary into the bytes of text that it stands for."""
     added = {str(token) for token in tokenizer.get_added_vocab()}
-    byte_level = '"ByteLevel"' in decoder or hasattr(tokenizer, "byte_decoder")
-    word_piece = '"WordPiece"' in decoder or hasattr(tokenizer, "wordpiece_tokenizer")
-    suffix = "</w>" if '"BPEDecoder"' in decoder or (hasattr(tokenizer, "bpe_ranks") and not byte_level) else ""
+    byte_level = _joined(tokenizer, [_A_UMLAUT]) == "ä" or _splits_into_bytes(tokenizer)
+    word_piece = _joined(tokenizer, ["a", "##b"]) == "ab"
+    suffix = "</w>" if _joined(tokenizer, ["a</w>", "b</w>"]).strip() == "a b" else ""
 
     def spell(piece: str) -> bytes:
         if piece in added and not _BYTE.fullmatch(piece):
@@ -40,13 +39,13 @@ def speller(tokenizer: Any) -> Callable[[str], bytes]:
 
 
 def token_label(spelled: str) -> str:
-    """A piece's text for an axis: no outer spaces, everything in it visible, never empty."""
+    """A token's text as an axis label: without outer spaces, with invisible characters shown, never empty."""
     bare = spelled if spelled.isspace() else spelled.strip(" ")
     return "".join(_visible(c, alone=i == 0) for i, c in enumerate(bare)) or "∅"
 
 
 def part_label(characters: str, part: tuple[int, int]) -> str:
-    """The label of a piece that holds some bytes of a character: the character, and which share of it."""
+    """The label of a token with only some bytes of a character: the character, then the part, such as 1/3."""
     return f"{token_label(characters)} {part[0]}/{part[1]}"
 
 
@@ -60,17 +59,22 @@ def _visible(character: str, alone: bool) -> str:
 
 
 def _bends_text(character: str) -> bool:
-    """Marks that change the direction of what follows: a label must not turn its neighbours round."""
+    """Whether the character changes the writing direction, which would also affect neighbouring labels."""
     return unicodedata.bidirectional(character) in ("LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI")
 
 
-def _decoder(tokenizer: Any) -> str:
-    """The fast tokenizer's decoder as JSON; empty for tokenizers written in Python."""
-    backend = getattr(tokenizer, "backend_tokenizer", None) if getattr(tokenizer, "is_fast", False) else None
-    if backend is None:
+def _joined(tokenizer: Any, pieces: list[str]) -> str:
+    """A fast tokenizer's decoder and pre-tokenizer as JSON; empty for tokenizers written in Python."""
+    try:
+        return str(tokenizer.convert_tokens_to_string(pieces))
+    except Exception:  # tokenizers in Python look pieces up in tables of their own
         return ""
-    parts = [part for part in (backend.decoder, backend.pre_tokenizer) if part is not None]
-    return " ".join(json.dumps(json.loads(part.__getstate__()), separators=(",", ":")) for part in parts)
+
+
+def _splits_into_bytes(tokenizer: Any) -> bool:
+    """Whether a fast tokenizer writes bytes as letters before it splits: some do whose decoder does not say so."""
+    before = tokenizer.backend_tokenizer.pre_tokenizer if getattr(tokenizer, "is_fast", False) else None
+    return before is not None and any(_A_UMLAUT in piece for piece, _ in before.pre_tokenize_str("ä"))
 
 
 def _from_byte_letters(piece: str) -> bytes:
@@ -82,7 +86,7 @@ def _from_byte_letters(piece: str) -> bytes:
 
 @lru_cache(maxsize=1)
 def _byte_letters() -> dict[str, int]:
-    """The letter that byte-level vocabularies write for each byte: itself where it prints, else one from 256 on."""
+    """The byte for each letter of byte-level vocabularies: printable bytes are themselves, others start at U+0100."""
     prints = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     table = {chr(byte): byte for byte in prints}
     others = (byte for byte in range(256) if byte not in prints)

@@ -1,6 +1,6 @@
-"""What every page needs: choices in the link, problems in words, texts made safe, shown figures, models in memory.
+"""What every page needs: choices kept in the link, error sentences, safe text, figures to export, models in memory.
 
-The modules named last in `__all__` are imported when asked for: `model_cache` brings torch and transformers, and a
+The modules named last in `__all__` are imported on first use: `model_cache` brings torch and transformers, and a
 page that shows no model should not wait for them.
 """
 
@@ -11,12 +11,14 @@ from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.link_state import follow, link_parameters
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
+from attnviz.ui.shared.streamlit_adapter import PAGE_STYLE, say_what_is_gone
 from attnviz.ui.shared.text import plain, quoted, spoken
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
 
 __all__ = [
     "LONGEST_ID",
     "NONSENSE",
+    "PAGE_STYLE",
     "BoundedCache",
     "Choice",
     "PageChoices",
@@ -34,6 +36,7 @@ __all__ = [
     "plain",
     "quoted",
     "say_refusals",
+    "say_what_is_gone",
     "sentence_input",
     "show",
     "show_problem",

@@ -1,9 +1,8 @@
 """Capture against the eager path of transformers, family by family, on tiny random models.
 
-docs/families.md is the same comparison over every family there is, made by scripts/families.py.
+scripts/families.py makes the same comparison for all families and writes docs/families.md.
 """
 
-import copy
 import itertools
 
 import pytest
@@ -16,11 +15,11 @@ from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES
 from attnviz.core.message import Problem
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.run import adopt, capture
-from scripts.family_check import attentions, build, check, compare
+from scripts.family_check import attentions, build, check, compare, from_config
 from scripts.family_inputs import inputs_for, text
 from scripts.tiny_config import tiny
 
-#: what makes each family worth trying, as scripts.family_check.features names it
+#: family -> the special features that it is tested for, as named by scripts.family_check.features
 EXACT = {
     "albert": set(),
     "bart": {"cross"},
@@ -95,7 +94,7 @@ def test_layers_in_another_order_are_noticed(name):
     model_class, config = small(name)
     inputs = text(config) if name in EXACT else next(inputs_for(config, model_class))
     model = build(model_class, config)
-    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain = from_config(model_class, config, "eager").eval()
     plain.load_state_dict(model.state_dict())
     with torch.no_grad():
         wanted = list(attentions(plain(**inputs, output_attentions=True)))
@@ -121,7 +120,7 @@ def test_pictures_and_sound_are_attended_to_as_the_eager_path_says(name):
 
 
 @pytest.mark.parametrize("name", WEIGHTS_ONLY)
-def test_families_with_attention_of_their_own_give_their_weights_and_refuse_the_rest(name):
+def test_families_with_attention_of_their_own_show_their_weights_and_refuse_edits(name):
     model_class, config = small(name)
     model, inputs = build(model_class, config), text(config)
     verdict = check(model_class, config, inputs)
@@ -142,8 +141,8 @@ def test_families_with_attention_of_their_own_give_their_weights_and_refuse_the_
             refused()
 
 
-def test_an_ingredient_that_is_not_known_makes_a_layer_inexact_and_never_wrong():
-    """Inkling 2 has a sink for each query, not for each head."""
+def test_an_unknown_attention_argument_makes_a_layer_inexact_and_never_wrong():
+    """Inkling 2 has one sink per query instead of one per head."""
     model_class, config = small("inkling2_text")
     verdict = check(model_class, config, text(config))
     assert (verdict.exact, verdict.reported, verdict.strange) == (0, 2, [])
@@ -167,7 +166,7 @@ def test_every_query_is_recorded_where_a_model_would_compute_only_the_last(logit
 def test_continuing_from_a_cache_is_exact_too(name):
     model_class, config = small(name)
     model = build(model_class, config)
-    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain = from_config(model_class, config, "eager").eval()
     plain.load_state_dict(model.state_dict())
     ids = text(config)["input_ids"]
     with torch.no_grad():
@@ -183,11 +182,11 @@ def test_continuing_from_a_cache_is_exact_too(name):
 
 @pytest.mark.parametrize("name", ["llama", "bert", "gpt_oss", "gemma2", "t5", "deepseek_v3", "nllb-moe"])
 def test_recording_leaves_the_output_of_the_model_s_own_path_alone(name):
-    """Of the eager path where that is the only right one: torch's fused attention ignores sinks."""
+    """The reference is the eager path, because torch's fused attention ignores sinks."""
     model_class, config = small(name)
     model, inputs = build(model_class, config), text(config)
     before = model.config._attn_implementation
-    plain = model_class._from_config(copy.deepcopy(config), attn_implementation="eager").eval()
+    plain = from_config(model_class, config, "eager").eval()
     plain.load_state_dict(model.state_dict())
     seen = []
     hook = model.register_forward_hook(lambda module, given, output: seen.append(output.last_hidden_state))

@@ -14,7 +14,7 @@ def test_numbers_called_wrong_are_off_by_more_than_rounding():
     wrong = [claim for claim in FOUND.values() if claim.verdict == "no"]
     assert {claim.id for claim in wrong} == {"405b-over-v3", "jamba-405b"}
     assert FOUND["405b-over-v3"].found == pytest.approx(7.34, abs=0.005)
-    assert FOUND["jamba-405b"].off == 1  # exactly twice the truth
+    assert FOUND["jamba-405b"].off == 1  # the printed number is exactly twice the computed one
 
 
 def test_the_93_percent_needs_six_bits_on_one_side():

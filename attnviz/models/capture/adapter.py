@@ -1,0 +1,199 @@
+"""All that is private in transformers: how a model finds its attention function, and how to put ours in its place.
+
+A model that the app loads is adopted: it calls ours for good. A model handed in from outside is switched over when
+its first capture starts and given back exactly as it came when its last one ends, however it ends.
+
+transformers has a public `set_attn_implementation`. Tried on 440 families of 5.23.0 that look their function up, it
+did not put 25 back as they came, missed configs of 13, and says one name where 38 need two. So it adopts, and the few
+configs that it leaves are written one by one, as they all are when a model is switched for a while. `adapter_check`
+sees that all that is used here is there.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Condition
+from typing import Any
+
+from torch import nn
+
+# by module: the package's own names are missing while another thread is still importing it
+from transformers.masking_utils import AttentionMaskInterface
+from transformers.modeling_utils import AttentionInterface
+
+from attnviz.core.message import Problem
+
+log = logging.getLogger("attnviz")
+
+NAME = "attnviz"
+#: for families that torch's fused attention does not serve: their code relies on additive masks that are always there
+NAME_PLAIN = "attnviz_plain"
+OURS = (NAME, NAME_PLAIN)
+
+READ = "_attn_implementation"  #: what every attention layer asks its config for
+WRITTEN = "_attn_implementation_internal"  #: where the config keeps it; `READ` can be set too, but sets sub-configs
+SERVES_FUSED = "_supports_sdpa"  #: whether the family's masks go with torch's fused attention
+LOOKED_UP_IN = "ALL_ATTENTION_FUNCTIONS"  #: the name under which a modeling file has the interface
+PLAIN = "eager_attention_forward"  #: the family's own attention, beside it
+
+Function = Callable[..., Any]
+
+
+@dataclass
+class _Switched:
+    config: Any
+    before: str | None
+    now: str
+    users: int
+
+
+_changed = Condition()
+_switched: dict[int, _Switched] = {}  # by id(config); the entry keeps its config alive
+
+
+def register(attention: Function, mask: Function, plain_mask: Function) -> None:
+    """Make our functions known to transformers; no model calls them before it is adopted or switched."""
+    for name in OURS:
+        AttentionInterface.register(name, attention)
+    AttentionMaskInterface.register(NAME, mask)
+    AttentionMaskInterface.register(NAME_PLAIN, plain_mask)
+
+
+def attention_function(name: str) -> Function:
+    """transformers' own attention function of that name, such as "sdpa"."""
+    function = AttentionInterface().get(name)
+    if function is None:
+        raise Problem("transformers no longer has an attention function {name}", name=name)
+    found: Function = function
+    return found
+
+
+def mask_function(name: str | None) -> Function:
+    """transformers' own function for the masks that go with attention `name`; one that makes none where it has none."""
+    found = AttentionMaskInterface().get(name)
+    if found is None and name in ("sdpa", "eager"):
+        raise Problem("transformers no longer has a mask function {name}", name=name)
+    return found or (lambda *args, **kwargs: None)
+
+
+def plain_function(module: nn.Module) -> Function:
+    """The family's own attention, which returns its weights."""
+    function = getattr(_file(module), PLAIN, None)
+    if function is None:
+        raise Problem("{model} no longer has {what}", model=type(module).__module__, what=PLAIN)
+    found: Function = function
+    return found
+
+
+def function_before(module: nn.Module) -> Function:
+    """What an attention layer called before a running capture switched its model over."""
+    file = _file(module)
+    interface = getattr(file, LOOKED_UP_IN, None) or AttentionInterface()
+    function: Function = interface.get_interface(original(module), getattr(file, PLAIN, None))
+    return function
+
+
+def takes_interface(model: nn.Module) -> bool:
+    """Whether any of the model's code looks its attention function up where ours is registered."""
+    files = {type(module).__module__ for module in model.modules()}
+    return any(hasattr(sys.modules.get(file), LOOKED_UP_IN) for file in files)
+
+
+def adopt(model: nn.Module) -> nn.Module:
+    """Have `model` call our attention function from now on; it records only inside `capture`.
+
+    A model of a family that does not ask for its attention function is left as it is.
+    """
+    if not takes_interface(model):
+        return model
+    wanted = ours(model)
+    public = getattr(model, "set_attn_implementation", None)
+    if public is not None and len({name for _, name in wanted}) == 1:
+        try:
+            public(wanted[0][1])
+        except ValueError as error:  # it refuses some families; what it left is written below
+            log.debug("set_attn_implementation refused %s: %s", type(model).__name__, error)
+    for config, name in wanted:
+        if getattr(config, READ) != name:
+            _write(config, name)
+    return model
+
+
+def ours(model: nn.Module) -> list[tuple[Any, str]]:
+    """Every config object that some part of the model reads, each once, with our name for its family."""
+    fused: dict[int, tuple[Any, bool]] = {}
+    for module in model.modules():
+        config = getattr(module, "config", None)
+        if hasattr(config, READ):
+            serves = bool(getattr(module, SERVES_FUSED, False))
+            fused[id(config)] = (config, serves or fused.get(id(config), (None, False))[1])
+    return [(config, NAME if serves else NAME_PLAIN) for config, serves in fused.values()]
+
+
+def original(owner: Any) -> str | None:
+    """The implementation a module (or a config) had before a running capture switched it over."""
+    config = getattr(owner, "config", owner)
+    entry = _switched.get(id(config))
+    return entry.before if entry is not None else getattr(config, READ, NAME)
+
+
+@contextmanager
+def switched(model: nn.Module, name: str | None = None) -> Iterator[None]:
+    """Have `model` run our functions, or implementation `name`, inside the block; alike blocks overlap freely."""
+    every = [(config, name or own) for config, own in ours(model)]
+    wanted = [pair for pair in every if getattr(pair[0], READ) != pair[1] or id(pair[0]) in _switched]
+    taken: list[Any] = []
+    try:
+        with _changed:
+            _changed.wait_for(lambda: all(_free(config, now) for config, now in wanted))
+            for config, now in wanted:
+                _take(config, now)
+                taken.append(config)
+        yield
+    finally:
+        with _changed:
+            for config in taken:
+                _release(config)
+            _changed.notify_all()
+
+
+def _free(config: Any, name: str) -> bool:
+    entry = _switched.get(id(config))
+    return entry is None or entry.now == name
+
+
+def _take(config: Any, now: str) -> None:
+    entry = _switched.get(id(config))
+    if entry is None:
+        before = getattr(config, READ)
+        _write(config, now)
+        entry = _switched[id(config)] = _Switched(config, before, now, 0)
+    entry.users += 1
+
+
+def _release(config: Any) -> None:
+    entry = _switched[id(config)]
+    entry.users -= 1
+    if entry.users == 0:
+        _write(config, entry.before)
+        del _switched[id(config)]
+
+
+def _write(config: Any, name: str | None) -> None:
+    """Say which function this config's layers call, and see that they will be told so."""
+    setattr(config, WRITTEN, name)
+    if getattr(config, READ, None) != name:
+        raise Problem(
+            "{config} no longer takes the name of an attention function in {what}: its attention cannot be recorded",
+            config=type(config).__name__,
+            what=WRITTEN,
+        )
+
+
+def _file(module: nn.Module) -> Any:
+    """The modeling file that a layer is written in."""
+    return sys.modules[type(module).__module__]

@@ -1,0 +1,172 @@
+"""Whether the installed transformers still has what the adapter leans on.
+
+Asked at the first capture. Without it, a version that moved something would show every model as one of the families
+that have no interface: by its weights only, slower, and nobody would know why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.core.message import Problem
+from attnviz.core.reliance import Reliance, gone
+from attnviz.models.capture import adapter, attention_call
+from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter
+
+_ADAPTER = "attnviz/models/capture/adapter.py"
+_CALL = "attnviz/models/capture/attention_call.py"
+
+
+@cache
+def must_hold() -> None:
+    """A Problem that names what is gone, unless everything is there. A few milliseconds, once a process."""
+    for message in gone(RELIANCES):
+        raise Problem(message.template, **message.params)
+
+
+@dataclass
+class _Probe:
+    """A listener that keeps what one pass of a tiny model brought."""
+
+    calls: list[tuple[Call, dict[str, Any]]] = field(default_factory=list)
+    paddings: list[Tensor | None] = field(default_factory=list)
+    splitter: MaskSplitter = field(default_factory=MaskSplitter)
+
+    def answer(self, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]) -> Answer:
+        self.calls.append((call, kwargs))
+        return attention_call.answer_call(module, call, mask, kwargs)
+
+    def note_mask(self, mask: Tensor | None, padding: Tensor | None) -> None:
+        self.paddings.append(padding)
+
+
+def _llama_file() -> Any:
+    from transformers.models.llama import modeling_llama  # here: only needed when it comes to checking
+
+    return modeling_llama
+
+
+def _config(**given: Any) -> Any:
+    from transformers.configuration_utils import PretrainedConfig
+
+    return PretrainedConfig(**given)
+
+
+def _probed() -> _Probe:
+    """One pass of a Llama of one layer and three tokens, the first of them padding."""
+    from transformers.models.llama.configuration_llama import LlamaConfig
+
+    config = LlamaConfig(
+        hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, vocab_size=4, pad_token_id=None
+    )
+    probe = _Probe()
+    token = attention_call.listener.set(probe)
+    try:  # whoever captures may have set a seed, or another device
+        with torch.random.fork_rng(devices=[]), torch.device("cpu"), torch.no_grad():
+            model = _llama_file().LlamaModel(config).eval()
+            with adapter.switched(model):
+                model(input_ids=torch.tensor([[0, 1, 2]]), attention_mask=torch.tensor([[0, 1, 1]]), use_cache=False)
+    finally:
+        attention_call.listener.reset(token)
+    return probe
+
+
+def _config_answers() -> bool:
+    return getattr(_config(attn_implementation="eager"), adapter.READ) == "eager"
+
+
+def _config_can_be_written() -> bool:
+    config = _config()
+    setattr(config, adapter.WRITTEN, adapter.NAME)
+    return getattr(config, adapter.READ) == adapter.NAME
+
+
+def _says_what_it_serves() -> bool:
+    return isinstance(getattr(_llama_file().LlamaModel, adapter.SERVES_FUSED), bool)
+
+
+def _ours_are_known() -> bool:
+    for name in adapter.OURS:
+        attention, mask = adapter.attention_function(name), adapter.mask_function(name)
+        if attention is not attention_call.attention or mask not in (attention_call.mask, attention_call.plain_mask):
+            return False
+    return True
+
+
+def _is_looked_up() -> bool:
+    interface = getattr(_llama_file(), adapter.LOOKED_UP_IN)
+    return callable(interface.get_interface(adapter.NAME, None))
+
+
+def _layers_call_it() -> bool:
+    call, kwargs = _probed().calls[0]
+    return call.q.shape == (1, 2, 3, 4) and "scaling" in kwargs
+
+
+def _masks_tell_padding() -> bool:
+    padding = _probed().paddings[0]
+    return padding is not None and padding.flatten().tolist() == [False, True, True]
+
+
+def _transformers(what: str, purpose: str, holds: Any, user: str = _ADAPTER) -> Reliance:
+    return Reliance("transformers", what, user, purpose, holds)
+
+
+RELIANCES: tuple[Reliance, ...] = (
+    _transformers(f"PretrainedConfig.{adapter.READ}", "asking which attention function a model calls", _config_answers),
+    _transformers(
+        f"PretrainedConfig.{adapter.WRITTEN}",
+        "putting our attention function in for as long as a capture runs",
+        _config_can_be_written,
+    ),
+    _transformers(
+        f"PreTrainedModel.{adapter.SERVES_FUSED}", "giving each family the masks that it takes", _says_what_it_serves
+    ),
+    _transformers(
+        'AttentionInterface()["sdpa"]',
+        "running a model on its fast path during a capture",
+        lambda: callable(adapter.attention_function("sdpa")),
+    ),
+    _transformers(
+        'AttentionMaskInterface()["sdpa"]',
+        "making the masks of a capture",
+        lambda: callable(adapter.mask_function("sdpa")),
+    ),
+    _transformers(
+        'AttentionMaskInterface()["eager"]',
+        "making the masks of families that add them",
+        lambda: callable(adapter.mask_function("eager")),
+    ),
+    _transformers(
+        "AttentionInterface.register and AttentionMaskInterface.register",
+        "making our functions known",
+        _ours_are_known,
+    ),
+    _transformers(
+        f"{adapter.LOOKED_UP_IN}.get_interface in its modeling files",
+        "telling which families look their attention function up",
+        _is_looked_up,
+    ),
+    _transformers(
+        f"{adapter.PLAIN} in its modeling files",
+        "the weights of a layer that cannot be computed from its queries and keys",
+        lambda: callable(getattr(_llama_file(), adapter.PLAIN)),
+    ),
+    _transformers(
+        "attention layers that call the registered function with module, q, k, v, mask and scaling",
+        "recording a layer",
+        _layers_call_it,
+        _CALL,
+    ),
+    _transformers(
+        "mask functions that are given config, attention_mask, kv_length and kv_offset",
+        "telling padding from a mask's pattern",
+        _masks_tell_padding,
+        _CALL,
+    ),
+)

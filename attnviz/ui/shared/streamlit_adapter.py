@@ -1,0 +1,109 @@
+"""All that Streamlit's documentation does not promise and that the app uses: its error class, its page's style, ids.
+
+What it promises fails by itself when it changes; what stands here would go wrong without a word.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit import errors
+
+from attnviz.core.reliance import Reliance, gone
+
+log = logging.getLogger("attnviz")
+
+#: Streamlit leaves 6rem above the first line, and lets wide formulas run off a phone.
+PAGE_STYLE = """<style>
+.stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
+.katex-display { overflow-x: auto; overflow-y: hidden }
+</style>"""
+
+FRONTEND = Path(st.__file__).parent / "static"  #: the files that the browser is sent
+
+
+def is_streamlits(error: Exception) -> bool:
+    """Whether Streamlit raised this to steer or to complain; `st.stop` and `st.rerun` are no Exceptions at all."""
+    return isinstance(error, errors.Error)
+
+
+def upload_id(uploaded: Any) -> str:
+    """Another one each time a visitor chooses a file, the same file too."""
+    return str(uploaded.file_id)
+
+
+@cache
+def say_what_is_gone() -> None:
+    """Into the log, once a process: the app goes on, and whoever runs it knows why it looks or acts strangely.
+
+    In a thread of its own: the frontend is 23 MB to look through, and the first visitor should not wait for it.
+    """
+    threading.Thread(target=_log_what_is_gone, name="attnviz-streamlit-check", daemon=True).start()
+
+
+def _log_what_is_gone() -> None:
+    for message in gone(RELIANCES):
+        log.error("%s", message)
+
+
+def in_frontend(text: str) -> Callable[[], bool]:
+    """A check that some script or style sheet of the frontend has `text`."""
+    return lambda: any(
+        text.encode() in file.read_bytes() for kind in ("*.js", "*.css") for file in sorted(FRONTEND.rglob(kind))
+    )
+
+
+def _steering_is_an_error_class() -> bool:
+    return issubclass(errors.StreamlitAPIException, errors.Error) and issubclass(errors.Error, Exception)
+
+
+def _uploads_have_ids() -> bool:
+    from streamlit.runtime import uploaded_file_manager as theirs  # here: only to look at it
+
+    record: Any = theirs.UploadedFileRec(file_id="first", name="view.json", type="application/json", data=b"{}")
+    nowhere: Any = None
+    return upload_id(theirs.UploadedFile(record, nowhere)) == "first"
+
+
+def _app_takes() -> bool:
+    return {"lifespan", "middleware", "routes"} <= set(inspect.signature(st.App).parameters)
+
+
+RELIANCES: tuple[Reliance, ...] = (
+    Reliance(
+        "streamlit",
+        "errors.Error above all its errors",
+        "attnviz/ui/shared/guarding.py",
+        "telling Streamlit's own errors from a panel's",
+        _steering_is_an_error_class,
+    ),
+    Reliance(
+        "streamlit",
+        "UploadedFile.file_id",
+        "attnviz/ui/shared/share_menu.py",
+        "opening a saved view once, and again when it is chosen again",
+        _uploads_have_ids,
+    ),
+    Reliance("streamlit", "App(lifespan=, middleware=, routes=)", "app.py", "warming up and serving files", _app_takes),
+    Reliance(
+        "streamlit",
+        "the class .stMainBlockContainer in its frontend",
+        "attnviz/ui/web/main.py",
+        "the space around a page",
+        in_frontend("stMainBlockContainer"),
+    ),
+    Reliance(
+        "streamlit",
+        "the class .katex-display in its frontend",
+        "attnviz/ui/web/main.py",
+        "wide formulas on a phone",
+        in_frontend("katex-display"),
+    ),
+)

@@ -1,0 +1,175 @@
+"""The installed transformers still has what we lean on; and were any of it gone, its check would name it."""
+
+import pytest
+import torch
+import transformers
+from transformers import BloomConfig, BloomModel, LlamaModel, PreTrainedModel
+from transformers.configuration_utils import PretrainedConfig
+from transformers.masking_utils import AttentionMaskInterface
+from transformers.modeling_utils import AttentionInterface
+from transformers.models.llama import modeling_llama
+
+from attnviz.core.message import Problem
+from attnviz.core.reliance import Reliance, gone
+from attnviz.models.capture import adapter, adapter_check
+from attnviz.models.capture.adapter_check import RELIANCES
+from attnviz.models.capture.generation import generate
+from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture.run import adopt, capture
+from tests.models.tiny import VOCAB, llama, tokens
+
+NAMED = {reliance.what: reliance for reliance in RELIANCES}
+SCRIPTS = Reliance(
+    "transformers",
+    "PreTrainedModel._from_config",
+    "scripts/family_check.py",
+    "trying families on their eager path",
+    lambda: callable(getattr(PreTrainedModel, "_from_config")),  # noqa: B009
+)
+
+
+@pytest.fixture(autouse=True)
+def checked_afresh():
+    adapter_check.must_hold.cache_clear()
+    yield
+    adapter_check.must_hold.cache_clear()
+
+
+@pytest.mark.parametrize("reliance", [*RELIANCES, SCRIPTS], ids=lambda reliance: reliance.what)
+def test_the_installed_version_still_has(reliance):
+    assert [str(message) for message in gone([reliance])] == []
+
+
+def hidden(monkeypatch):
+    """A version whose configs do not say which attention function they name."""
+
+    def no_such(self):
+        raise AttributeError(adapter.READ)
+
+    monkeypatch.setattr(PretrainedConfig, adapter.READ, property(no_such, lambda self, value: None))
+
+
+def renamed(monkeypatch):
+    """A version that keeps the implementation's name in the config elsewhere."""
+    monkeypatch.setattr(PretrainedConfig, adapter.READ, property(lambda self: "sdpa", lambda self, value: None))
+
+
+def never_called(monkeypatch):
+    """A version whose layers find their attention elsewhere."""
+    theirs = AttentionInterface()["sdpa"]
+    monkeypatch.setattr(AttentionInterface, "get_interface", lambda self, name, default: theirs)
+
+
+def other_keywords(monkeypatch):
+    """A version that calls the mask function's arguments something else."""
+    registered = AttentionMaskInterface()[adapter.NAME]
+
+    def renaming(*args, attention_mask=None, **kwargs):
+        return registered(*args, padding_mask=attention_mask, **kwargs)
+
+    monkeypatch.setitem(AttentionMaskInterface._global_mapping, adapter.NAME, renaming)
+
+
+TAKEN_AWAY = {
+    "PretrainedConfig._attn_implementation": hidden,
+    "PretrainedConfig._attn_implementation_internal": renamed,
+    "PreTrainedModel._supports_sdpa": lambda m: (
+        [m.delattr(kind, "_supports_sdpa") for kind in LlamaModel.__mro__ if "_supports_sdpa" in vars(kind)]
+    ),
+    'AttentionInterface()["sdpa"]': lambda m: m.delitem(AttentionInterface._global_mapping, "sdpa"),
+    'AttentionMaskInterface()["sdpa"]': lambda m: m.delitem(AttentionMaskInterface._global_mapping, "sdpa"),
+    'AttentionMaskInterface()["eager"]': lambda m: m.delitem(AttentionMaskInterface._global_mapping, "eager"),
+    "AttentionInterface.register and AttentionMaskInterface.register": lambda m: m.delitem(
+        AttentionInterface._global_mapping, adapter.NAME_PLAIN
+    ),
+    "ALL_ATTENTION_FUNCTIONS.get_interface in its modeling files": lambda m: m.delattr(
+        modeling_llama, "ALL_ATTENTION_FUNCTIONS"
+    ),
+    "eager_attention_forward in its modeling files": lambda m: m.delattr(modeling_llama, "eager_attention_forward"),
+    "attention layers that call the registered function with module, q, k, v, mask and scaling": never_called,
+    "mask functions that are given config, attention_mask, kv_length and kv_offset": other_keywords,
+}
+
+
+def intervened(model, **inputs):
+    return intervene(model, Edit(silence=True), **inputs)
+
+
+def generated(model, **inputs):
+    return next(generate(model, 1, **inputs))
+
+
+def test_each_check_is_tried():
+    assert set(TAKEN_AWAY) == set(NAMED)
+
+
+def test_the_script_that_tries_families_is_checked_too(monkeypatch):
+    monkeypatch.delattr(PreTrainedModel, "_from_config")
+    assert "PreTrainedModel._from_config: used by scripts/family_check.py" in str(gone([SCRIPTS])[0])
+
+
+@pytest.mark.parametrize("what", TAKEN_AWAY)
+def test_what_is_gone_is_named_with_who_uses_it_and_what_for(what, monkeypatch):
+    TAKEN_AWAY[what](monkeypatch)
+    said = [str(message) for message in gone([NAMED[what]])]
+    assert said == [
+        f"transformers {transformers.__version__} no longer has {what}: "
+        f"used by {NAMED[what].user} for {NAMED[what].purpose}"
+    ]
+
+
+def test_a_family_without_an_interface_is_shown_by_its_weights_while_all_is_there():
+    model = without_interface()
+    assert [layer.exact for layer in capture(model, input_ids=tokens()).layers] == [False, False]
+
+
+@pytest.mark.parametrize("what", TAKEN_AWAY)
+def test_capture_names_what_is_gone_and_does_not_slide_to_the_eager_path(what, monkeypatch):
+    model = llama()
+    TAKEN_AWAY[what](monkeypatch)
+    with pytest.raises(Problem, match="no longer has") as caught:
+        capture(model, input_ids=tokens())
+    assert str(caught.value).startswith(f"transformers {transformers.__version__} no longer has ")
+
+
+@pytest.mark.parametrize("ask", [capture, intervened, generated], ids=["capture", "intervene", "generate"])
+def test_whatever_listens_to_a_model_asks_first(ask, monkeypatch):
+    monkeypatch.delattr(modeling_llama, "ALL_ATTENTION_FUNCTIONS")
+    with pytest.raises(Problem, match="no longer has ALL_ATTENTION_FUNCTIONS"):
+        ask(llama(), input_ids=tokens(1))
+
+
+def test_a_model_that_was_refused_is_left_as_it_was(monkeypatch):
+    model = llama()
+    with monkeypatch.context() as changed:
+        renamed(changed)
+        with pytest.raises(Problem, match="LlamaConfig no longer takes the name of an attention function"):
+            adopt(model)
+    assert len(capture(model, input_ids=tokens()).layers) == 2
+
+
+def test_a_model_is_adopted_without_the_public_setter_too(monkeypatch):
+    model = llama()
+    monkeypatch.delattr(PreTrainedModel, "set_attn_implementation")
+    adopt(model)
+    assert all(layer.exact for layer in capture(model, input_ids=tokens()).layers)
+
+
+def test_a_model_is_adopted_by_the_public_setter_alone(monkeypatch):
+    model = llama()
+    monkeypatch.setattr(adapter, "_write", lambda config, name: pytest.fail("a private write"))
+    adopt(model)
+    assert model.config._attn_implementation == adapter.NAME
+
+
+def test_checking_draws_no_random_number():
+    torch.manual_seed(3)
+    expected = torch.rand(1)
+    torch.manual_seed(3)
+    adapter_check.must_hold()
+    assert torch.equal(torch.rand(1), expected)
+
+
+def without_interface():
+    """A family of transformers that computes attention in its own way."""
+    return BloomModel(BloomConfig(hidden_size=16, n_layer=2, n_head=2, vocab_size=VOCAB)).eval()

@@ -1,0 +1,145 @@
+"""Nothing that a visitor copies uses a private name, of ours or of a library, or reaches past a face.
+
+That the programs run and print the page's numbers is tested where each is made.
+"""
+
+import ast
+import re
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from attnviz.experiments.building import generated_code, size_mismatches
+from attnviz.experiments.masks import mask_programs, traps
+from attnviz.experiments.masks.mask_lab import Config, Painted
+from attnviz.experiments.masks.mask_rules import Rule
+from attnviz.experiments.scaling import scaling_snippet
+from attnviz.models.architecture import Architecture, Deployment
+from attnviz.ui.explorer import panels
+from attnviz.ui.sharing import sharing_snippets
+from scripts.faces import breaches_of
+from tests.experiments.building.test_generated_code import RESULTS
+from tests.experiments.scaling.test_scaling_snippet import CASES
+
+ROOT = Path(__file__).parents[2]
+PRIVATE = re.compile(r"\._[a-z]\w*")
+
+WORDS = ("one", "two", "three", "four")
+MASKS = [
+    Config(WORDS, rules=rules, paint=paint)
+    for rules, paint in product(
+        [(Rule.of("causal"),), (Rule.of("causal"), Rule.of("padding")), (Rule.of("window"), Rule.of("random", "or"))],
+        [Painted(), Painted(4, on=(1, 2)), Painted(4, on=tuple(range(16)))],
+    )
+]
+
+
+def of_masks():
+    made = [mask_programs.program(way, config).code for way in mask_programs.WAYS for config in MASKS]
+    return [code for code in made if code is not None]
+
+
+def of_building():
+    made = [generated_code.program(result) for result in RESULTS]
+    made += [generated_code.scaled_dot_product(result.config) for result in RESULTS]
+    made += [code for result in RESULTS if (code := generated_code.multihead(result.config))]
+    return made
+
+
+def of_walk():
+    return [line.strip() for result in RESULTS for _, line in generated_code.forward(result.config)]
+
+
+def of_traps():
+    return [traps.IMPORTS, *(code for trap in traps.TRAPS.values() for code in (trap.wrong_code, trap.right_code))]
+
+
+def of_sharing():
+    reading = SimpleNamespace(request=SimpleNamespace(model="smollm2-135m", text='a "cat"'))
+    configs = [SimpleNamespace(method=m, layer=1, n_kv_heads=3, seed=0) for m in ("mean", "first", "random")]
+    made = [sharing_snippets.sharing_code(reading, SimpleNamespace(config=c, trained_kv_heads=3)) for c in configs]
+    how = [Deployment(100), Deployment(100, cache_dtype="q4_0"), Deployment(100, convention="transformers")]
+    arches = [Architecture.preset(name) for name in ("gpt2", "deepseek-v3", "whisper-tiny")]
+    return made + [sharing_snippets.counting_code(arch, each) for arch, each in product(arches, how)]
+
+
+def of_explorer():
+    layers = [SimpleNamespace(n_heads=9, n_kv_heads=3)] * 2
+    shown = [
+        SimpleNamespace(
+            run=SimpleNamespace(
+                request=SimpleNamespace(model="smollm2-135m", text="a cat", second=second, frame=frame),
+                source=SimpleNamespace(frame=frame),
+            ),
+            stack=SimpleNamespace(layers=layers),
+            matrix=SimpleNamespace(row_at=[0, 1]),
+            query=5,
+            head=4,
+            layer=1,
+        )
+        for second, frame in product((None, "a mat"), ("usual", "none"))
+    ]
+    return [panels.code_of(each) for each in shown]
+
+
+def of_docs():
+    files = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [code for file in files for code in re.findall(r"```python\n(.*?)```", file.read_text("utf-8"), re.DOTALL)]
+
+
+#: the file that shows Python to a visitor, and what it can show
+SHOWN = {
+    "building/code_panel.py": of_building,
+    "building/sizes_panel.py": lambda: [size_mismatches.run(size_mismatches.Sizes()).attempt.code],
+    "building/walk.py": of_walk,
+    "explorer/panels.py": of_explorer,
+    "masks/mask_code_panel.py": of_masks,
+    "masks/traps_panel.py": of_traps,
+    "scaling/ending.py": lambda: [scaling_snippet.code(*case) for case in CASES],
+    "sharing/sharing_snippets.py": of_sharing,
+}
+
+
+def shows_python(path):
+    """Whether a file shows Python: by `st.code(..., language="python")` or by `snippet(...)`."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        given = {keyword.arg: getattr(keyword.value, "value", None) for keyword in node.keywords}
+        if name == "snippet" or (name == "code" and given.get("language") == "python"):
+            return True
+    return False
+
+
+def test_every_file_that_shows_python_is_looked_at():
+    ui = ROOT / "attnviz" / "ui"
+    found = {path.relative_to(ui).as_posix() for path in ui.rglob("*.py") if shows_python(path)}
+    assert found - {"shared/code_snippet.py"} == set(SHOWN)
+
+
+@pytest.mark.parametrize("programs", [*SHOWN.values(), of_docs], ids=[*SHOWN, "README.md and docs"])
+def test_no_program_uses_a_private_name_or_reaches_past_a_face(programs):
+    made = programs()
+    assert made
+    for code in made:
+        assert PRIVATE.findall(code) == [], code
+        assert breaches_of(code) == [], code
+
+
+@pytest.mark.parametrize(
+    "code, said",
+    [
+        ("from attnviz.models.capture.run import capture", "attnviz.models.capture.run is inside"),
+        ("from attnviz.models.capture import Recorder", "Recorder is not in the face"),
+        ("import attnviz.models.loading.load_model", "attnviz.models.loading.load_model is inside"),
+    ],
+)
+def test_a_program_that_reaches_past_a_face_is_told(code, said):
+    assert said in breaches_of(code)[0]
+
+
+def test_a_private_name_is_found():
+    assert PRIVATE.findall("model = LlamaModel._from_config(config)") == ["._from_config"]
