@@ -109,15 +109,12 @@ def test_a_sentence_glued_together_before_it_is_looked_up_is_found(app: Path, li
 def test_the_apps_own_template_is_made_from_the_code_and_kept_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(script, "POT", tmp_path / "attnviz.pot")
     script.collect()
-    assert (
-        {
-            "Explore attention",
-            "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
-            "layer type {name} is not supported",
-            "Move with the arrow keys; Enter shows the chosen head large.",  # shown by a canvas, whose sentences Python sends it
-        }
-        <= script.template()
-    )
+    assert {
+        "Explore attention",
+        "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
+        "layer type {name} is not supported",
+        "Move with the arrow keys; Enter shows the chosen head large.",  # of a canvas
+    } <= script.template()
     kept = subprocess.run(["git", "ls-files", "*.pot"], cwd=script.ROOT, capture_output=True, text=True, check=False)
     assert kept.stdout == ""
 

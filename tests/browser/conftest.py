@@ -91,18 +91,30 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
-    """`serve(script)` starts a server for a script once and gives its address."""
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], Server]]:
+    """`servers(script)` starts a server for a script, once."""
     running: dict[Path, Server] = {}
 
-    def start(script: Path) -> str:
+    def start(script: Path) -> Server:
         if script not in running:
             running[script] = Server(script, tmp_path_factory.mktemp("server") / "log.txt")
-        return running[script].url
+        return running[script]
 
     yield start
     for server in running.values():
         server.stop()
+
+
+@pytest.fixture(scope="session")
+def serve(servers: Callable[[Path], Server]) -> Callable[[Path], str]:
+    """`serve(script)` starts a server for a script once and gives its address."""
+    return lambda script: servers(script).url
+
+
+@pytest.fixture(scope="session")
+def server_log(servers: Callable[[Path], Server]) -> Path:
+    """What the app itself has logged."""
+    return servers(ROOT / "app.py").log
 
 
 @pytest.fixture(scope="session")

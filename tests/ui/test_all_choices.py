@@ -20,7 +20,8 @@ def script() -> None:
     from attnviz.ui.web import declared  # noqa: F401
 
     page = st.session_state["test_page"]
-    link_state.follow(page)
+    if link_state.follow(page):
+        link_state.settle()
     mine = choices.choices_of(page)
     if st.session_state.pop("test_change", False):
         link_state.put_all({choice: choice.example for choice in mine})

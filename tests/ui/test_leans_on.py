@@ -94,6 +94,10 @@ class OtherApp:
         self.script_path = script_path
 
 
+class OtherContext:
+    """A run's context that knows neither its page nor who asked for it."""
+
+
 def without_id(self, record, file_urls):
     self.name = record.name
 
@@ -101,6 +105,12 @@ def without_id(self, record, file_urls):
 TAKEN_AWAY = {
     "errors.Error above all its errors": lambda m, folder: m.setattr(errors, "StreamlitAPIException", OtherError),
     "UploadedFile.file_id": lambda m, folder: m.setattr(UploadedFile, "__init__", without_id),
+    "ScriptRunContext.is_history_navigation": lambda m, folder: m.setattr(
+        streamlit_adapter.script_run_context, "ScriptRunContext", OtherContext
+    ),
+    "ScriptRunContext.page_script_hash": lambda m, folder: m.setattr(
+        streamlit_adapter.script_run_context, "ScriptRunContext", OtherContext
+    ),
     "App(lifespan=, middleware=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
     "the class .stMainBlockContainer in its frontend": lambda m, folder: frontend_without(m, folder),
     "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),

@@ -44,6 +44,13 @@ def unpack(text: str) -> Any:
         raw = machine.decompress(squeezed, LARGEST_UNPACKED)
         if not machine.eof:
             raise damaged
-        return json.loads(raw)
+        value = json.loads(raw)
+        refuse_half_characters(value)
     except (binascii.Error, zlib.error, ValueError, RecursionError) as cause:
         raise damaged from cause
+    return value
+
+
+def refuse_half_characters(value: Any) -> None:
+    """ValueError where JSON's escapes hold half a character (a lone surrogate): no address and no page can hold it."""
+    json.dumps(value, ensure_ascii=False).encode()

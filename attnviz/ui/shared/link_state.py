@@ -1,9 +1,10 @@
 """What this visitor has chosen: kept in the session, written into the link, and found again on return.
 
 The session holds every choice that differs from its default, whether or not its widget is on the page. Whenever
-a choice changes, the link of the page is rewritten from the session, as one step of the browser's history. When
-the link changed from outside (opened, pasted, Back), it replaces everything that was chosen on its page. A page
-that is entered from the menu, with nothing in its link, is as it was left, and its link is written again.
+a choice changes, the link of the page is rewritten from the session, as one step of the browser's history. The link
+replaces everything chosen on its page when a session begins with it, and after Back and Forward. At any other time
+a link that differs is late: the gesture it came with was made before the browser heard of the last writing. Then the
+session stays as it is, as it does when a page is entered from the menu, and the link is written again.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
-from attnviz.ui.shared import link_pack
+from attnviz.ui.shared import link_pack, streamlit_adapter
 from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
+from attnviz.ui.shared.link_pack import refuse_half_characters
 from attnviz.words import N_
 
 T = TypeVar("T")
 
 _CHOSEN, _PAGE, _WRITTEN, _REFUSED = "_chosen", "_page_on_show", "_link_written", "_refused"
+_PAGE_ID = "_page_id"
 VIEW_FORMAT, OLD_VIEW_FORMAT = "attnviz-view-2", "attnviz-view-1"
 LARGEST_VIEW = 1_000_000  # characters of a saved view
 #: Why a value in a link is not used, by what is allowed, and by whether the choice itself knows what is shown instead.
@@ -80,15 +83,28 @@ def follow(page: str) -> bool:
 
     True when the page was just entered.
     """
-    entered = st.session_state.get(_PAGE) != page
-    st.session_state[_PAGE] = page
+    before = st.session_state.get(_PAGE)
+    entered = before != page
+    st.session_state[_PAGE], st.session_state[_PAGE_ID] = page, streamlit_adapter.page_id()
     parameters = _parameters_now(page)
-    if entered and not parameters:
-        st.session_state[_REFUSED] = {}
-        _write()
-    elif entered or parameters != st.session_state.get(_WRITTEN):
+    if not entered and parameters == st.session_state.get(_WRITTEN):
+        return False
+    if before is None or streamlit_adapter.by_history():
         _read(page, parameters)
+    elif entered:
+        st.session_state[_REFUSED] = {}
+    else:
+        _write()
     return entered
+
+
+def settle() -> None:
+    """Write the link of a page that was just entered; after the page is drawn.
+
+    Not earlier: a browser that hears of the page and of its link at once makes two steps of its history of them.
+    """
+    if not streamlit_adapter.by_history():
+        _write()
 
 
 def current_page() -> str:
@@ -178,6 +194,7 @@ def _parsed_view(text: str) -> tuple[str, dict[str, Any]]:
         raise Problem("This file has {n} characters; a saved view has at most {most}.", n=len(text), most=LARGEST_VIEW)
     try:
         view = json.loads(text)
+        refuse_half_characters(view)
     except (ValueError, RecursionError):
         raise Problem("This file is not a saved view: it is not JSON, or it was cut short.") from None
     known = (VIEW_FORMAT, OLD_VIEW_FORMAT)
@@ -302,14 +319,17 @@ def keep(choice: Choice[Any], new: Any) -> None:
 
 
 def _write() -> None:
-    """Write this page's choices into the link in one step; parameters that are not the app's stay."""
+    """Write this page's choices into the link in one step; parameters that are not the app's stay.
+
+    Always sent: what this run knows of the browser's address may be late, and the browser ignores what it has.
+    """
+    if st.session_state.get(_PAGE_ID, streamlit_adapter.page_id()) != streamlit_adapter.page_id():
+        return  # a callback of the previous page, in a run that opens another, whose link this is
     page = current_page()
     ours = parameters_of(page)
     parameters = link_parameters(page)
     now = {name: st.query_params[name] for name in st.query_params}
-    wanted = {name: text for name, text in now.items() if name not in ours} | parameters
-    if wanted != now:
-        st.query_params.from_dict(wanted)
+    st.query_params.from_dict({name: text for name, text in now.items() if name not in ours} | parameters)
     st.session_state[_WRITTEN] = parameters
 
 

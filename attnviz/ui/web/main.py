@@ -7,7 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.ui.canvas import remember_page
-from attnviz.ui.shared import PAGE_STYLE, follow, say_refusals, say_what_is_gone
+from attnviz.ui.shared import PAGE_STYLE, follow, say_refusals, say_what_is_gone, settle
 from attnviz.ui.web import declared, navigation
 from attnviz.words import set_language_source
 
@@ -23,7 +23,9 @@ st.html(PAGE_STYLE)
 
 page = st.navigation(navigation.pages(), position="hidden")
 remember_page(page.url_path)
-follow(page.url_path or "home")
+entered = follow(page.url_path or "home")
 navigation.menu()
 say_refusals()
 page.run()
+if entered:
+    settle()

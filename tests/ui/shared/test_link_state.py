@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.core.message import Problem
-from attnviz.ui.shared import link_pack
+from attnviz.ui.shared import link_pack, streamlit_adapter
 from attnviz.ui.shared.choices import PageChoices
 
 
@@ -32,7 +32,8 @@ def script() -> None:
     spot = one.on_canvas("t_spot", 0, int, int, 7, inside="t_c", short="s")
     other_sentence = two.sentence("t_text2", "le chat", longest=200)
     page = st.session_state.get("page", "t_one")
-    link_state.follow(page)
+    if link_state.follow(page):
+        link_state.settle()
     if page == "t_one":
         st.session_state["shown"] = {
             "text": widgets.text(sentence, "text"),
@@ -139,12 +140,23 @@ def test_choices_are_unchanged_when_the_visitor_comes_back_by_the_menu() -> None
     assert link_of(app) == before
 
 
-def test_a_link_changed_from_outside_replaces_all_choices_of_its_page() -> None:
+def test_after_back_the_link_is_the_whole_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     app = changed()
+    monkeypatch.setattr(streamlit_adapter, "by_history", lambda: True)
     app.query_params.clear()
     app.query_params["t_width"] = "7"
     app.run()
     assert shown(app) == DEFAULTS | {"width": 7}
+
+
+def test_a_link_that_comes_late_with_a_gesture_is_not_believed_and_put_right() -> None:
+    app = changed()
+    before = link_of(app)
+    app.query_params.clear()
+    app.query_params["t_width"] = "7"
+    app.run()
+    assert shown(app) == CHANGED
+    assert link_of(app) == before
 
 
 def test_going_back_to_the_default_takes_the_choice_out_of_the_link() -> None:
