@@ -30,6 +30,7 @@ from attnviz.word_boundaries import split
 
 README = Path(__file__).parents[4] / "README.md"
 SENTENCE = sentence(split("the cat sat on the mat because it was tired"), seed=0)
+LEAST_IS_NOT_FIRST = 4  #: with these vectors another word than the first keeps least of its attention
 
 #: What the right code must equal, computed without the trap's code: attend() on the same scores.
 CAUSAL = {"softmax_first", "ignored_mask", "meaning"}
@@ -293,6 +294,16 @@ def test_the_mask_cropped_at_the_right_corner_is_that_of_the_last_words():
     assert (outcome.wrong.values > 0).tolist() == np.tri(3, 10, dtype=bool).tolist()
     told = outcome.facts[0].params
     assert (told["bad"], told["good"], told["seen"]) == (1 + 2 + 3, 8 + 9 + 10, 3)
+
+
+def test_the_word_that_hands_out_least_is_named_wherever_it_stands():
+    other = sentence(split("the cat sat on the mat because it was tired"), seed=LEAST_IS_NOT_FIRST)
+    scores = other.scores.double().numpy()
+    kept = np.tril(softmax(scores)).sum(-1)
+    told = traps.run("softmax_first", other).facts[0].params
+    assert kept.argmin() > 0
+    assert told["word"] == other.words[kept.argmin()]
+    assert told["low"] == told["share"] == pytest.approx(kept.min(), abs=1e-5)
 
 
 def test_an_unknown_trap_is_named():
