@@ -157,6 +157,44 @@ def test_the_transformers_code_on_the_page_looks_where_the_grid_lets_it(visit):
     assert ((executed(app.code[-1].value) > 0) == grid(app)).all()
 
 
+def test_rows_that_the_transformers_code_cannot_keep_empty_are_counted(visit):
+    app = visit("masks", m_code="transformers", m_rule2="padding", m2_padding_side="left")
+    looked = executed(app.code[-1].value) > 0
+    wrong = (looked != grid(app)).any(-1)
+    assert f"and nowhere else, but for {wrong.sum()} rows with nothing left: they are all ones" in spoken(app)
+    assert looked[wrong].all()
+    assert not grid(app)[wrong].any()
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        {},
+        {"m_seed": "7", "m_rule1": "window", "m1_window_window": "1"},
+        {"m_rule1": "documents"},
+        {"m_rule2": "padding", "m2_padding_side": "left"},
+    ],
+    ids=["causal", "own word only", "documents", "empty rows"],
+)
+def test_the_word_that_is_said_to_change_most_has_most_of_its_weight_hidden(visit, rules):
+    app = visit("masks", **rules)
+    mask, free = grid(app), before(app)
+    hidden = np.where(mask, 0, free).sum(-1) * mask.any(-1)
+    row = int(hidden.argmax())
+    assert f"*{WORDS[row]}* changes most: {hidden[row]:.0%} of its attention" in spoken(app)
+    assert ("the one word that is left" if mask[row].sum() == 1 else f"goes to the {mask[row].sum()} words") in spoken(
+        app
+    )
+    assert ("Of the rows that are not empty" in spoken(app)) == (not mask.any(-1).all())
+
+
+def test_rows_that_lose_nothing_are_not_said_to(visit):
+    whole_row = Painted(10, off=tuple(range(30, 40)))
+    app = visit("masks", m_rule1="none", m_paint=link_pack.pack(PAINT.write(whole_row)))
+    assert not grid(app)[3].any()
+    assert "Every word that may look at something may look at everything" in spoken(app)
+
+
 def test_a_mask_that_no_flag_can_express_is_explained(visit):
     app = visit("masks", m_code="is_causal", m_rule1="window")
     assert "differs from it in 21 of 100 cells" in spoken(app)
@@ -171,9 +209,14 @@ def test_every_trap_opens_with_its_code_and_its_pictures(visit):
         assert not app.error
         assert [part.value for part in app.code][:2] == [trap.wrong_code.strip(), trap.right_code.strip()]
         outcome = traps.run(trap.id, sentence(tuple(WORDS), 0))
-        assert app.metric[0].value == f"{outcome.largest:.3f}"
+        assert (f"RuntimeError: {outcome.error}" in [part.value for part in app.code]) == bool(outcome.error)
+        if outcome.wrong is None:
+            assert app.metric[0].value == "none: the wrong code raises"
+        else:
+            assert app.metric[0].value == f"{outcome.largest:.3f}"
+        right = weights(app, 2 if outcome.wrong is None else 3)
         np.testing.assert_allclose(
-            np.nan_to_num(weights(app, 3)), np.where(np.isfinite(weights(app, 3)), outcome.right.values, 0), atol=1e-4
+            np.nan_to_num(right), np.where(np.isfinite(right), outcome.right.values, 0), atol=1e-4
         )
 
 
@@ -195,6 +238,8 @@ def test_more_layers_let_the_last_word_hear_of_more_words(visit):
 def test_training_runs_live_and_says_what_the_leak_did(visit):
     app = visit("masks", m_view="training")
     assert "One sentence of 10 words is 9 training examples" in spoken(app)
+    assert f"{9 * 9} scores. One pass for each example takes {sum(n * n for n in range(1, 10))}," in spoken(app)
+    assert f"drawn by lot, with replacement, from {len(set(WORDS))} different words" in spoken(app)
     app.button(key="m-train").click().run()
     assert not app.exception
     assert "the model copies the answer" in spoken(app)

@@ -22,7 +22,7 @@ REPORT_EVERY = 5
 
 @dataclass(frozen=True)
 class Config:
-    """Training on random orders of the sentence's own words: nothing in them can be predicted.
+    """Training on words drawn by lot from the sentence, with replacement: nothing in them can be predicted.
 
     `leak` is by how many places the wrong mask is off; `length` words a line, `batch` lines a step.
     """
@@ -63,8 +63,9 @@ class Result:
 class Examples:
     """One sentence as training examples: what is read, what comes next, the loss of each (nats).
 
-    `together` comes from one pass under the causal mask, `apart` from a pass for each example;
-    `pairs_together` and `pairs_apart` are the scores that each way computes.
+    `together` comes from one pass under the causal mask over all words but the last, which nothing
+    follows; `apart` from a pass for each example. `pairs_together` and `pairs_apart` are the scores that
+    each way computes.
     """
 
     read: tuple[tuple[str, ...], ...]
@@ -123,8 +124,8 @@ def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
     tokens = torch.tensor([[names.index(word) for word in words]])
     length = len(words)
     with torch.no_grad():
-        logits, _ = model(tokens, masks.causal(length))
-        together = F.cross_entropy(logits[0, :-1], tokens[0, 1:], reduction="none")
+        logits, _ = model(tokens[:, :-1], masks.causal(length - 1))
+        together = F.cross_entropy(logits[0], tokens[0, 1:], reduction="none")
         apart = [
             F.cross_entropy(model(tokens[:, :n], masks.everything(n))[0][0, -1], tokens[0, n]) for n in range(1, length)
         ]
@@ -133,7 +134,7 @@ def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
         words[1:],
         together.numpy(),
         torch.stack(apart).numpy(),
-        length**2,
+        (length - 1) ** 2,
         sum(n**2 for n in range(1, length)),
     )
 

@@ -216,7 +216,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "causal",
             Message("causal"),
-            Message("No word looks ahead: every decoder, from GPT-2 to Llama."),
+            Message("No word looks ahead, as in GPT-2 and Llama."),
             (),
             lambda n, v: patterns.causal(n),
             lambda v, _tag: "k <= q",
@@ -224,7 +224,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "window",
             Message("sliding window"),
-            Message("Only the nearest words: Mistral 7B, every other layer of Gemma 2."),
+            Message("Only the nearest words: the first Mistral 7B, every other layer of Gemma 2."),
             (RuleParameter("window", Message("words seen, itself included"), 4, 1, 64), _BOTH_SIDES),
             lambda n, v: patterns.sliding_window(n, n, v["window"], both_sides=v["both_sides"]),
             _window,
@@ -272,7 +272,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "blocks",
             Message("blocks with global words"),
-            Message("Blocks of neighbours, and a few words that every word sees: BigBird, Longformer."),
+            Message("Blocks of neighbours, and a few words that every word sees, as in BigBird."),
             (
                 RuleParameter("block", Message("words in a block"), 3, 1, 64),
                 RuleParameter("neighbours", Message("neighbouring blocks"), 1, 0, 16),

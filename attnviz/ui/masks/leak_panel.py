@@ -68,9 +68,10 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
     st.markdown("##### " + _("The mask off by one: a loss of zero, and nothing learnt"))
     st.markdown(
         _(
-            "Two small models are trained on your words in random order, so that the next one cannot be known. One "
-            "mask lets a place see itself and what came before; the other also lets it see the next word: the answer."
-        )
+            "Two small models are trained on lines of words drawn by lot, with replacement, from {n} different words "
+            "of your sentence, so that the next one cannot be known. One mask lets a place see itself and what came "
+            "before; the other also lets it see the next word: the answer."
+        ).format(n=len(leak_training.vocabulary(words)))
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         leak = widgets.number(mask_choices.LEAK, _("Places the mask is off by"), step=1, width=220)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.masks import mask_lab, mask_programs
-from attnviz.ui.masks import mask_choices
+from attnviz.ui.masks import mask_choices, workbench
 from attnviz.ui.shared import spoken, widgets
-from attnviz.words import _
+from attnviz.words import _, ngettext
 
 NAMES = {str(way): way for way in mask_programs.WAYS}
 
 
 def panel(config: mask_lab.Config) -> None:
-    """Draw one of four programs; each prints the weights shown above."""
+    """Draw one of four programs; three print the weights shown above, that of transformers where a model looks."""
     st.subheader(_("The same in PyTorch"), anchor=False)
     labels = {
         "attn_mask": "attn_mask",
@@ -29,9 +29,22 @@ def panel(config: mask_lab.Config) -> None:
     if said.code is None:
         return
     if way == "transformers":
-        st.caption(
-            _("Paste this code into a notebook: a small random model looks where the mask lets it, and nowhere else.")
-        )
+        st.caption(_where_it_looks(len(workbench.computed(config).empty)))
     else:
         st.caption(_("Paste this code into a notebook: it prints the weights under the mask, to the last digit."))
     st.code(said.code, language="python", height=460 if said.code.count("\n") > 24 else "content")
+
+
+def _where_it_looks(empty: int) -> str:
+    """What the transformers program prints, `empty` rows having nothing left to look at."""
+    if not empty:
+        return _(
+            "Paste this code into a notebook: a small random model looks where the mask lets it, and nowhere else."
+        )
+    return ngettext(
+        "Paste this code into a notebook: a small random model looks where the mask lets it, and nowhere else, but "
+        "for {n} row with nothing left: it is all ones, for the lowest number, unlike -inf, leaves them even.",
+        "Paste this code into a notebook: a small random model looks where the mask lets it, and nowhere else, but "
+        "for {n} rows with nothing left: they are all ones, for the lowest number, unlike -inf, leaves them even.",
+        empty,
+    ).format(n=empty)

@@ -1,4 +1,4 @@
-"""Mistakes that leave all shapes right: wrong code, right code, and the difference in this sentence."""
+"""Mistakes that mostly leave all shapes right: wrong code, right code, and the difference in this sentence."""
 
 from __future__ import annotations
 
@@ -27,15 +27,20 @@ def panel(words: tuple[str, ...], seed: int) -> None:
         trap = traps.TRAPS[widgets.one_of(mask_choices.TRAP, _("Trap"), titles, style="select")]
     outcome = computed(trap.id, words, seed)
     with measured:
-        st.metric(_("Largest difference of a weight in your sentence"), f"{outcome.largest:.3f}")
+        largest = _("none: the wrong code raises") if outcome.largest is None else f"{outcome.largest:.3f}"
+        st.metric(_("Largest difference of a weight in your sentence"), largest)
     st.markdown(spoken(trap.why))
     sides = (("wrong", trap.wrong_code, outcome.wrong), ("right", trap.right_code, outcome.right))
     for column, (name, code, _drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
             _code(name, code)
+    if outcome.error:
+        with st.columns(2, gap="medium")[0]:
+            _error(outcome.error)
     for column, (name, _source, drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
-            _picture(trap.id, name, drawn)
+            if drawn is not None:
+                _picture(trap.id, name, drawn)
     for fact in outcome.facts:
         st.markdown("- " + _said(fact))
     if outcome.table:
@@ -66,6 +71,12 @@ def _code(name: str, code: str) -> None:
     else:
         st.badge(_("Right"), color="green", icon=":material/check:")
     st.code(code, language="python", wrap_lines=True)
+
+
+def _error(error: str) -> None:
+    """What PyTorch says to the wrong code."""
+    st.caption(_("What PyTorch says to it in your sentence"))
+    st.code(f"RuntimeError: {error}", language=None, wrap_lines=True)
 
 
 def _picture(trap: str, name: str, drawn: traps.TrapMatrix) -> None:

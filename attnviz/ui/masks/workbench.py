@@ -116,20 +116,35 @@ def _before_words(result: mask_lab.Result, seed: int) -> str:
 def _after_words(result: mask_lab.Result) -> str:
     if result.mask.all():
         return _("Nothing is hidden, so attention is the same with and without the mask.")
-    moved = result.moved.copy()
-    moved[list(result.empty)] = -1
-    choosing = np.where(result.mask.sum(-1) > 1, moved, -1)  # a row with a single key left gives it all its weight
-    row = int((choosing if choosing.max() > 0 else moved).argmax())
-    if moved[row] <= 0:
+    if not result.mask.any():
         return _("No word may look at anything: every row is zero.")
+    lost = np.where(_curtailed(result), result.moved, -1)
+    row = int(lost.argmax())
+    if lost[row] < 0:
+        return _("Every word that may look at something may look at everything: its row is as before.")
     left = int(result.mask[row].sum())
-    return ngettext(
+    said = ngettext(
         "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the one "
         "word that is left.",
         "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the {n} "
         "words that are left.",
         left,
-    ).format(token=sentence_words.named(result.words[row]), share=f"{moved[row]:.0%}", n=left)
+    )
+    if result.empty:
+        said = ngettext(
+            "Of the rows that are not empty, that of {token} changes most: {share} of its attention was on words that "
+            "are now hidden, and goes to the one word that is left.",
+            "Of the rows that are not empty, that of {token} changes most: {share} of its attention was on words that "
+            "are now hidden, and goes to the {n} words that are left.",
+            left,
+        )
+    return said.format(token=sentence_words.named(result.words[row]), share=f"{lost[row]:.0%}", n=left)
+
+
+def _curtailed(result: mask_lab.Result) -> np.ndarray:
+    """(T,) True for queries that may look at some words and not at others."""
+    kept = result.mask.sum(-1)
+    return np.logical_and(kept > 0, kept < len(result.words))
 
 
 def _numbers(result: mask_lab.Result) -> None:

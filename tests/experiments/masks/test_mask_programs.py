@@ -68,3 +68,20 @@ def test_a_transformers_model_looks_exactly_where_the_mask_lets_it(kind):
     mask = mask_lab.run(config).mask
     seeing = mask.any(-1)  # transformers gives even weights to a row that is all hidden
     assert ((executed(mask_programs.program("transformers", config).code) > 0) == mask)[seeing].all()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "padding"])
+def test_a_transformers_model_looks_nowhere_else_when_each_row_has_something_left(kind):
+    config = Config(WORDS, rules=(Rule.of(kind),))
+    result = mask_lab.run(config)
+    assert not result.empty
+    assert ((executed(mask_programs.program("transformers", config).code) > 0) == result.mask).all()
+
+
+@pytest.mark.parametrize("first", ["causal", "window"])
+def test_a_row_with_nothing_left_is_even_over_all_words_in_a_transformers_model(first):
+    config = Config(WORDS, rules=(Rule.of(first), Rule.of("padding", side="left")))
+    weights = executed(mask_programs.program("transformers", config).code)
+    np.testing.assert_allclose(weights[:2], 1 / len(WORDS), rtol=1e-5)
+    assert mask_lab.run(config).empty == (0, 1)
+    assert ((weights > 0) == mask_lab.run(config).mask)[2:].all()

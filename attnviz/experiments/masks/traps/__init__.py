@@ -1,18 +1,24 @@
-"""Mistakes around masks that no shape test finds: one file each, wrong and right code that both run."""
+"""Mistakes around masks that shape tests seldom find: one file each, wrong and right code, and what both give."""
 
 from __future__ import annotations
 
 from attnviz.core.message import Problem
 from attnviz.experiments.masks.traps import (
     before_scaling,
+    cropped_mask,
     dropout_in_eval,
+    expanded_heads,
     fill,
     floor_division,
     head_slices,
     ignored_mask,
+    integer_positions,
     left_padding,
     linear_weight,
     meaning,
+    odd_axes,
+    query_heads_of_keys,
+    query_length,
     softmax_first,
     top_left,
     unused_projections,
@@ -37,6 +43,12 @@ TRAPS: dict[str, Trap] = {
         head_slices,
         linear_weight,
         dropout_in_eval,
+        integer_positions,
+        query_heads_of_keys,
+        expanded_heads,
+        query_length,
+        odd_axes,
+        cropped_mask,
     )
 }
 

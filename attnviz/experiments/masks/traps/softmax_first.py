@@ -23,6 +23,7 @@ def run(s: Sentence) -> Outcome:
     length = len(s)
     causal = torch.ones(length, length, dtype=torch.bool).tril()
     bad, good = wrong(s.scores, causal), right(s.scores, causal)
+    least = int(bad.sum(-1).argmin())
     changed = s.scores.clone()
     changed[:, -1] = changed[:, -1].flip(0) + 3.0  # another last word: other scores in its column
     moved_bad = _most(wrong(changed, causal)[:-1] - bad[:-1])
@@ -33,9 +34,9 @@ def run(s: Sentence) -> Outcome:
         largest_gap(bad, good),
         (
             Message(
-                "The rows sum to {low:.2f} at the least: {word} hands out {first:.0%} of its attention, and the output "
+                "The rows sum to {low:.2f} at the least: {word} hands out {share:.0%} of its attention, and the output "
                 "shrinks with it.",
-                {"low": float(bad.sum(-1).min()), "word": s.words[0], "first": float(bad[0].sum())},
+                {"low": float(bad[least].sum()), "word": s.words[least], "share": float(bad[least].sum())},
             ),
             Message(
                 "The future still leaks, through the denominator: another last word moves the weights of earlier rows "

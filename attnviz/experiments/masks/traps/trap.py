@@ -41,13 +41,15 @@ class Outcome:
 
     `largest` is the largest difference of a cell between the two pictures (NaN where only one has a number);
     `facts` say the difference in words; `table` holds rows of a small comparison, first row the headings.
+    `error` is what PyTorch says where the wrong code raises. `wrong` and `largest` are None if nothing came of it.
     """
 
-    wrong: TrapMatrix
+    wrong: TrapMatrix | None
     right: TrapMatrix
-    largest: float
+    largest: float | None
     facts: tuple[Message, ...]
     table: tuple[tuple[Message | str, ...], ...] = ()
+    error: str = ""
 
 
 @dataclass(frozen=True)
@@ -92,3 +94,12 @@ def picture(
 def largest_gap(wrong: Tensor, right: Tensor) -> float:
     """The largest absolute difference of two matrices; NaN when one of them holds NaN."""
     return float((wrong.detach().float() - right.detach().float()).abs().max())
+
+
+def error_of(code: Callable[..., Any], *arguments: Any) -> str:
+    """What PyTorch says when `code` raises on these arguments; "" when it runs."""
+    try:
+        code(*arguments)
+    except RuntimeError as error:
+        return str(error)
+    return ""
