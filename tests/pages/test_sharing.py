@@ -143,7 +143,7 @@ def test_a_pasted_config_is_counted_and_what_is_not_understood_is_named(visit):
 def test_a_model_that_fits_and_one_that_does_not_are_told_apart(visit):
     app = healthy(visit("sharing", h_view="size", h_model="llama-3.1-8b", h_gpu="a100-80gb"))
     assert "It fits" in app.success[0].value
-    assert metrics(app)["No batch helps from"] == "823 tokens"
+    assert metrics(app)["No batch helps from"] == "769 tokens"
     app = visit("sharing", h_view="size", h_model="llama-3.1-405b")
     assert "The weights alone need 756 GiB" in app.error[0].value
 
@@ -214,3 +214,29 @@ def test_tables_travel_as_markdown():
 def test_every_preset_can_be_counted():
     for name in all_presets():
         assert printed(sharing_snippets.counting_code(Architecture.preset(name), Deployment(100)))
+
+
+def test_an_encoder_is_given_no_speed_and_no_context(visit):
+    app = healthy(visit("sharing", h_view="size", h_model="bert-base"))
+    assert "writes no tokens" in spoken(app)
+    assert not metrics(app)
+    assert "tokens a second" not in spoken(app)
+
+
+def test_an_encoder_decoders_cache_is_the_same_in_every_place(visit):
+    """T5-small: 6 decoder layers, each with its own keys and the encoder's, 8 heads of 64."""
+    each = 8192 * 6 * 2 * 8 * 64 * 2
+    for axis in ("context", "batch", "heads"):
+        app = healthy(visit("sharing", h_view="count", h_model="t5-small", h_axis=axis))
+        assert metrics(app)["Ideal cache"] == "192 MiB" == units.binary(2 * each)
+        assert axis == "heads" or f"keeps {units.both(2 * each)} here" in spoken(app)
+    assert "12 of 18 attentions keep" in spoken(app)
+
+
+def test_speech_is_always_heard_at_1500_positions(visit):
+    """Whisper tiny: 4 decoder layers of 6 heads of 64; 8,192 tokens of its own and 1,500 positions of the encoder's."""
+    app = healthy(visit("sharing", h_view="count", h_model="whisper-tiny"))
+    assert f"{(8192 + 1500) * 4 * 2 * 6 * 64 * 2:,} B" in spoken(app)
+    assert "always reads 1,500 positions" in spoken(app)
+    app = healthy(visit("sharing", h_view="size", h_model="whisper-tiny"))
+    assert f"cache {units.both((8192 + 1500) * 4 * 2 * 6 * 64 * 2)}" in spoken(app)

@@ -15,6 +15,11 @@ from attnviz.words import _
 POWERS = [2**i for i in range(4, 21)]
 
 
+def held(arch: Architecture, context: int, batch: int) -> int:
+    """Bytes of the whole cache, ideal at 16 bits; an encoder beside the decoder reads what it reads for this text."""
+    return arch.kv_cache_bytes(context, batch, encoder_tokens=arch.encoder_tokens(context))
+
+
 def over(arch: Architecture, context: int, batch: int) -> None:
     st.subheader(_("Bytes of keys and values"), anchor=False)
     axes = {"context": _("over context"), "batch": _("over batch"), "heads": _("over K/V heads")}
@@ -23,10 +28,10 @@ def over(arch: Architecture, context: int, batch: int) -> None:
         return over_heads(arch, context, batch)
     if axis == "context":
         x, title, here = POWERS, _("tokens of context"), context
-        lines = {name: [way.kv_cache_bytes(t, batch) for t in x] for name, way in ways(arch).items()}
+        lines = {name: [held(way, t, batch) for t in x] for name, way in ways(arch).items()}
     else:
         x, title, here = [2**i for i in range(13)], _("sequences"), batch
-        lines = {name: [way.kv_cache_bytes(context) * b for b in x] for name, way in ways(arch).items()}
+        lines = {name: [held(way, context, b) for b in x] for name, way in ways(arch).items()}
     if not any(any(line) for line in lines.values()):
         st.info(_("An encoder reads everything at once: it keeps no cache."))
         return None
@@ -37,7 +42,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",
         words=_("Ideal, at 16 bits: {name} keeps {bytes} here. Its cache reaches {top} at the right end.").format(
-            name=plain(name), bytes=both(arch.kv_cache_bytes(context, batch)), top=binary(values[-1])
+            name=plain(name), bytes=both(held(arch, context, batch)), top=binary(values[-1])
         ),
         table={title: x, **lines},
     )
@@ -50,7 +55,7 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
         st.info(_("An encoder reads everything at once: it keeps no cache."))
         return
     counts = [g for g in range(1, heads[0].n_heads + 1) if all(layer.n_heads % g == 0 for layer in heads)]
-    values = [shared_otherwise(arch, g).kv_cache_bytes(context, batch) for g in counts]
+    values = [held(shared_otherwise(arch, g), context, batch) for g in counts]
     own = None if heads[0].latent else heads[0].n_kv_heads
     show.figure(
         figures.bars([str(g) for g in counts], values, _("bytes"), counts.index(own) if own in counts else None),
@@ -76,7 +81,7 @@ def kind_names() -> dict[str, str]:
 
 def layers(arch: Architecture, context: int, batch: int) -> None:
     """Bytes by layer, for models whose layers are not all alike."""
-    rows = list(arch.bytes_by_layer(context, batch, encoder_tokens=context))
+    rows = list(arch.bytes_by_layer(context, batch, encoder_tokens=arch.encoder_tokens(context)))
     kinds = [layer.kind for layer, _held in rows]
     if len(set(kinds)) < 2 and len({held for _layer, held in rows}) < 2:
         return
@@ -85,11 +90,18 @@ def layers(arch: Architecture, context: int, batch: int) -> None:
     labels = [str(la.index) if one_stack else f"{la.stack} {la.role} {la.index}" for la, _held in rows]
     held = [held for _layer, held in rows]
     most = max(range(len(held)), key=held.__getitem__)
+    if one_stack:
+        said = _("{n} of {all} layers keep keys and values of their own; layer {layer} keeps most, {bytes}.")
+    else:
+        said = _(
+            "{n} of {all} attentions keep keys and values of their own, and a decoder layer has two of them; {layer} "
+            "keeps most, {bytes}."
+        )
     show.figure(
         figures.strip(held, kinds, labels, kind_names()),
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
-        words=_("{n} of {all} layers keep keys and values of their own; layer {layer} keeps most, {bytes}.").format(
+        words=said.format(
             n=sum(1 for layer, _held in rows if layer.cached), all=len(rows), layer=labels[most], bytes=both(held[most])
         ),
         table={

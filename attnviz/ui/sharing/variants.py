@@ -64,15 +64,16 @@ def _bill(name: str, arch: Architecture, context: int, batch: int) -> Bill:
     count = arch.parameters()
     parts = {part: getattr(count, part) for part in ("w_q", "w_k", "w_v", "w_o", "w_down")}
     parts["rest"] = count.biases + count.norms + count.other
-    step = arch.decode_flops(context)
-    read = arch.kv_cache_bytes(context)
+    heard = arch.encoder_tokens(context)
+    step = arch.decode_flops(context, encoder_tokens=heard)
+    read = arch.kv_cache_bytes(context, encoder_tokens=heard)
     layer = next((layer for layer in arch.layers if has_heads(layer)), None)
     return Bill(
         name,
         arch,
         parts,
-        batch * arch.prefill_flops(context).total,
-        batch * arch.prefill_flops(context, causal=True).total,
+        batch * arch.prefill_flops(context, encoder_tokens=heard or None).total,
+        batch * arch.prefill_flops(context, causal=True, encoder_tokens=heard or None).total,
         batch * step.total,
         (step.scores + step.values) / read if read else None,
         None if layer is None else activations(layer.layout, context, batch),
