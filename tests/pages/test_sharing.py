@@ -4,6 +4,7 @@ import contextlib
 import inspect
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -240,3 +241,12 @@ def test_speech_is_always_heard_at_1500_positions(visit):
     assert "always reads 1,500 positions" in spoken(app)
     app = healthy(visit("sharing", h_view="size", h_model="whisper-tiny"))
     assert f"cache {units.both((8192 + 1500) * 4 * 2 * 6 * 64 * 2)}" in spoken(app)
+
+
+def test_the_next_token_is_as_likely_here_as_on_explore(visit):
+    text = "The animal was too tired."
+    here = re.search(r"As trained “(.+?)” comes next with ([\d.]+%)", spoken(visit("sharing", h_text=text)))
+    there = spoken(healthy(visit("explore", model="smollm2-135m", text=text, open_next="true")))
+    assert here
+    assert f"“{here[1]}” comes next with {here[2]}" in there
+    assert "among the 50 likeliest tokens alone" in there
