@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from attnviz.figures import sharing_costs
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.deployment import Deployment
 from attnviz.models.architecture.presets import all_presets
@@ -250,3 +251,30 @@ def test_the_next_token_is_as_likely_here_as_on_explore(visit):
     assert here
     assert f"“{here[1]}” comes next with {here[2]}" in there
     assert "among the 50 likeliest tokens alone" in there
+
+
+def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
+    app = healthy(visit("sharing", h_kept="9", h_text="A short sentence."))
+    assert "**MHA**: 9 query heads on 9 K/V heads; trained with 3" in spoken(app)
+    assert "each trained one copied 3 times" in spoken(app)
+    assert "changes by 0%" in spoken(app)
+    options = next(group for group in app.get("button_group") if group.key == "h_kept").options
+    assert options == ["MHA 9", "GQA 3 (trained)", "MQA 1"]
+    printed(app.code[0].value)
+
+
+def test_no_cache_is_promised_of_an_encoder(visit):
+    app = healthy(visit("sharing", **MINILM, h_kept="1"))
+    assert "an encoder keeps no cache" in spoken(app)
+    assert "of its cache" not in spoken(app)
+
+
+def test_bytes_over_kv_heads_are_named_and_read_as_bytes():
+    fig = sharing_costs.bars(["MHA 2", "MQA 1"], [3 << 29, 3 << 28], "bytes", 0, ["1.5 GiB", "768 MiB"])
+    assert list(fig.data[0].text) == ["1.5 GiB", "768 MiB"]
+    axis = fig.layout.xaxis
+    assert [value / (1 << 30) for value in axis.tickvals] == [float(text.split()[0]) for text in axis.ticktext]
+    assert all(text.endswith(" GiB") for text in axis.ticktext)
+    parts = {"w_q": [400_000_000], "w_k": [100_000_000]}
+    axis = sharing_costs.stacked(["one"], parts, {"w_q": "Q", "w_k": "K"}).layout.xaxis
+    assert list(axis.ticktext) == [f"{value / 1e6:g} million" for value in axis.tickvals]

@@ -9,7 +9,7 @@ from attnviz.models.architecture import Architecture, has_heads, shared_otherwis
 from attnviz.ui.shared import one_of, plain, show
 from attnviz.ui.sharing import sharing_choices
 from attnviz.ui.sharing.units import binary, both
-from attnviz.ui.sharing.variants import ways
+from attnviz.ui.sharing.variants import kind_of, ways
 from attnviz.words import _
 
 POWERS = [2**i for i in range(4, 21)]
@@ -58,7 +58,13 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
     values = [held(shared_otherwise(arch, g), context, batch) for g in counts]
     own = None if heads[0].latent else heads[0].n_kv_heads
     show.figure(
-        figures.bars([str(g) for g in counts], values, _("bytes"), counts.index(own) if own in counts else None),
+        figures.bars(
+            [f"{kind_of(heads[0].n_heads, g)} {g}" for g in counts],
+            values,
+            _("bytes"),
+            counts.index(own) if own in counts else None,
+            [binary(value) for value in values],
+        ),
         name=f"kv-bytes-heads-{arch.name}",
         key="h-over-heads",
         words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=both(values[0])),

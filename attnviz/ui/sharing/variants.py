@@ -44,8 +44,14 @@ def ways(arch: Architecture) -> dict[str, Architecture]:
     return found
 
 
+def kind_of(heads: int, kv_heads: int) -> str:
+    """What people call this sharing of heads."""
+    return "MHA" if kv_heads == heads else "MQA" if kv_heads == 1 else "GQA"
+
+
 def _kind(heads: int, kv_heads: int) -> str:
-    return f"MHA-{heads}" if kv_heads == heads else "MQA" if kv_heads == 1 else f"GQA-{kv_heads}"
+    kind = kind_of(heads, kv_heads)
+    return kind if kind == "MQA" else f"{kind}-{kv_heads}"
 
 
 def _as_is(arch: Architecture) -> str:

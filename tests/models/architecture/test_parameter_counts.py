@@ -1,5 +1,7 @@
 """What a decoding step multiplies with, against torch's own count of its FLOPs and against published figures."""
 
+from typing import Any
+
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -41,7 +43,8 @@ def test_a_step_costs_what_torch_counts(name):
     """Twice the parameters it is multiplied with, norms and biases aside, and its scores and values."""
     config = AutoConfig.for_model(name.partition(" ")[0], pad_token_id=0, **CONFIGS[name])
     arch = Architecture.from_config(config)
-    model = type(build(config))._from_config(config, attn_implementation="eager").eval()
+    kind: Any = type(build(config))
+    model = kind._from_config(config, attn_implementation="eager").eval()
     if config.is_encoder_decoder:
         read, first = flops_of(model, input_ids=ids(HEARD), decoder_input_ids=ids(CONTEXT - 1))
         more = {"encoder_outputs": (first.encoder_last_hidden_state,), "decoder_input_ids": ids(1)}
