@@ -29,7 +29,7 @@ class Preset:
     read_parameters: int  #: of these, what a decoding step reads: no table that is looked up, no encoder
     active_parameters: int  #: of these, what one token is multiplied with: in a mixture, its experts
     source: str
-    verified: str  #: "yes", or "partial" with the reason in `source` or `note`
+    verified: str  #: "yes": the published file, a copy of it or its makers' code was compared; else "partial"
     note: str = ""
 
     @property
