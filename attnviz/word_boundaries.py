@@ -1,6 +1,6 @@
-"""Where words begin in any text: close enough to what readers call a word to merge pieces by.
+"""Where words begin in any text: close enough to what readers call a word to merge a model's tokens into words.
 
-Scripts that write no spaces count each character; an emoji with its joiners and skin tone is one
+In scripts that write no spaces each character is a word; an emoji with its joiners and skin tone is one
 word; a run of one punctuation mark is one word.
 """
 
@@ -41,11 +41,11 @@ def words_of(text: str) -> list[int]:
 
 
 def split(text: str) -> tuple[str, ...]:
-    """Words as spaces separate them, punctuation and all; in scripts that write no spaces, character by character."""
+    """Words separated by spaces, punctuation included; in scripts that write no spaces, each character on its own."""
     words: list[str] = []
     for chunk in text.split():
         kinds = [_kind(character) for character in chunk]
-        alone = [_base(kinds, i) == "sign" for i in range(len(chunk))]  # a mark goes with what it sits on
+        alone = [_base(kinds, i) == "sign" for i in range(len(chunk))]  # a combining mark belongs to its base
         for i, character in enumerate(chunk):
             begins = i == 0 or (kinds[i] != "mark" and (alone[i] or alone[i - 1]))
             if begins:
@@ -56,7 +56,7 @@ def split(text: str) -> tuple[str, ...]:
 
 
 def join_by_pieces(numbers: list[int], spans: list[tuple[int, int]]) -> list[int]:
-    """The same numbering with words made one wherever a piece reaches over both, without gaps."""
+    """`numbers` with words merged where one of `spans` (start, end in characters) covers both, without gaps."""
     last = max(numbers, default=-1)
     one_with_next = [False] * (last + 2)
     for start, end in spans:

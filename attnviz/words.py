@@ -1,8 +1,8 @@
 """Words for people: `_()` marks a sentence for translation and looks it up.
 
-Known to every layer above the core; imports nothing but the standard library. Which language
-is spoken is decided by whoever runs the program: `attnviz.ui` installs a function that reads
-the visitor's browser, and without one the answer is English.
+Every layer above the core may import it; it imports nothing but the standard library. Whoever runs
+the program decides on the language: `attnviz.ui` installs a function that reads it from the
+visitor's browser; without such a function sentences are in English.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LOCALE_DIR = Path(__file__).parent / "locale"
 
 
 class Sayable(Protocol):
-    """What attnviz.core.message.Message looks like, without importing it."""
+    """The shape of attnviz.core.message.Message, so that this module need not import it."""
 
     @property
     def template(self) -> str: ...
@@ -38,7 +38,7 @@ def set_language_source(source: Callable[[], str | None]) -> None:
 
 
 def language() -> str | None:
-    """The language that sentences are looked up in just now."""
+    """The language in which sentences are looked up at the moment; None means English."""
     try:
         return _chosen.get()
     except LookupError:
@@ -47,7 +47,7 @@ def language() -> str | None:
 
 @contextmanager
 def speaking(language: str | None) -> Iterator[None]:
-    """Look sentences up in `language` inside the block: for work outside the visitor's own run."""
+    """Look sentences up in `language` inside the block: for work that does not run in the visitor's own session."""
     token = _chosen.set(language)
     try:
         yield

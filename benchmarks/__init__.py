@@ -1,1 +1,1 @@
-"""Measurements, one command each: python -m benchmarks.NAME."""
+"""Benchmarks, each run by one command: python -m benchmarks.NAME."""

@@ -1,11 +1,11 @@
-"""Capture beside a plain pass, the eager path and bertviz's JSON: time and peak extra memory, as ratios.
+"""Time and peak extra memory of capture against a plain pass, the eager path and bertviz, as ratios.
 
-    python -m benchmarks.capture                                    # SmolLM2's trained weights, or its shape
+    python -m benchmarks.capture                                    # SmolLM2's trained weights, or random ones
     python -m benchmarks.capture --shape llama-8b --device cuda --dtype bfloat16 --lengths 8192
     python -m benchmarks.capture --startup                          # import, first load, second load
 
-Logits are left out of all four. Times are taken in turns within one process, on a CPU as CPU time on one
-thread; peak memory in a process each.
+None of the four computes logits. Times are measured in turns within one process, on a CPU as CPU time of one
+thread; peak memory is measured in a separate process for each.
 """
 
 from __future__ import annotations
@@ -70,15 +70,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--dtype", default="float32")
     parser.add_argument("--lengths", type=int, nargs="+", default=[64, 512, 2048])
     parser.add_argument("--rounds", type=int, default=7)
-    # at 2,048 tokens and 270 heads its lists of Python floats would need some 40 GB
-    parser.add_argument("--bertviz-up-to", type=int, default=512, help="most tokens to try bertviz with")
+    # at 2,048 tokens and 270 heads, bertviz's lists of Python floats would need about 40 GB
+    parser.add_argument("--bertviz-up-to", type=int, default=512, help="largest number of tokens to run bertviz with")
     parser.add_argument("--startup", action="store_true")
-    parser.add_argument("--only", help=argparse.SUPPRESS)  # one way, for its memory, in a process of its own
+    parser.add_argument("--only", help=argparse.SUPPRESS)  # for internal use: measure the memory of one way
     return parser.parse_args()
 
 
 def rows(length: int, given: argparse.Namespace) -> list[str]:
-    """The table's rows for one length: each way with its time, its memory and both as ratios."""
+    """The table's rows for `length` tokens: the time and memory of each way, and both as ratios."""
     every = ways(load(given), length, given)
     calls = {name: every[name] for name in ("plain", "ours", "eager")}
     taken = rounds(calls, max(3, given.rounds * 512 // max(length, 512)), given.device)
@@ -97,7 +97,7 @@ def rows(length: int, given: argparse.Namespace) -> list[str]:
 
 
 def ways(model: LlamaModel, length: int, given: argparse.Namespace) -> dict[str, Callable[[], object]]:
-    """The four ways to the same attention, each a call without arguments."""
+    """The four ways to compute the same attention, each as a function without arguments."""
     ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0)).to(given.device)
 
     def plain() -> object:
@@ -125,7 +125,7 @@ def ways(model: LlamaModel, length: int, given: argparse.Namespace) -> dict[str,
 
 
 def load(given: argparse.Namespace) -> LlamaModel:
-    """The body of the model: SmolLM2's trained weights where they are at hand, else random ones of the shape."""
+    """The model without its output layer: with SmolLM2's trained weights if available, else random ones."""
     if given.shape == "smollm2":
         try:
             from attnviz.models.loading import load as load_named
@@ -134,7 +134,7 @@ def load(given: argparse.Namespace) -> LlamaModel:
             model.set_attn_implementation("sdpa")
             return model.to(given.device, getattr(torch, given.dtype))
         except ValueError:
-            print("SmolLM2 is not at hand: random weights of its shape", file=sys.stderr)
+            print("SmolLM2 is not available: using random weights of its shape", file=sys.stderr)
     with torch.device(given.device):
         torch.set_default_dtype(getattr(torch, given.dtype))
         model = LlamaModel(LlamaConfig(**SHAPES[given.shape], max_position_embeddings=131072))
@@ -143,21 +143,21 @@ def load(given: argparse.Namespace) -> LlamaModel:
 
 
 def peak(name: str, length: int, given: argparse.Namespace) -> int:
-    """Peak extra memory of one way, in a fresh process."""
+    """Peak extra memory of one way in bytes, measured in a fresh process."""
     told = ["--shape", given.shape, "--device", given.device, "--dtype", given.dtype, "--lengths", str(length)]
     command = [sys.executable, "-m", "benchmarks.capture", "--only", name, *told]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[-1])
 
 
 def memory_of(name: str, given: argparse.Namespace) -> int:
-    """After a short warm-up, so that what torch allocates once is not counted."""
+    """Peak extra memory of one way in bytes, after a warm-up, so that torch's one-time allocations are not counted."""
     model = load(given)
     ways(model, 16, given)[name]()
     return peak_extra_bytes(ways(model, given.lengths[0], given)[name], given.device)
 
 
 def on_demand(length: int, given: argparse.Namespace) -> str:
-    """What a recorded trace answers, and in what time: no pass of the model is needed for any of it."""
+    """Times of what a recorded trace can compute without running the model again, as one line."""
     model = load(given)
     ids = torch.randint(10, 40_000, (1, length), generator=torch.Generator().manual_seed(0)).to(given.device)
     trace = capture(model, input_ids=ids, logits=None)

@@ -1,4 +1,4 @@
-"""A page of the app in Chromium, with clocks and scales attached: all times are the browser's own."""
+"""Drive a page of the app in Chromium and measure times and bytes. All times come from the browser's own clock."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-# Painted = two animation frames after the drawing; sent and got = messages on the web socket.
+# painted: two animation frames after drawing; sent, got: messages on the web socket. All in milliseconds.
 CLOCKS = """
 window.clocks = {start: 0, painted: [], sent: [], got: []};
 for (const name of ['click', 'keydown']) addEventListener(name, (e) => { clocks.start = e.timeStamp; }, true);
@@ -33,7 +33,7 @@ OVERVIEW, HEAD = "attnviz-overview-painted", "attnviz-head-painted"
 
 
 class Tab:
-    """One visitor's page, and what reaches it."""
+    """One visitor's browser tab, which records everything that it receives."""
 
     def __init__(self, browser: Any, width: int = 1440, height: int = 900) -> None:
         self.context = browser.new_context(bypass_csp=True, viewport={"width": width, "height": height})
@@ -55,33 +55,33 @@ class Tab:
 
     @property
     def nbytes(self) -> int:
-        """Everything that came since the scales were last cleared."""
+        """Bytes received since the last `clear`."""
         return sum(map(len, self.frames)) + self.fetched
 
     def bytes_of(self, component: str) -> int:
-        """The messages that carry one component, whole."""
+        """Bytes of the messages that carry `component`, whole messages included."""
         return sum(len(frame) for frame in self.frames if component in carried(frame))
 
     def clear(self) -> None:
-        """Clocks and scales back to nothing."""
+        """Reset the recorded times and bytes."""
         self.frames.clear()
         self.fetched = 0
         self.page.evaluate("Object.assign(clocks, {start: 0, painted: [], sent: [], got: []})")
 
     def settle(self) -> None:
-        """Wait until the script has run and nothing more is drawn."""
+        """Wait until the page's script has finished and nothing more is drawn."""
         self.page.wait_for_timeout(150)
         self.page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
         self.page.wait_for_timeout(200)
 
     def open(self, url: str) -> None:
-        """The explorer, its first head drawn."""
+        """Open the explorer and wait until its first head is drawn."""
         self.page.goto(url)
         self.page.get_by_test_id("heatmap").first.wait_for()
         self.settle()
 
     def read(self, text: str) -> dict[str, float]:
-        """Type a sentence; milliseconds from the last key to the overview and to the head painted."""
+        """Type a sentence; returns milliseconds from the last key until the overview and the head are painted."""
         self.clear()
         area = self.page.get_by_label("Sentence", exact=True)
         area.fill(text)
@@ -91,7 +91,7 @@ class Tab:
         return {name: self._first(name) for name in (OVERVIEW, HEAD)}
 
     def pick(self, number: int) -> dict[str, float]:
-        """Click a tile; milliseconds from the click to the head painted, and where they went."""
+        """Click a tile; returns milliseconds from the click until the head is painted, in total and by stage."""
         stage = self.page.get_by_test_id("overview")
         wide, high, places = json.loads(stage.get_attribute("data-tiles"))
         self.page.mouse.move(3, 3)
@@ -121,16 +121,16 @@ class Tab:
 
 
 def carried(frame: bytes) -> str:
-    """The name of the component that a message to the browser carries, or nothing."""
+    """The name of the component that a message to the browser carries; empty if there is none."""
     message = ForwardMsg()
     try:
         message.ParseFromString(frame)
-    except Exception:  # what is not a message of Streamlit's carries no component
+    except Exception:  # other messages than Streamlit's carry no component
         return ""
     return str(message.delta.new_element.bidi_component.component_name)
 
 
-# The first words of a page, and the first moment at which its script has run, both painted.
+# When a page's first words are painted, and when everything is painted after its script has finished.
 FIRST = """
 window.first = {};
 const look = () => {
@@ -145,7 +145,7 @@ requestAnimationFrame(look);
 
 
 def first_paint(browser: Any, url: str, times: int = 3) -> dict[str, float]:
-    """Medians of milliseconds from navigation until a page's first words, and until all of it, with an empty cache."""
+    """Milliseconds from navigation to the first words and to the whole page, with an empty cache; medians."""
     taken: dict[str, list[float]] = {"words": [], "all": []}
     for _ in range(times):
         context = browser.new_context(viewport={"width": 1440, "height": 900})
@@ -160,16 +160,16 @@ def first_paint(browser: Any, url: str, times: int = 3) -> dict[str, float]:
 
 
 def memory(pid: int, field: str) -> int:
-    """Bytes that the kernel reports of a process: VmRSS now, VmHWM at its highest."""
+    """Memory of a process in bytes, as the kernel reports it: VmRSS is the current value, VmHWM the peak."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
-    raise RuntimeError(f"the kernel does not say {field}")
+    raise RuntimeError(f"the kernel does not report {field}")
 
 
 def risen(pid: int, act: Callable[[], object]) -> int:
-    """How far a process's memory rises above where it stood while something is done."""
-    Path(f"/proc/{pid}/clear_refs").write_text("5")  # start the peak again from here
+    """Bytes by which a process's memory rises at its peak while `act` runs."""
+    Path(f"/proc/{pid}/clear_refs").write_text("5")  # reset the recorded peak
     before = memory(pid, "VmRSS")
     act()
     return memory(pid, "VmHWM") - before

@@ -1,4 +1,4 @@
-"""The explorer in a real browser, and bertviz's pages of the same attentions in the same browser.
+"""Times and bytes of the explorer in a real browser, against bertviz's pages of the same attention.
 
 python -m benchmarks.explorer            all of it, in about five minutes
 python -m benchmarks.explorer --picks 5  quicker and rougher
@@ -40,8 +40,8 @@ from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
 MODEL = "smollm2-135m"
 LENGTHS = (20, 200, 1024)
 HEADS = 270
-LAYER = 13  # the one layer that bertviz is given where all are too many
-AGAIN = 6  # times that a sentence which was read before is asked for again
+LAYER = 13  # the layer to give bertviz when all layers would be too much for it
+AGAIN = 6  # how often to request a sentence that was computed before
 WORDS = """
 the cat sat on a mat and then it went home because they were too tired to walk in rain over old bridge near
 river where small birds sing early every day while people talk about work food music time house school light
@@ -53,24 +53,24 @@ class Ours:
     """The explorer at one length. Times in milliseconds."""
 
     tokens: int
-    new_bytes: int  #: all that a new sentence sends
-    overview_bytes: int  #: the overview's own message in it
-    new: float  #: last key to overview painted, model pass included
-    known: float  #: the same where the sentence had been read before: nothing left to compute
-    tiles: float  #: processor time of the overview's pictures, which come between the two
-    measures: float  #: processor time of all measures, which come after the painting
+    new_bytes: int  #: everything that is sent for a new sentence
+    overview_bytes: int  #: the overview's message alone
+    new: float  #: from the last key until the overview is painted, including the model's pass
+    known: float  #: the same for a sentence that was computed before
+    tiles: float  #: CPU time to compute the overview's pictures
+    measures: float  #: CPU time to compute all measures, which happens after the overview is painted
     pick_bytes: int
     picks: tuple[dict[str, float], ...]
 
 
 def words(count: int, seed: int) -> list[str]:
-    """`count` plain words in an order of their own for each seed."""
+    """`count` plain words, in a random order that depends on the seed."""
     chosen, plain = random.Random(seed), WORDS.split()
     return [chosen.choice(plain) for _ in range(count)]
 
 
 def exactly(tokens: int, seed: int, count: Callable[[str], int]) -> str:
-    """A text of exactly so many tokens, as `count` counts them."""
+    """A text of exactly `tokens` tokens, as counted by `count`."""
     text: list[str] = []
     for word in words(4 * tokens, seed):
         longer = count(" ".join([*text, word]))
@@ -86,12 +86,12 @@ def median(values: Iterable[float]) -> float:
 
 
 def quick(values: Iterable[float]) -> float:
-    """The first quartile: what a quiet moment of a busy machine gives."""
+    """The first quartile, which estimates the time on a busy machine in a quiet moment."""
     return statistics.quantiles(values, n=4, method="inclusive")[0]
 
 
 def size(nbytes: float) -> str:
-    """Bytes as a person reads them."""
+    """A number of bytes as readable text."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6)):
         if nbytes >= scale:
             return f"{nbytes / scale:.1f} {unit}"
@@ -99,7 +99,7 @@ def size(nbytes: float) -> str:
 
 
 def times(mine: float, theirs: float | None) -> str:
-    """How many times as much the other one is."""
+    """`theirs` as a multiple of `mine`, as text."""
     if theirs is None:
         return ""
     share = theirs / mine
@@ -107,18 +107,18 @@ def times(mine: float, theirs: float | None) -> str:
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
-    """Markdown, the first column to the left."""
+    """A Markdown table with the first column aligned left."""
     rule = ["---"] + ["---:"] * (len(head) - 1)
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
 
 
 def sentences(loaded: LoadedModel, tokens: int, seed: int) -> str:
-    """A text of exactly so many tokens of this model."""
+    """A text of exactly `tokens` tokens for this model."""
     return exactly(tokens, seed, lambda text: len(encode(loaded, text).labels) if text else 0)
 
 
 def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
-    """Everything about one length, in a page that is warm."""
+    """All measurements for one length, in a page that has been used before."""
     first, second = (sentences(loaded, tokens, seed) for seed in (2 * tokens, 2 * tokens + 1))
     tab.read(first)
     new = tab.read(second)[OVERVIEW]
@@ -134,7 +134,7 @@ def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
 
 
 def computing(run: ModelRun) -> tuple[float, float]:
-    """Processor milliseconds of the pictures of all heads, and of all measures."""
+    """CPU milliseconds for the pictures of all heads, and for all measures."""
     stack = run.stacks[0]
     start = time.process_time()
     for layer in stack.layers:
@@ -146,7 +146,7 @@ def computing(run: ModelRun) -> tuple[float, float]:
 
 
 def theirs(browser_of: Any, run: ModelRun, tokens: int, picks: int, folder: Path, url: str) -> dict[str, rival.Shown]:
-    """bertviz's two pages at one length: all layers where that has a chance, and one layer where not."""
+    """Measure bertviz's two pages at one length: with all layers where that is feasible, and with one layer."""
     labels = [f"{label} " for label in run.source.labels]
     all_layers = [layer.weights() for layer in run.stacks[0].layers] if tokens < 1000 else []
     found = {}
@@ -169,7 +169,7 @@ def theirs(browser_of: Any, run: ModelRun, tokens: int, picks: int, folder: Path
 
 @contextmanager
 def chromium(playwright: Any) -> Iterator[Any]:
-    """A browser of its own: what one page left behind does not weigh on the next."""
+    """A fresh browser, so that one page's leftovers do not slow down the next."""
     browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
     try:
         yield browser
@@ -179,8 +179,10 @@ def chromium(playwright: Any) -> Iterator[Any]:
 
 def report_ours(found: list[Ours]) -> str:
     head = [
-        "tokens", "new sentence sends", "of it the overview", "new: painted", "read before: painted", "tiles, CPU",
-        "measures, CPU (after)", "a head sends", "head painted", "quartile", "server", "browser",
+        "tokens", "sent for a new sentence", "of which the overview", "new sentence painted",
+        "earlier sentence painted", "thumbnails, CPU",
+        "measures, CPU (after)", "sent for a head", "head painted", "its first quartile",
+        "until the answer arrives", "in the browser",
     ]  # fmt: skip
     rows = []
     for each in found:
@@ -213,8 +215,8 @@ def report_ratios(mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--picks", type=int, default=15, help="heads chosen at each length")
-    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="tokens of the sentences")
+    parser.add_argument("--picks", type=int, default=15, help="how many heads to click at each length")
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="lengths of the sentences in tokens")
     parser.add_argument("--alone", action="store_true", help="without bertviz")
     asked = parser.parse_args()
     torch.set_num_threads(1)
@@ -229,13 +231,13 @@ def main() -> None:
 
 
 def app(playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, folder: Path) -> dict[int, Ours]:
-    """Pages, memory and the explorer itself."""
+    """Measure and print the app's own numbers: pages, server memory and the explorer at each length."""
     server = Server(ROOT / "app.py", folder / "log.txt")
     try:
         with chromium(playwright) as browser:
             tab = Tab(browser)
             tab.open(f"{server.url}/explore")
-            tab.read(sentences(loaded, 20, 2))  # one pass, so that all of the model is in memory
+            tab.read(sentences(loaded, 20, 2))  # run one pass, so that the whole model is in memory
             if 1024 in lengths:
                 text = sentences(loaded, 1024, 1)
                 rise = risen(server.process.pid, lambda: (tab.read(text), tab.pick(40)))
@@ -259,7 +261,7 @@ def app(playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, fo
 
 
 def beside(playwright: Any, loaded: LoadedModel, mine: dict[int, Ours], picks: int, folder: Path) -> None:
-    """bertviz, once the server has ended."""
+    """Measure and print bertviz, after the app's server has ended."""
     rival.scripts(folder)
     others = {}
     with rival.serving(folder) as url:

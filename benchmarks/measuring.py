@@ -1,4 +1,4 @@
-"""Time and peak memory of one call, and the machine they were taken on."""
+"""Measure the time and peak memory of a call, and describe the machine."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import torch
 
 
 def peak_extra_bytes(call: Callable[[], object], device: str = "cpu") -> int:
-    """How far memory rises above where it stood while `call` runs, its result still held.
+    """Bytes by which memory rises at its peak while `call` runs and its result is still referenced.
 
-    On a GPU what torch allocated; on Linux the process's resident set, which the kernel tracks.
+    On a GPU this counts torch's allocations; on Linux it is the process's resident set, tracked by the kernel.
     """
     gc.collect()
     if device == "cuda":
@@ -29,7 +29,7 @@ def peak_extra_bytes(call: Callable[[], object], device: str = "cpu") -> int:
         del held
         return torch.cuda.max_memory_allocated() - before
     ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")  # start the peak again from here
+    Path("/proc/self/clear_refs").write_text("5")  # reset the recorded peak
     before = _status("VmRSS")
     held = call()
     peak = _status("VmHWM")
@@ -38,7 +38,7 @@ def peak_extra_bytes(call: Callable[[], object], device: str = "cpu") -> int:
 
 
 def seconds(call: Callable[[], object], device: str = "cpu") -> float:
-    """Time of one call: on a GPU by the clock, its work included; else CPU time, which neighbours disturb less."""
+    """Seconds of one call: on a GPU, wall time until it has finished; else CPU time, which other load affects less."""
     clock = time.perf_counter if device == "cuda" else time.process_time
     if device == "cuda":
         torch.cuda.synchronize()
@@ -52,7 +52,7 @@ def seconds(call: Callable[[], object], device: str = "cpu") -> float:
 
 
 def rounds(calls: dict[str, Callable[[], object]], times: int, device: str = "cpu") -> dict[str, list[float]]:
-    """Seconds of each call, taken in turns so that a slow spell of the machine hits all alike; one warm-up each."""
+    """Seconds of each call after one warm-up, measured in turns so that a slow phase of the machine affects all."""
     for call in calls.values():
         call()
     taken: dict[str, list[float]] = {name: [] for name in calls}
@@ -64,12 +64,12 @@ def rounds(calls: dict[str, Callable[[], object]], times: int, device: str = "cp
 
 
 def ratio(taken: list[float], to: list[float]) -> float:
-    """Median over rounds of one call's time as a multiple of another's in the same round."""
+    """Median over rounds of taken / to, each pair of times from the same round."""
     return statistics.median(mine / theirs for mine, theirs in zip(taken, to, strict=True))
 
 
 def machine(device: str = "cpu") -> str:
-    """One line that says what the numbers were taken on."""
+    """One line that describes the machine the numbers were measured on."""
     where = f"{os.cpu_count()} CPU cores ({_processor()}), {torch.get_num_threads()} torch threads"
     if device == "cuda":
         where = f"{torch.cuda.get_device_name()}, {where}"
@@ -88,4 +88,4 @@ def _status(field: str) -> int:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
-    raise RuntimeError(f"the kernel does not say {field}")
+    raise RuntimeError(f"the kernel does not report {field}")

@@ -1,4 +1,4 @@
-"""bertviz's pages of the same attentions: made, served from this machine, opened under a watch."""
+"""Make bertviz's pages of the same attention, serve them locally, and open them with limits on time and memory."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from torch import Tensor
 
 View = Literal["model_view", "head_view"]
 MOST_SECONDS = 60
-MOST_BYTES = 4 * 10**9  # of one renderer: it is ended beyond that
+MOST_BYTES = 4 * 10**9  # of memory per renderer; one that exceeds it is ended
 
-# What bertviz's pages ask for by name; jquery 2.0.0, which they name, was never published as a package.
+# The scripts that bertviz's pages load. They name jquery 2.0.0, which was never published as a package.
 SCRIPTS = {
     "require": ("requirejs@2.3.6", "package/require.js"),
     "d3": ("d3@5.7.0", "package/dist/d3.min.js"),
     "jquery": ("jquery@2.1.0", "package/dist/jquery.min.js"),
 }
 
-# Drawn in one task: once the picture is there at an animation frame, it is whole; painted one frame later.
+# bertviz draws in one task, so a picture that exists at an animation frame is complete; it is painted one frame later.
 WATCH = """
 window.drawn = null;
 const look = () => {
@@ -49,7 +49,7 @@ async ([selector, kind, index]) => {
   return performance.now() - start;
 }
 """
-# In model_view a click on a thumbnail opens it large; in head_view a double click on a colour leaves that head alone.
+# In model_view a click on a thumbnail enlarges it; in head_view a double click on a colour shows only that head.
 TARGETS = {
     "model_view": ("#vis svg > g > rect:last-child", "click"),
     "head_view": ("#vis svg > g:last-child > rect", "dblclick"),
@@ -58,16 +58,16 @@ TARGETS = {
 
 @dataclass(frozen=True)
 class Shown:
-    """What became of one of its pages; what is None could not be measured, and `why` says it."""
+    """The measurements of one of bertviz's pages. None could not be measured, for the reason in `why`."""
 
     nbytes: int
-    painted: float | None = None  #: milliseconds from navigation
+    painted: float | None = None  #: milliseconds from navigation until painted
     picks: tuple[float, ...] = ()
     why: str = ""
 
 
 def scripts(folder: Path) -> None:
-    """The three scripts, from their packages."""
+    """Download the three scripts from their npm packages into `folder`."""
     for name, (package, inside) in SCRIPTS.items():
         packed = subprocess.run(
             ["npm", "pack", "--silent", package], cwd=folder, check=True, capture_output=True, text=True
@@ -79,19 +79,19 @@ def scripts(folder: Path) -> None:
 
 
 def localised(html: str) -> str:
-    """The page with every script that it would fetch from elsewhere taken from beside it."""
-    head, marker, data = html.partition("const params =")  # of hundreds of megabytes only the start is searched
+    """The page, changed to load every external script from its own folder."""
+    head, marker, data = html.partition("const params =")  # search only the start of what can be hundreds of megabytes
     return re.sub(r"(['\"])(?:https?:)?//[^'\"\s]*?(require|jquery|d3)[^'\"\s]*\1", _beside, head) + marker + data
 
 
 def _beside(found: re.Match[str]) -> str:
-    """A module is named without its ending: require.js adds it to all but itself."""
+    """The local name of a script: with .js for require.js itself, without for the modules, to which it adds .js."""
     quote, name = found[1], found[2]
     return f"{quote}{name}.js{quote}" if name == "require" else f"{quote}{name}{quote}"
 
 
 def write(view: View, attentions: Sequence[Tensor], tokens: list[str], path: Path) -> int:
-    """bertviz's page as a file; answers its bytes."""
+    """Write bertviz's page to a file; returns its size in bytes."""
     import bertviz
 
     made = getattr(bertviz, view)(list(attentions), tokens, html_action="return")
@@ -100,7 +100,7 @@ def write(view: View, attentions: Sequence[Tensor], tokens: list[str], path: Pat
 
 
 def guessed(view: View, attentions: Sequence[Tensor], tokens: list[str], path: Path, part: int = 8) -> int:
-    """The bytes of a page too large to make, from one of every `part`-th query and key."""
+    """Estimated bytes of a page that is too large to make, from a page with every `part`-th query and key."""
     fewer = [each[..., ::part, ::part] for each in attentions]
     nbytes = write(view, fewer, tokens[::part], path)
     path.unlink()
@@ -109,7 +109,7 @@ def guessed(view: View, attentions: Sequence[Tensor], tokens: list[str], path: P
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """The folder over HTTP on this machine only."""
+    """Serve the folder over HTTP to this machine only; yields the address."""
 
     class Quiet(SimpleHTTPRequestHandler):
         def log_message(self, *_words: object) -> None:
@@ -122,7 +122,7 @@ def serving(folder: Path) -> Iterator[str]:
 
 
 def opened(browser: Any, url: str, view: View, nbytes: int, picks: Sequence[int]) -> Shown:
-    """Open one page in a context of its own, choose heads in it; ended when it takes too much time or memory."""
+    """Open one page in a fresh context and click heads in it; ended if it takes too much time or memory."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.add_init_script(WATCH)
@@ -133,7 +133,7 @@ def opened(browser: Any, url: str, view: View, nbytes: int, picks: Sequence[int]
             painted = page.evaluate("window.drawn")
             taken = tuple(page.evaluate(CHOOSE, [*TARGETS[view], index]) for index in picks)
             return Shown(nbytes, painted, taken)
-        except Exception as problem:  # a page that died or never came is a result too
+        except Exception as problem:  # a page that crashed or never loaded is a result too
             said = str(problem).splitlines()[0]
             reason = why[0] if why else f"not drawn after {MOST_SECONDS} s" if "imeout" in said else said
             return Shown(nbytes, why=reason)
@@ -151,7 +151,7 @@ def _end(context: Any) -> None:
 
 @contextmanager
 def _watched() -> Iterator[list[str]]:
-    """End a renderer of this process's own that outgrows the limit; says so in the list."""
+    """Inside the block, end any renderer started by this process that exceeds the limits; the list says why."""
     why: list[str] = []
     over = threading.Event()
 
@@ -174,7 +174,7 @@ def _watched() -> Iterator[list[str]]:
 
 
 def renderers() -> list[tuple[int, int]]:
-    """(pid, resident bytes) of the browser's drawing processes that descend from this process."""
+    """(pid, resident bytes) of the browser's renderer processes that were started by this process."""
     parents: dict[int, int] = {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():

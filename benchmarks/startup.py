@@ -1,4 +1,4 @@
-"""How long until there is something to see: imports, the first load of SmolLM2 and the second. A process each."""
+"""Measure startup: imports, and the first and second load of SmolLM2, each in its own process."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ print(time.perf_counter() - start)
 
 STATES = """
 import time
-from attnviz.models.loading.locate import states
+from attnviz.models.loading.locate import availabilities
 start = time.perf_counter()
-states()
+availabilities()
 print(time.perf_counter() - start)
 """
 
@@ -33,7 +33,10 @@ print(time.perf_counter() - start)
 
 
 def report() -> str:
-    """A line for each; the packages are in the system's file cache by then. Loads are timed after the imports above."""
+    """One line per measurement, with the files of the packages already in the system's file cache.
+
+    Times of loads do not include imports.
+    """
     imports = (
         "import attnviz",
         "import attnviz.models.loading.locate",

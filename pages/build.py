@@ -24,13 +24,13 @@ page_heading(_("Build attention by hand"))
 
 @st.fragment
 def pipeline(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> None:
-    """Walking from step to step runs this and nothing else."""
+    """Draw the walk; choosing a step or a number reruns only this fragment."""
     with guard():
         walk.panel(result, vectors)
 
 
 def further(result: attention_by_hand.Result) -> None:
-    """One question at a time, on the same sentence."""
+    """Draw the questions and the answer to the chosen one, on the same sentence."""
     questions = {
         "weights": _("What if I change a weight?"),
         "sizes": _("Which sizes must agree?"),

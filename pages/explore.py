@@ -1,4 +1,4 @@
-"""The explorer: a sentence, every head of a model, and what changing one does."""
+"""The explorer: a sentence, every head of a model, and what changes when a head is changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ page_heading(_("Explore attention"))
 
 @st.fragment
 def picture(request: request_form.Request) -> None:
-    """The heads and every panel about them: choosing a head runs this, and the model only for what is new."""
+    """Draw the heads and every panel about them.
+
+    Choosing a head reruns only this; the model runs only for new input.
+    """
     with guard():
         run = model_cache.model_run(request)
         for notice in run.notices:

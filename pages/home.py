@@ -1,4 +1,4 @@
-"""The landing page: attention over the visitor's own sentence, at once, and where to go from here."""
+"""The landing page: attention over the visitor's own sentence, and cards that lead to the other pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IT = 8  # the position of "it"
 
 
 def picture(config: landing.Config) -> tuple[Matrix, str]:
-    """The matrix, and what its tensors are."""
+    """The matrix, and a caption on where its tensors come from."""
     if availability(landing.MODEL).on_this_machine:
         try:
             run = model_cache.model_run(Request(landing.MODEL, config.text))
@@ -36,11 +36,17 @@ def picture(config: landing.Config) -> tuple[Matrix, str]:
 
 
 def first_look() -> None:
-    """A sentence, two switches, one head, and what to see in it."""
+    """Draw the sentence, two switches, one head, and a sentence on what to see in it."""
     text = widgets.text(home_choices.SENTENCE, _("Type a sentence"), live=True)
     ahead, raw = (
-        _("On: a token sees only itself and what came before it, as when a model writes. Off: it may look ahead."),
-        _("On: scores are divided by the root of their width before they become weights. Off: they stay as large."),
+        _(
+            "On: a token sees only itself and the tokens before it, as when a model writes. Off: it may also "
+            "look ahead."
+        ),
+        _(
+            "On: scores are divided by the square root of d, the width of the head, before softmax. Off: they "
+            "are not divided."
+        ),
     )
     with st.container(horizontal=True):
         causal = widgets.toggle(home_choices.CAUSAL, _("Causal mask"), help=ahead)
@@ -63,8 +69,9 @@ def first_look() -> None:
 page_heading(_("See what a language model looks at"))
 st.markdown(
     _(
-        "A model cuts text into tokens, words or pieces of words. Each row is a token that looks, each column one that "
-        "is looked at: bright is much, dark is little, and a row's weights sum to 1."
+        "A model cuts text into tokens: words or pieces of words. Each row is a token that looks, each column "
+        "a token that is looked at. A bright cell is a large weight, a dark cell a small one, and the weights "
+        "of a row sum to 1."
     )
 )
 left, right = st.columns([2.3, 1], gap="large")

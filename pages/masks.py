@@ -1,4 +1,4 @@
-"""Who may look at whom: a mask from rules and paint, what follows from it, and how it goes wrong."""
+"""Who may look at whom: a mask from rules and paint, its effect on attention, and how masks go wrong."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ page_heading(_("Who may look at whom"))
 
 
 def ask() -> tuple[tuple[str, ...], int]:
-    """The sentence as words, and the seed of its random vectors."""
+    """Draw the sentence and the seed; returns the words, and the seed of their random vectors."""
     text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
     with text:
         sentence = widgets.text(mask_choices.SENTENCE, _("Your sentence"))
@@ -34,7 +34,7 @@ def ask() -> tuple[tuple[str, ...], int]:
 
 @st.fragment
 def lab(words: tuple[str, ...], seed: int) -> None:
-    """Everything below the sentence: painting a cell runs this and nothing else."""
+    """Draw everything below the sentence; painting a cell reruns only this fragment."""
     with guard():
         config = mask_lab.Config(words, seed, rules_form.strip(), link_state.value(mask_choices.PAINT))
         result = workbench.show_grid(config)

@@ -1,4 +1,4 @@
-"""Why scores are divided by the square root of d_k: felt, measured, and trained."""
+"""Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
 
 from __future__ import annotations
 

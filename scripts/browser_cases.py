@@ -1,6 +1,6 @@
-"""Cases that Python computes and JavaScript must reproduce: `python -m scripts.browser_cases` writes them.
+"""Write cases that Python computes and JavaScript must reproduce: `python -m scripts.browser_cases`.
 
-tests/js/*.test.js reads them with Node; tests/ui/canvas/test_browser_cases.py makes them again and compares.
+tests/js/*.test.js runs them with Node; tests/ui/canvas/test_browser_cases.py fails if the written cases are outdated.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from attnviz.ui.canvas import packing
 
 FOLDER = Path(__file__).parents[1] / "tests" / "js" / "cases"
 
-#: width of a head, number of keys, standard deviation of q and k, which keys are masked
+#: (width of a head, number of keys, standard deviation of q and k, which keys are masked)
 ROWS = (
     (1, 2, 1.0, "none"),
     (2, 5, 1.0, "none"),
@@ -38,7 +38,7 @@ ROWS = (
 
 
 def softmax_cases() -> dict[str, Any]:
-    """Rows of scores, and the weights that each alternative makes of each row at several parameters."""
+    """Rows of scores, and the weights that each alternative to softmax gives each row at several parameters."""
     rng = np.random.default_rng(20260)
     rows = [_row(rng, *row) for row in ROWS]
     rows.append(_tied_row())
@@ -60,7 +60,7 @@ def _row(rng: np.random.Generator, d: int, n: int, spread: float, hidden: str) -
 
 
 def _tied_row() -> tuple[dict[str, Any], Any]:
-    """Scores of whole numbers, the largest of them twice and once more where it is masked."""
+    """Whole-number scores in which the largest occurs twice, and a third time at a masked key."""
     q = torch.ones(1, 1, 1, dtype=torch.float64)
     k = torch.tensor([[[2.0], [5.0], [-1.0], [5.0], [5.0]]], dtype=torch.float64)
     mask = torch.tensor([True, True, True, True, False])
@@ -97,7 +97,7 @@ def _digits(value: float, digits: int) -> float:
 
 
 def packing_cases() -> dict[str, Any]:
-    """Blobs as they are sent, with what must be read from them."""
+    """Blobs as they are sent to the browser, with the values that must be read from them."""
     rng = np.random.default_rng(7)
     weights = rng.dirichlet(np.full(9, 0.3), 7)
     hidden = np.triu(np.ones((7, 9), bool), 3)
@@ -129,7 +129,7 @@ CASES = {"softmax": softmax_cases, "packing": packing_cases}
 
 
 def main() -> None:
-    """Write all cases."""
+    """Write all cases to their files."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, make in CASES.items():
         text = json.dumps(make(), ensure_ascii=False, separators=(",", ":"))

@@ -1,4 +1,4 @@
-// Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/ui/canvas/bundles, with --check it compares.
+// Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/ui/canvas/bundles, --check only compares.
 // A component is a script with a style sheet of the same name; shared.css is what several of them import.
 
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Chromium for the browser tests: found, or installed through apt where that is possible, or said to be missing.
+# Make sure that Chromium is available for the browser tests: install it through apt if possible, else warn.
 if command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || [ -n "$ATTNVIZ_CHROMIUM" ]; then
   exit 0
 fi

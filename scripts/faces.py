@@ -1,6 +1,6 @@
-"""Whoever is outside a package imports from its face alone: the names in `__all__` of its `__init__.py`.
+"""Check that code outside a package only imports from its face: the names in `__all__` of its `__init__.py`.
 
-python -m scripts.faces            names each import that reaches past a face, and fails when there is one
+python -m scripts.faces            print each import that bypasses a face, and fail if there is one
 
 import-linter sees which module imports which, not which names, so it cannot check this. Packages directly below
 `attnviz` are layers, whose modules are all public (`attnviz.core.attention`); every package below a layer has a face.
@@ -16,13 +16,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 WATCHED = ("attnviz", "pages", "scripts", "benchmarks", "app.py")
-RELATIVE = "."  # stands for any relative import: none are written here, so that one search finds all users of a name
-LAYER_PARTS = 2  # attnviz.models: what lies deeper has a face
+RELATIVE = "."  # stands for any relative import; they are forbidden, so that one search finds all users of a name
+LAYER_PARTS = 2  # the parts of a layer's name, as in attnviz.models; packages with more parts have a face
 
 
 @dataclass(frozen=True)
 class Imported:
-    """One import as written: the module it names, and the names taken from it; None for `import module`."""
+    """One import statement: its module, and the names imported from it, None for `import module`."""
 
     line: int
     module: str
@@ -30,7 +30,7 @@ class Imported:
 
 
 def breaches(root: Path = ROOT) -> list[str]:
-    """One sentence for each import that reaches past a face, and for each package that has none."""
+    """One sentence for each import that bypasses a face, and for each package that has no face."""
     found = [f"{folder}: a package without __init__.py" for folder in _folders_without_a_face(root)]
     below_a_layer = _faces(root)
     for package, face in below_a_layer.items():
@@ -57,10 +57,10 @@ def _faces(root: Path) -> dict[str, frozenset[str] | None]:
 
 
 def _trouble(root: Path, mine: str, each: Imported, faces: dict[str, frozenset[str] | None]) -> str | None:
-    """What is wrong with one import, if anything."""
+    """What is wrong with one import of the module `mine`; None if nothing is."""
     if each.module == RELATIVE:
         return "a relative import: write the whole name"
-    for package in sorted(faces):  # outer packages first: their face is the one to go through
+    for package in sorted(faces):  # outer packages first, because an import must use the face of the outermost package
         inside = f"{mine}.".startswith(f"{package}.")
         if not f"{each.module}.".startswith(f"{package}."):
             continue
@@ -85,7 +85,7 @@ def _is_module(root: Path, package: str, name: str) -> bool:
 
 
 def _imports(text: str) -> Iterator[Imported]:
-    """Every import of a program, those inside functions and for type checkers included."""
+    """Every import of a file, including those inside functions and for type checkers."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             yield Imported(node.lineno, node.module, tuple(alias.name for alias in node.names))
@@ -97,7 +97,7 @@ def _imports(text: str) -> Iterator[Imported]:
 
 
 def _face(path: Path) -> frozenset[str] | None:
-    """The names of a face; None when it lacks its docstring or its `__all__`."""
+    """The names of a face; None if its docstring or its `__all__` is missing."""
     tree = ast.parse(path.read_text("utf-8"))
     for node in tree.body:
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "__all__" for t in node.targets):

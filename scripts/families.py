@@ -1,10 +1,10 @@
 """Try capture on every family of the installed transformers and write docs/families.md.
 
-    python -m scripts.families            # all of them, some ten minutes on one core
-    python -m scripts.families llama t5   # some, printed only
+    python -m scripts.families            # all families, about ten minutes on one core
+    python -m scripts.families llama t5   # only these, printed and not written
 
-Each family is built from a tiny random config, run on its default path under `capture`, and compared
-with what it reports itself on its eager path with `output_attentions=True`, in float32.
+Each family is built from a tiny random config and run under `capture` on its default path. The result is
+compared with what the model itself reports on its eager path with `output_attentions=True`, in float32.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from scripts.family_page import page, summary
 from scripts.tiny_config import small_fields, tiny
 
 PAGE = Path(__file__).parent.parent / "docs" / "families.md"
-SECONDS = 15  #: for one family
+SECONDS = 15  #: time limit for one family
 
 
 class TooSlow(BaseException):
-    """One family has had its time; not an Exception, so that nothing in between swallows it."""
+    """A family exceeded its time limit. Not an Exception, so that no `except Exception` catches it on the way."""
 
 
 def main(names: list[str]) -> None:
@@ -47,11 +47,11 @@ def main(names: list[str]) -> None:
 
 
 def judge(name: str) -> Verdict:
-    """Capture against eager for one family, or why it could not be tried."""
+    """The verdict on one family: capture against its eager path, or why the family could not be tried."""
     signal.alarm(SECONDS)
     first = ""
     try:
-        for layers in (2, 4, 8):  # hybrids have attention in every fourth or eighth layer only
+        for layers in (2, 4, 8):  # in hybrids only every fourth or eighth layer has attention
             for verdict in _attempts(name, layers):
                 if not verdict.failure:
                     return verdict
@@ -78,7 +78,7 @@ def _attempts(name: str, layers: int) -> Iterator[Verdict]:
 
 
 def _changes(name: str) -> dict[str, Any]:
-    """What the size rules cannot know."""
+    """Config fields for families that cannot be built with the general size rules alone."""
     rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [2, 3, 3]}
     partial = rope | {"mrope_section": [1, 1, 2], "partial_rotary_factor": 0.5}
     sections = dict.fromkeys(("qwen2_vl", "qwen2_5_vl", "glm_image", "glm_ocr", "glm4v", "glm46v", "glmga"), rope)

@@ -1,4 +1,4 @@
-"""Build one family from a tiny config and compare what capture computes with what its eager path reports."""
+"""Build one family from a tiny config, and compare capture with what the model reports on its eager path."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from attnviz.models.capture import RecordedLayer, capture
 
-LIMIT = 40_000_000  #: parameters above which the tiny config did not make the family small
+LIMIT = 40_000_000  #: a model with more parameters counts as too large: the tiny config did not shrink it
 
 
 @dataclass
 class Verdict:
-    """How one family fared on its tiny config."""
+    """The result for one family with its tiny config."""
 
-    exact: int = 0  #: layers computed from q and k
-    reported: int = 0  #: layers of which only the model's own weights are had
-    compared: int = 0  #: layers that the eager path reports too
-    error: float = 0.0  #: largest difference over those
-    missing: int = 0  #: attention matrices that the eager path reports and capture did not meet
-    strange: list[str] = field(default_factory=list)  #: layers that differ
+    exact: int = 0  #: number of layers computed from q and k
+    reported: int = 0  #: number of layers for which only the weights reported by the model are available
+    compared: int = 0  #: number of layers that the eager path also reports
+    error: float = 0.0  #: largest difference over the compared layers
+    missing: int = 0  #: number of attention matrices that the eager path reports and capture did not record
+    strange: list[str] = field(default_factory=list)  #: descriptions of layers that differ
     features: set[str] = field(default_factory=set)
     failure: str = ""
 
@@ -44,7 +44,7 @@ def from_config(
 
 
 def build(model_class: type[PreTrainedModel], config: PreTrainedConfig, seed: int = 0) -> PreTrainedModel:
-    """The model with weights large enough for its attention to be far from even."""
+    """The model with random weights that are large enough to make its attention far from uniform."""
     with torch.device("meta"):
         size = sum(p.numel() for p in from_config(model_class, config).parameters())
     if size > LIMIT:
@@ -61,7 +61,7 @@ def build(model_class: type[PreTrainedModel], config: PreTrainedConfig, seed: in
 
 
 def check(model_class: type[PreTrainedModel], config: PreTrainedConfig, inputs: dict[str, Any]) -> Verdict:
-    """Capture on the family's default path against `output_attentions=True` on its eager one."""
+    """Compare capture on the family's default path with `output_attentions=True` on its eager path."""
     model = build(model_class, config)
     plain = from_config(model_class, config, "eager").eval()
     plain.load_state_dict(model.state_dict())
@@ -76,7 +76,7 @@ def check(model_class: type[PreTrainedModel], config: PreTrainedConfig, inputs: 
 
 
 def attentions(output: Any) -> Iterator[list[Tensor]]:
-    """The attention matrices that an output holds, wherever it keeps them: a list for each stack, in its own order."""
+    """The attention matrices (B, H, Q, K) anywhere in a model's output: one list per stack, in the model's order."""
     values = output.items() if hasattr(output, "items") else ()
     for name, value in values:
         if name.endswith("attentions") and isinstance(value, tuple | list):
@@ -86,10 +86,10 @@ def attentions(output: Any) -> Iterator[list[Tensor]]:
 
 
 def compare(layers: list[RecordedLayer], wanted: list[list[Tensor]], tolerance: float = 1e-5) -> Verdict:
-    """Pair every matrix of the eager path with the layer that is nearest to it, each used once.
+    """Pair every matrix of the eager path with the most similar recorded layer, using each layer once.
 
-    Which stack a layer belongs to is the model's own secret, so the nearest is looked for; but within a stack the
-    layers must come in the order in which the eager path reports them.
+    The output does not say which stack a recorded layer belongs to, hence the search for the most similar one.
+    Within a stack, the layers must be in the order in which the eager path reports them.
     """
     verdict = Verdict(sum(layer.exact for layer in layers), sum(not layer.exact for layer in layers))
     free = dict(enumerate(layers))
@@ -117,16 +117,16 @@ def compare(layers: list[RecordedLayer], wanted: list[list[Tensor]], tolerance: 
 
 
 def difference(layer: RecordedLayer, matrix: Tensor) -> float:
-    """Largest difference, rows with no allowed key left out: eager spreads them evenly, ours are 0."""
+    """Largest difference over rows that have an allowed key: in other rows eager weights are uniform, ours 0."""
     ours = layer.weights()
     empty = ours.sum(-1, keepdim=True) == 0
     if layer.exact and layer.allowed is not None:
         empty = empty | ~layer.mask.any(-1, keepdim=True)
-    return (ours - matrix).masked_fill(empty, 0.0).abs().max().item()  # a masked NaN of the eager path goes too
+    return (ours - matrix).masked_fill(empty, 0.0).abs().max().item()  # also removes the eager path's NaN
 
 
 def features(layer: RecordedLayer) -> set[str]:
-    """What is special about a layer, in a word each."""
+    """The special features of a layer, one word each."""
     found = set()
     if layer.kind == "cross":
         found.add("cross")

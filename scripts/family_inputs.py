@@ -1,4 +1,4 @@
-"""What to give a tiny model of any family: tokens, pictures or sound, made up from fixed seeds."""
+"""Random inputs with fixed seeds for a tiny model of any family: tokens, pictures or sound."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 
 def inputs_for(config: PreTrainedConfig, model_class: type[PreTrainedModel]) -> Iterator[dict[str, Any]]:
-    """What the model might take, likeliest first."""
+    """Inputs that the model may accept, most likely first."""
     main = model_class.main_input_name
     decoder = {"decoder_input_ids": _ids(6)} if config.is_encoder_decoder else {}
     if main in ("input_ids", "pixel_values"):
@@ -37,11 +37,14 @@ def inputs_for(config: PreTrainedConfig, model_class: type[PreTrainedModel]) -> 
         yield {main: torch.randn(2, 4000)} | decoder
         yield {main: torch.randn(2, 1, 4000)}
     else:
-        raise ValueError(f"takes {main}")
+        raise ValueError(f"takes {main}, which this script cannot make up")
 
 
 def text(config: PreTrainedConfig, length: int = 10, side: str = "right") -> dict[str, Tensor]:
-    """Two sentences, the second with three padding tokens; decoder tokens too where there is a decoder."""
+    """Token inputs for two sentences of `length` tokens, the second with three padding tokens on one side.
+
+    Includes decoder tokens for a model with a decoder.
+    """
     mask = torch.ones(2, length, dtype=torch.long)
     if side == "right":
         mask[-1, -3:] = 0
@@ -56,7 +59,7 @@ def _ids(length: int) -> Tensor:
 
 
 def _field(config: PreTrainedConfig, name: str) -> Any:
-    """A field of the config, or of the sub-config that has it."""
+    """A field of the config, or of the first sub-config that has it."""
     for place in (config, *(getattr(config, sub, None) for sub in config.sub_configs)):
         if getattr(place, name, None) is not None:
             return getattr(place, name)

@@ -1,4 +1,4 @@
-"""The words and tables of docs/families.md."""
+"""The text and tables of docs/families.md."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import transformers
 
 from scripts.family_check import Verdict
 
-#: families where a difference is as it should be
+#: families in which a difference from the eager path is expected, and why
 _SINK = "its eager path reports weights without the sink that it applies afterwards; ours have it in"
 _NOISE = "its eager path gives NaN on this script's noise, and there is nothing to compare with"
 KNOWN = {
@@ -29,15 +29,15 @@ tiny random config and captured on its default path; the weights are compared wi
 EXACT = """Every attention matrix that the eager path reports is recomputed from the recorded Q and K to 1e-5 (rows
 with no allowed key excepted). Another mask, another scale and interventions work."""
 
-WEIGHTS = """Attention in code of their own, or with an ingredient not known here. Weights are shown as the model
-reports them; another mask, another scale and interventions are refused in words."""
+WEIGHTS = """They compute attention in code of their own, or in a way that capture cannot take into account. Weights are
+shown as the model reports them; another mask, another scale and interventions are refused with an explanation."""
 
 UNTRIED = """The script could not build or feed these from a tiny config: they need more than tokens or one picture, or
 a package that is not installed. That says nothing about capture: most are assembled from parts listed above."""
 
 
 def summary(verdict: Verdict) -> str:
-    """In a few words, how the family fares."""
+    """The result for one family in a few words."""
     if verdict.failure:
         return verdict.failure
     if verdict.reported and not verdict.exact:
@@ -51,7 +51,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def page(verdicts: dict[str, Verdict]) -> str:
-    """docs/families.md."""
+    """The whole text of docs/families.md."""
     groups: dict[str, dict[str, Verdict]] = {}
     for name, verdict in sorted(verdicts.items()):
         groups.setdefault(_group(verdict), {})[name] = verdict

@@ -1,10 +1,10 @@
-"""Keep links of today's app, and what each shows, for every later version to open.
+"""Record links of the current app and what each shows, so that later versions can be tested to open them.
 
 python -m scripts.keep_links VERSION      write tests/links/version_VERSION.json
 
-Each view of tests/links/views.py is driven as a visitor drives it, the link that the app wrote is taken,
-opened in a fresh session, and what that shows is kept. A view that does not come back as it was left
-is named: its link is kept as it is, for that is what people have saved.
+Each view of tests/links/views.py is operated as a visitor would. The link that the app writes is then opened in
+a fresh session, and what that session shows is recorded. If it differs from the original view, the difference is
+printed and the link is recorded all the same, because people have saved such links.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parents[1] / "tests" / "links"
 
 
 def main(version: str) -> None:
-    """Write the file, and say what did not come back."""
+    """Write the file, and print what a fresh session did not restore."""
     with tempfile.TemporaryDirectory(prefix="attnviz_links_") as scratch:
         folder = translator(Path(scratch))
         driven = [_driven(view, folder) for view in VIEWS]
@@ -40,7 +40,7 @@ def main(version: str) -> None:
 
 
 def _driven(view: View, folder: str) -> tuple[dict[str, str], Any]:
-    """The link that the app has written when all steps are done, and the page as it then is."""
+    """The link that the app has written after all steps of a view, and the page at that point."""
     start = {name: text.replace(TRANSLATOR, folder) for name, text in view.start.items()}
     start |= {name: link_pack.pack(value) for name, value in view.packed.items()}
     page = open_page(view.page, **start)
@@ -59,7 +59,7 @@ def _driven(view: View, folder: str) -> tuple[dict[str, str], Any]:
 
 
 def _control(page: Any, name: str) -> Any:
-    """The control that the link, or the page, calls so."""
+    """The control with this name in the link or on the page."""
     found = [element for element in page.main if hasattr(element, "set_value") and name_in_link(element) == name]
     if len(found) != 1:
         raise LookupError(f"{len(found)} controls are called {name}")
@@ -71,14 +71,14 @@ def _bound(page: Any) -> set[str]:
 
 
 def _as_a_browser_writes(value: Any) -> str:
-    """Bound controls are written into the address by the browser, which a test does not have."""
+    """A bound control's value as the browser would write it into the address; AppTest runs without a browser."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _kept(view: View, link: dict[str, str], page: Any, names: frozenset[str], folder: str) -> dict[str, Any]:
-    """A link with what it shows in a fresh session."""
+    """A link together with what it shows in a fresh session."""
     one: dict[str, Any] = {"name": view.name, "page": view.page, "link": link}
     if view.file:
         one["file"] = view.file

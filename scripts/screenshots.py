@@ -35,7 +35,7 @@ SHOTS = {
 
 
 def main() -> None:
-    """Take every picture whose page exists."""
+    """Take every screenshot whose page exists."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def take(browser: Any, root: str, name: str, where: str, dark: bool, width: int, height: int, text: str | None) -> None:
-    """One picture, once the page has come to rest."""
+    """Take one screenshot once the page has finished running."""
     page_file = ROOT / "pages" / f"{where.split('?')[0].strip('/') or 'home'}.py"
     if not page_file.exists():
         print(f"{name}: no such page, left out")
@@ -77,7 +77,7 @@ def take(browser: Any, root: str, name: str, where: str, dark: bool, width: int,
 
 
 def wait_for(address: str) -> None:
-    """Until the server answers."""
+    """Wait until the server answers."""
     for _ in range(300):
         try:
             if urllib.request.urlopen(address, timeout=1).status == 200:

@@ -1,4 +1,4 @@
-"""A small config for any family of transformers: its own defaults, with sizes brought down by name.
+"""A small config for any family of transformers: its own defaults, with sizes reduced by the fields' names.
 
 The families' real configs describe models of up to hundreds of gigabytes; what matters here is that the
 same code runs, with at least two layers, several heads and windows shorter than the sentence.
@@ -14,7 +14,7 @@ from transformers import CONFIG_MAPPING, AutoConfig, PreTrainedConfig
 
 WIDTH, HEADS, VOCAB = 64, 4, 128
 
-#: the first pattern that matches a field's whole name decides its size
+#: (pattern, size): the first pattern that matches the whole name of a field decides its size
 _SIZES: list[tuple[str, int]] = [
     (r"(num_)?vocab(ulary)?_size|vocab_size_per_layer_input|.*_vocab_size|char_vocab_size|n_tokens", VOCAB),
     (r"first_k_dense_replace|decoder_sparse_step|num_nextn_predict_layers|n_shared_experts|num_shared_experts", 1),
@@ -42,17 +42,17 @@ _SIZES: list[tuple[str, int]] = [
     (r"num_queries|num_query_tokens|num_latents", 6),
 ]
 
-#: fields that are None by default and without which nothing can be built
+#: values for fields that are None by default and must be set to build a model
 _NEEDED = {"num_experts_per_tok": 2, "n_routed_experts": 4, "n_group": 1, "topk_group": 1, "vocab_size": VOCAB}
 
 
 def tiny(config_class: type[PreTrainedConfig], layers: int = 2, **changes: Any) -> PreTrainedConfig:
-    """A config of this class with small sizes, sub-configs included; `changes` have the last word."""
+    """A config of this class with small sizes, sub-configs included; `changes` override everything else."""
     return config_class(**(small_fields(config_class, layers) | changes))
 
 
 def small_fields(config_class: type[PreTrainedConfig], layers: int = 2) -> dict[str, Any]:
-    """What to give the config class so that the model is small; `layers` more than 2 for hybrids."""
+    """The config class's arguments for a small model. Hybrids need more than 2 `layers` to include attention."""
     subs = {name: sub for name, spec in config_class.sub_configs_defaults.items() if (sub := _class_of(spec))}
     fields = {field.name: _default(field) for field in dataclasses.fields(config_class)}
     staged = any(isinstance(fields.get(name), list | tuple) for name in ("num_heads", "num_attention_heads", "depths"))
@@ -68,14 +68,14 @@ def small_fields(config_class: type[PreTrainedConfig], layers: int = 2) -> dict[
             given[name] = _NEEDED[name]
     given |= {name: layers for name, size in given.items() if size == 2 and "layer" in name}
     if {"kv_lora_rank", "num_key_value_heads"} <= set(fields):
-        given["num_key_value_heads"] = HEADS  # latent attention expands keys and values for every head
+        given["num_key_value_heads"] = HEADS  # latent attention has keys and values for every head
     elif "head_dim" in fields and not staged:
         given.setdefault("head_dim", WIDTH // HEADS)
     return given
 
 
 def _class_of(spec: Any) -> type[PreTrainedConfig] | None:
-    """The class of a sub-config, of the default kind where it may be of several."""
+    """The class of a sub-config; the default one if several are possible."""
     if spec.config_class is not AutoConfig:
         found: type[PreTrainedConfig] = spec.config_class
         return found

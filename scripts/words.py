@@ -1,10 +1,10 @@
-"""The sentences of attnviz: collect them for translators, and find those that were missed.
+"""Collect the sentences of attnviz for translators, and find those that are not marked for translation.
 
 python scripts/words.py            write attnviz/locale/attnviz.pot, the template that a translation starts from
 python scripts/words.py --check    write it too; fail on text that a visitor sees and `_()` does not, and on a sentence
                                    that is missing from the template
 
-The template is made from the code whenever it is wanted, so it is no part of the repository and of the wheel.
+The template is generated from the code on demand, so it is not part of the repository or of the wheel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from babel.messages.catalog import Catalog
 ROOT = Path(__file__).parents[1]
 POT = ROOT / "attnviz" / "locale" / "attnviz.pot"
 
-# Calls of Streamlit whose first argument, or one of these keywords, a visitor reads.
+# Streamlit functions whose first argument a visitor reads. KEYWORDS are keyword arguments that a visitor reads.
 SPEAKS = {
     "title", "header", "subheader", "caption", "markdown", "write", "text", "info", "warning", "error", "success",
     "button", "download_button", "toggle", "checkbox", "radio", "selectbox", "multiselect", "slider", "select_slider",
@@ -32,7 +32,7 @@ KEYWORDS = {
     "label", "help", "placeholder", "caption", "title", "text", "words", "row_title", "col_title", "value_title",
     "title_text", "question", "body", "name", "labels", "options", "annotation_text", "subtitle", "x_title", "y_title",
 }  # fmt: skip
-# Modules whose `title=`-like keywords are words on a figure.
+# Folders whose calls are searched for unmarked text.
 SPEAKING_FOLDERS = ("pages", "attnviz/ui", "attnviz/figures")
 FOLDERS = ("attnviz", "pages")  #: where the app's own sentences are
 MARKS = {"_", "N_", "ngettext", "Message", "Problem"}  #: calls whose first argument is looked up in a translation
@@ -40,13 +40,13 @@ WRAPPERS = MARKS | {"say"}
 
 
 def is_words(text: str) -> bool:
-    """Letters of at least one word: not an id, a symbol, a number or a colour."""
+    """Whether the text contains at least one word, as opposed to an id, a symbol, a number or a colour."""
     stripped = text.strip()
     return any(c.isalpha() for c in stripped) and (" " in stripped or stripped[:1].isupper())
 
 
 def unmarked(node: ast.AST) -> list[ast.Constant]:
-    """Strings inside `node` that no wrapper marks."""
+    """String constants inside `node` that are not marked for translation."""
     if isinstance(node, ast.Call):
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         if name in WRAPPERS or name == "format":
@@ -68,7 +68,10 @@ def unmarked(node: ast.AST) -> list[ast.Constant]:
 
 
 def missed(path: Path) -> list[str]:
-    """Where `path` says something to a visitor outside `_()`; `# untranslated: why` excuses a line."""
+    """A report of each text in `path` that a visitor reads and `_()` does not mark.
+
+    A line with `# untranslated: why` is exempt.
+    """
     source = path.read_text()
     lines = source.splitlines()
     found = []
@@ -85,7 +88,7 @@ def missed(path: Path) -> list[str]:
 
 
 def collect() -> int:
-    """Write the template that translators start from; returns how many sentences it has."""
+    """Write the template that translators start from; returns the number of its sentences."""
     catalog = Catalog(project="attnviz", version="0.1", charset="utf-8")
     keywords = {name: (1, 2) if name == "ngettext" else None for name in MARKS | problems(sources())}
     for folder in FOLDERS:
@@ -112,7 +115,7 @@ def problems(files: list[Path]) -> set[str]:
 
 
 def template() -> set[str]:
-    """What the template on the disk holds; plurals count as sentences of their own."""
+    """The sentences of the template on disk; singular and plural forms count separately."""
     with POT.open("rb") as file:
         catalog = pofile.read_po(file)
     ids = (message.id if isinstance(message.id, tuple | list) else (message.id,) for message in catalog if message.id)
@@ -120,7 +123,10 @@ def template() -> set[str]:
 
 
 def not_in_template(files: list[Path]) -> list[str]:
-    """Marked sentences that the template lacks. Found by reading the syntax tree, where Babel reads tokens."""
+    """A report of marked sentences that the template lacks.
+
+    They are found in the syntax tree, independently of Babel, which reads tokens.
+    """
     held, marks = template(), MARKS | problems(files)
     found: list[str] = []
     for path in files:
@@ -136,7 +142,10 @@ def not_in_template(files: list[Path]) -> list[str]:
 
 
 def texts(nodes: Iterable[ast.AST]) -> set[str]:
-    """Every string in these expressions, on either side of an `if` too; an f-string can never be looked up."""
+    """Every string in these expressions, both branches of an `if` included, and every f-string as source code.
+
+    An f-string is never in the template, so it is always reported.
+    """
     inside = [child for node in nodes for child in ast.walk(node)]
     pieces = {id(value) for node in inside if isinstance(node, ast.JoinedStr) for value in node.values}
     whole = {
@@ -150,7 +159,7 @@ def _name(node: ast.expr) -> str:
 
 
 def check() -> int:
-    """How many sentences were missed; each is printed."""
+    """Print each sentence that is unmarked or missing from the template; returns their number."""
     speaking = [path for folder in SPEAKING_FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
     number = collect()
     found = [line for path in speaking for line in missed(path)] + not_in_template(sources())

@@ -16,7 +16,7 @@ for _library in ("OMP", "MKL", "OPENBLAS"):
 
 
 class LostFile(pytest.Item):
-    """Fails in place of the tests that a file should have given."""
+    """A test that fails, in place of those that a collected file should have had."""
 
     def runtest(self) -> None:
         pytest.fail(f"no test was collected from {self.path}: its folder was passed over, or it holds none", False)
@@ -29,7 +29,7 @@ class LostFile(pytest.Item):
 def pytest_collection_modifyitems(
     session: pytest.Session, config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None]:
-    """Every test file below a folder that was asked for has tests, before -k and -m take some away."""
+    """Add a failing test for each file below the folders asked for that has none, before -k and -m deselect any."""
     met = {item.path for item in items}
     yield
     if not session.testsfailed and not config.getoption("lf", False):

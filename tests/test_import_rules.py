@@ -21,7 +21,7 @@ def lint(folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package and its settings, where a rule may be broken."""
+    """A copy of the package and its settings, in which a test may break a rule."""
     folder = tmp_path_factory.mktemp("planted")
     shutil.copytree(ROOT / "attnviz", folder / "attnviz", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder)
@@ -58,9 +58,9 @@ def test_a_planted_import_breaks_its_rule(copy: Path, layer: str, line: str, rul
         answer = lint(copy)
     finally:
         planted.unlink()
-    broken = [said for said in answer.stdout.splitlines() if said.endswith("BROKEN")]
+    broken = [each for each in answer.stdout.splitlines() if each.endswith("BROKEN")]
     assert answer.returncode == 1, answer.stdout + answer.stderr
-    assert any(said.startswith(rule) for said in broken), answer.stdout
+    assert any(each.startswith(rule) for each in broken), answer.stdout
 
 
 def test_a_circle_inside_a_package_is_found_where_an_import_hides_in_a_function(copy: Path) -> None:
@@ -81,7 +81,7 @@ def test_everybody_imports_through_faces(copy: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "place, line, said",
+    "place, line, sentence",
     [
         ("experiments", "from attnviz.models.capture.run import capture", "import from attnviz.models.capture"),
         ("ui/masks", "import attnviz.models.loading.locate", "import from attnviz.models.loading"),
@@ -97,19 +97,19 @@ def test_everybody_imports_through_faces(copy: Path) -> None:
         ("models/bare", "", "a package without __init__.py"),
     ],
 )
-def test_an_import_past_a_face_is_named(copy: Path, place: str, line: str, said: str) -> None:
+def test_an_import_past_a_face_is_named(copy: Path, place: str, line: str, sentence: str) -> None:
     planted = copy / "attnviz" / place / "planted.py"
     new_folder = not planted.parent.exists()
     planted.parent.mkdir(exist_ok=True)
     planted.write_text(f"{line}\n", encoding="utf-8")
     try:
-        told = faces.breaches(copy)
+        found = faces.breaches(copy)
     finally:
         planted.unlink()
         if new_folder:
             planted.parent.rmdir()
-    assert len(told) == 1, told
-    assert said in told[0]
+    assert len(found) == 1, found
+    assert sentence in found[0]
 
 
 def test_modules_of_a_layer_and_of_the_same_package_are_open(copy: Path) -> None:

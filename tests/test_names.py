@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "attnviz"
-#: every lesson has them, and they are said with their lesson (`saturation.Config`, `fill.Wrong`)
+#: every lesson has these, and code names them with their lesson (`saturation.Config`, `fill.Wrong`)
 IDIOMS = {"Config", "Result", "Wrong", "Right"}
 
 

@@ -1,4 +1,4 @@
-"""The README tells the truth: its example runs, its commands and pictures exist."""
+"""The README is true: its example runs, and its commands and pictures exist."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ TEST = "def test_it(): pass\n"
 
 @pytest.fixture
 def suite(pytester: pytest.Pytester) -> pytest.Pytester:
-    """A small folder of tests under the conftest and the settings of this one."""
+    """A small folder of tests that runs under this suite's conftest and settings."""
     pytester.makepyprojecttoml((ROOT / "pyproject.toml").read_text("utf-8"))
     (pytester.path / "tests" / "build").mkdir(parents=True)
     shutil.copy(ROOT / "tests/conftest.py", pytester.path / "tests")
@@ -56,7 +56,7 @@ def test_arithmetic_has_one_thread():
 def test_so_it_has_in_workers_and_in_processes_that_tests_start(
     suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ):
-    """Whatever number of threads was asked for outside."""
+    """Even when the environment asks for another number of threads."""
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     (suite.path / "tests" / "test_near.py").write_text(
         "import subprocess, sys\n"

@@ -112,14 +112,14 @@ def test_the_apps_own_template_is_made_from_the_code_and_kept_nowhere(tmp_path: 
     assert {
         "Explore attention",
         "n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}",
-        "layer type {name} is not known here",
-        "Arrow keys move, Enter shows the head large.",  # said by a canvas: Python hands it its words
+        "layer type {name} is not supported",
+        "Move with the arrow keys; Enter shows the chosen head large.",  # of a canvas
     } <= script.template()
     kept = subprocess.run(["git", "ls-files", "*.pot"], cwd=script.ROOT, capture_output=True, text=True, check=False)
     assert kept.stdout == ""
 
 
-def test_a_message_is_said_in_the_language_of_whoever_asks(monkeypatch: pytest.MonkeyPatch):
+def test_a_message_is_translated_into_the_language_of_the_visitor(monkeypatch: pytest.MonkeyPatch):
     class German(gettext.NullTranslations):
         def gettext(self, message: str) -> str:
             return {"{n} heads": "{n} Köpfe"}.get(message, message)

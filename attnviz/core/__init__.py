@@ -1,1 +1,1 @@
-"""The mathematics of attention: torch and the standard library, nothing else."""
+"""The mathematics of attention. Imports torch and the standard library, nothing else."""

@@ -16,19 +16,19 @@ Scale = Literal["sqrt"] | float | None
 
 @dataclass(frozen=True)
 class Stages:
-    """Everything attention computes on the way, in order. Shapes: (..., H, Q, K) unless said."""
+    """Every intermediate of attention, in the order computed. Shapes are (..., H, Q, K) unless stated otherwise."""
 
     scores: Tensor  #: q.kT, raw
     scaled: Tensor  #: after scale, bias and soft-cap
     masked: Tensor  #: -inf where not allowed
-    weights: Tensor  #: rows sum to 1 over K; with sinks to at most 1; rows with no key are 0
+    weights: Tensor  #: rows sum to 1 over K, or to less with sinks; rows that may see no key are 0
     output: Tensor  #: weights @ v, (..., H, Q, Dv)
     empty_rows: Tensor  #: boolean (..., H, Q), True where no key may be seen
-    dropped: Tensor | None = None  #: weights after dropout, when dropout acted
+    dropped: Tensor | None = None  #: weights after dropout; None when no dropout was applied
 
 
 def scale_factor(scale: Scale, d_head: int) -> float:
-    """What q.kT is multiplied by: "sqrt" is 1/sqrt(D), None is 1, a number is itself."""
+    """The number that multiplies q.kT: 1/sqrt(D) for "sqrt", 1 for None, otherwise the number given."""
     if scale == "sqrt":
         return 1.0 / math.sqrt(max(d_head, 1))
     if scale is None:
@@ -50,15 +50,15 @@ def attend(
     dropout: float = 0.0,
     training: bool = False,
 ) -> Stages:
-    """Attention of H query heads on G key/value heads.
+    """Attention of H query heads to G key/value heads.
 
     q (..., H, Q, D), k (..., G, K, D), v (..., G, K, Dv), with G dividing H; query head h reads
     key/value head h // (H/G). Leading dimensions broadcast. `mask` is boolean, True meaning may
-    attend, and broadcasts to (..., H, Q, K), as `bias` does, which is added to the scaled scores;
-    `softcap` c then bends them to c*tanh(x/c), before the mask, so that a cap never uncovers a
-    key (nor does it lift a bias of -inf). `sinks` (H,) are one more logit per head that takes
-    weight and gives nothing. Dropout acts only in training. Inputs of 16 bits are treated as eager
-    code treats them: every stage in that dtype, the softmax itself in float32.
+    attend; `bias` is added to the scaled scores; both broadcast to (..., H, Q, K). `softcap` c
+    replaces each biased score x by c*tanh(x/c). It is applied before the mask and keeps a bias of
+    -inf, so it never uncovers a hidden key. `sinks` (H,) adds one logit per head that takes a
+    share of the weight and contributes no value. Dropout is applied only when `training`.
+    16-bit inputs give 16-bit stages; the softmax itself runs in float32, as in eager model code.
     """
     _check_shapes(q, k, v)
     _check_numbers(softcap, sinks, dropout, q.shape[-3])
@@ -77,10 +77,10 @@ def attend(
 
 
 def _shared(per_query_head: Tensor, per_kv_head: Tensor) -> Tensor:
-    """Matrix product of H query heads with G key/value heads, the latter never copied.
+    """Matrix product of H query heads with G key/value heads, without copying the key/value heads.
 
-    The heads that share a key/value head are laid one under the other along the query axis:
-    broadcasting over an extra axis would have torch expand K and V in memory.
+    Query heads that share a key/value head are stacked along the query axis, because broadcasting
+    over an extra axis would make torch expand K and V in memory.
     """
     *lead, heads, length, inner = per_query_head.shape
     groups = per_kv_head.shape[-3]
@@ -101,7 +101,10 @@ def _scaled(scores: Tensor, factor: float, bias: Tensor | None, softcap: float |
 
 
 def _empty_rows(masked: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
-    """True where mask and bias together leave no key, (..., H, Q): read off them, not off the scores."""
+    """True where mask and bias together leave no key, (..., H, Q).
+
+    Computed from mask and bias, not from the scores: a 16-bit score can also overflow to -inf.
+    """
     rows = masked.shape[:-1]
     if masked.shape[-1] == 0:
         return torch.ones(rows, dtype=torch.bool, device=masked.device)
@@ -117,7 +120,7 @@ def _empty_rows(masked: Tensor, mask: Tensor | None, bias: Tensor | None) -> Ten
 def _softmax(masked: Tensor, empty_rows: Tensor, sinks: Tensor | None) -> Tensor:
     """Softmax over K in at least float32, with 0 for empty rows and no NaN in any gradient."""
     wide, empty = masked.to(torch.promote_types(masked.dtype, torch.float32)), empty_rows.unsqueeze(-1)
-    if wide.requires_grad:  # a row of -inf has NaN for a gradient, and no later fill takes it away
+    if wide.requires_grad:  # softmax of a row of -inf has a NaN gradient, which filling the result would not remove
         wide = wide.masked_fill(empty, 0.0)
     if sinks is None:
         weights = wide.softmax(-1)
@@ -168,7 +171,7 @@ def _check_numbers(softcap: float | None, sinks: Tensor | None, dropout: float, 
 
 
 def _check_broadcast(name: str, given: Tensor | None, scores: Tensor) -> None:
-    """Mask and bias may lack heads, queries or keys, or add leading dimensions, never rows or columns."""
+    """Refuse a mask or bias that would add heads, queries or keys. Extra leading dimensions are allowed."""
     if given is None:
         return
     sizes = zip(reversed(given.shape), reversed(scores.shape), strict=False)

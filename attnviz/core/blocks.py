@@ -1,4 +1,4 @@
-"""What stands around attention in a transformer: RMSNorm, the position-wise FFN, the pre- or post-norm block."""
+"""The parts around attention in a transformer: RMSNorm, the position-wise FFN, the pre- or post-norm block."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class FeedForward(nn.Module):
-    """Position-wise FFN: up to `d_hidden`, the activation, down again; every token by itself.
+    """Position-wise FFN: project up to `d_hidden`, apply the activation, project back down to M.
 
-    `gated`: the activation of one projection multiplies another (SwiGLU with "silu").
+    Each token is processed independently. With `gated`, the activated output of a second
+    projection multiplies the first (SwiGLU when the activation is "silu").
     """
 
     def __init__(
@@ -64,10 +65,11 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention, then attention to a context when `cross` is given, then the FFN, each with a residual.
+    """Self-attention, then cross-attention if `cross` is given, then the FFN, each with a residual.
 
-    "pre" norms what each part reads, x + part(norm(x)); "post" norms the sum, norm(x + part(x)), as
-    in the first Transformer. `dropout` acts on what each part adds, in training.
+    `order` "pre" normalises the input of each part, x + part(norm(x)); "post" normalises the sum,
+    norm(x + part(x)), as in the original Transformer. In training, `dropout` is applied to the
+    output of each part before it is added.
     """
 
     def __init__(
@@ -96,8 +98,11 @@ class Block(nn.Module):
     def forward(
         self, x: Tensor, context: Tensor | None = None, *, cross: dict[str, Any] | None = None, **attention: Any
     ) -> Tensor:
-        """x (..., T, M) -> the same shape. `attention` goes to attention (mask, cache, positions, ...),
-        `context` and `cross` (a mask, a cache, ...) to cross-attention."""
+        """x (..., T, M) -> (..., T, M).
+
+        The keywords in `attention` (mask, cache, positions, ...) are passed to self-attention;
+        `context` and the keywords in `cross` (mask, cache, ...) to cross-attention.
+        """
         x = self._residual(x, self.attention_norm, lambda read: self.attention(read, **attention))
         if self.cross is not None and self.cross_norm is not None:
             if context is None:

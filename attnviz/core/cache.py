@@ -1,4 +1,4 @@
-"""The keys and values of tokens already read, kept so that decoding reads each token once."""
+"""A key/value cache: keys and values of earlier tokens are stored, so that decoding processes each token once."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from attnviz.core.message import Problem
 class KVCache:
     """Keys (B, G, T, D) and values (B, G, T, Dv) of one attention layer.
 
-    Without more it grows by each append. With `capacity` room for so many tokens is set aside at
-    once and one token more is an error. With `window` only the last so many tokens are kept, in a
-    ring, whatever comes.
+    By default the cache grows with each append. With `capacity`, room for that many tokens is
+    allocated at once and appending more is an error. With `window`, only the last `window` tokens
+    are kept, in a ring buffer.
     """
 
     def __init__(
@@ -37,41 +37,42 @@ class KVCache:
             if room is not None and room < 1:
                 raise Problem("{name}={value} must be at least 1 token", name=name, value=room)
         self.capacity, self.window = capacity, window
-        self.seen = 0  #: tokens appended so far, kept or not
+        self.seen = 0  #: tokens appended so far, including those no longer kept
         room = capacity or window or 0
         self._k = torch.empty(batch, layout.kv_heads, room, layout.qk_width, dtype=dtype, device=device)
         self._v = torch.empty(batch, layout.kv_heads, room, layout.v_width, dtype=dtype, device=device)
 
     def __len__(self) -> int:
-        """Tokens held."""
+        """Number of tokens in the cache."""
         return self.seen if self.window is None else min(self.seen, self.window)
 
     @property
     def nbytes(self) -> int:
-        """Bytes the storage takes, exactly: of the tokens held, or of all the room set aside."""
+        """Exact bytes of the storage, including room that is allocated but not yet used."""
         return self._k.nbytes + self._v.nbytes
 
     @property
     def used_nbytes(self) -> int:
-        """Bytes of the tokens held, exactly."""
+        """Exact bytes of the tokens in the cache."""
         tokens = self._k.shape[-2]
         return self.nbytes // tokens * len(self) if tokens else 0
 
     @property
     def keys(self) -> Tensor:
-        """Keys held, oldest first, (B, G, T, D). A view, except of a ring that has come round."""
+        """Keys in the cache, oldest first, (B, G, T, D). A view, unless the ring buffer has wrapped around."""
         return self._held(self._k)
 
     @property
     def values(self) -> Tensor:
-        """Values held, oldest first, (B, G, T, Dv)."""
+        """Values in the cache, oldest first, (B, G, T, Dv). A view, unless the ring buffer has wrapped around."""
         return self._held(self._v)
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Take in new tokens and return the keys and values that their queries may need, oldest first.
+        """Store the new tokens; return the keys and values that their queries may attend to, oldest first.
 
-        That is all tokens held, the new ones last; with a window, the window - 1 tokens before the
-        first new one and all new ones, so that a long prompt reads right under a window's mask.
+        Without a window these are all tokens, the new ones last. With a window these are the
+        window - 1 tokens before the first new one, then all new ones, so that a prompt longer than
+        the window still gives correct results under a windowed mask.
         """
         self._check(k, v)
         before = len(self) if self.window is None else min(len(self), self.window - 1)
@@ -83,13 +84,17 @@ class KVCache:
         return read if self.window is not None else (self.keys, self.values)
 
     def reset(self) -> None:
-        """Forget every token; room set aside stays."""
+        """Remove every token; allocated room stays allocated."""
         self.seen = 0
         if self.capacity is None and self.window is None:
             self._k, self._v = self._k[..., :0, :].clone(), self._v[..., :0, :].clone()
 
     def _stored(self, storage: Tensor, new: Tensor) -> Tensor:
-        """Storage with the new tokens in it: longer, or written in place unless a gradient needs the old."""
+        """The storage with the new tokens added.
+
+        Growing storage is concatenated. Preallocated storage is written in place, or copied first
+        when a gradient still needs the old values.
+        """
         if self.capacity is None and self.window is None:
             return torch.cat([storage, new], dim=-2)
         room, end = storage.shape[-2], self.seen + new.shape[-2]

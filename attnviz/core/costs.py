@@ -1,8 +1,8 @@
-"""What one attention layer costs, as exact integers: parameters, FLOPs, activations, bytes of keys and values.
+"""The cost of one attention layer, as exact integers: parameters, FLOPs, activations, bytes of keys and values.
 
-Letters as everywhere: M model width, H query heads, G key/value heads, D head width. A FLOP is one
-multiplication or one addition, so a matrix of P entries costs 2 P per token. Biases, norms, softmax and
-rotations are not counted as FLOPs, as in torch's FlopCounterMode.
+Letters are those of `attnviz`; P is the number of entries of the weight matrices. A FLOP is one
+multiplication or one addition, so a matrix of P entries costs 2 P per token. As in torch's FlopCounterMode,
+biases, norms, softmax and rotations are not counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Kernel = Literal["eager", "fused"]
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters of attention by what they are; the block's own norms and its FFN are not attention's."""
+    """Parameters of attention, by kind. The norms and the FFN of the surrounding block are not included."""
 
     w_q: int = 0
     w_k: int = 0
@@ -33,7 +33,7 @@ class Parameters:
 
     @property
     def matrices(self) -> int:
-        """Entries of the matrices every token is multiplied with."""
+        """Entries of the matrices that every token is multiplied by."""
         return self.w_q + self.w_k + self.w_v + self.w_o + self.w_down
 
     @property
@@ -57,9 +57,10 @@ def parameters(
 ) -> Parameters:
     """Parameters of an MHA, GQA or MQA layer.
 
-    W_Q M*H*D (twice that with a gated query), W_K M*G*D, W_V M*G*Dv, W_O H*Dv*M. `kv_input` is the width keys and
-    values are made from when it is not M (cross-attention). Without `own_kv` the layer reuses another layer's
-    keys and values. RMS norms have a weight, LayerNorms a weight and a bias; "head" norms are shared by all heads.
+    W_Q has M*H*D entries (twice that with a gated query), W_K M*G*D, W_V M*G*Dv, W_O H*Dv*M. `kv_input` is the
+    width of the input that keys and values are projected from, M when None (it differs in cross-attention).
+    Without `own_kv` the layer reuses another layer's keys and values. An RMSNorm has a weight, a LayerNorm a
+    weight and a bias; all heads share one "head" norm.
     """
     m, h, g, d, dv = layout.d_model, layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
     source, q_width = kv_input or m, h * d * (2 if gated else 1)
@@ -78,7 +79,7 @@ def parameters(
 
 @dataclass(frozen=True)
 class Flops:
-    """FLOPs of a pass through one attention layer."""
+    """FLOPs of a pass through one attention layer, by step."""
 
     projections: int
     scores: int  #: q.kT
@@ -96,10 +97,10 @@ class Flops:
 
 
 def pairs(new_tokens: int, context: int, *, causal: bool = False, window: int | None = None) -> int:
-    """How many (query, key) pairs `new_tokens` queries at the end of `context` keys look at.
+    """Number of (query, key) pairs that are computed for `new_tokens` queries at the end of `context` keys.
 
-    Without `causal` all of them, as eager attention computes and FlopCounterMode counts. With it only those
-    that may be seen, as an ideal kernel does; `window` then keeps the last `window` keys of each query.
+    Without `causal`, every pair, as eager attention computes and FlopCounterMode counts. With `causal`, only
+    the pairs a query may see, as an ideal kernel computes; `window` then limits each query to its last keys.
     """
     if not causal:
         return new_tokens * context
@@ -110,35 +111,38 @@ def pairs(new_tokens: int, context: int, *, causal: bool = False, window: int | 
 
 
 def flops(layout: HeadLayout, new_tokens: int, n_pairs: int, matrices: int | None = None) -> Flops:
-    """FLOPs for `new_tokens` tokens whose queries look at `n_pairs` keys in all; `matrices` if not the plain four."""
+    """FLOPs for `new_tokens` tokens and `n_pairs` (query, key) pairs.
+
+    `matrices` is the number of entries of the weight matrices; None means W_Q, W_K, W_V and W_O of the layout.
+    """
     matrices = parameters(layout).matrices if matrices is None else matrices
     per_pair = 2 * layout.n_heads
     return Flops(2 * new_tokens * matrices, per_pair * layout.qk_width * n_pairs, per_pair * layout.v_width * n_pairs)
 
 
 def prefill_flops(layout: HeadLayout, tokens: int, *, causal: bool = False, window: int | None = None) -> Flops:
-    """FLOPs to read `tokens` tokens at once: 2*T*P + 4*T*T*H*D, or about half the second term when `causal`."""
+    """FLOPs to process T = `tokens` tokens in one pass: 2*T*P + 4*T*T*H*D; `causal` about halves the second term."""
     return flops(layout, tokens, pairs(tokens, tokens, causal=causal, window=window))
 
 
 def decode_flops(layout: HeadLayout, context: int, *, window: int | None = None) -> Flops:
-    """FLOPs of one decoded token that sees `context` keys, itself included (at most `window`): 2*P + 4*T*H*D."""
+    """FLOPs of one decoded token that sees T = `context` keys, itself included: 2*P + 4*T*H*D, T at most `window`."""
     return flops(layout, 1, pairs(1, context, causal=True, window=window))
 
 
 def decode_intensity(layout: HeadLayout, dtype: str = "bfloat16") -> Fraction:
-    """FLOPs of decode attention per byte of keys and values read, exactly: H/G at 16 bits, for any context."""
+    """Exact FLOPs of decoding attention per byte of keys and values read: H/G at 16 bits, for any context."""
     return Fraction(2 * layout.n_heads, layout.kv_heads) / (bits(dtype) / 8)
 
 
 @dataclass(frozen=True)
 class Activations:
-    """Numbers one attention layer holds at once while it reads a prompt, by tensor."""
+    """Numbers that one attention layer keeps in memory at once while it processes a prompt, by tensor."""
 
     q: int
     k: int
     v: int
-    scores: int  #: 0 in a fused kernel, which keeps a tile of them
+    scores: int  #: 0 in a fused kernel, which only keeps one tile of scores at a time
     weights: int
     output: int  #: before W_O
 
@@ -148,7 +152,7 @@ class Activations:
 
 
 def activations(layout: HeadLayout, tokens: int, batch: int = 1, kernel: Kernel = "eager") -> Activations:
-    """Elements held for `tokens` tokens: eager attention keeps two T*T matrices per query head, a fused one none."""
+    """Numbers kept for T = `tokens` tokens: eager attention keeps two T*T matrices per query head, a fused one none."""
     h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
     rows = batch * tokens
     square = rows * tokens * h if kernel == "eager" else 0
@@ -156,12 +160,12 @@ def activations(layout: HeadLayout, tokens: int, batch: int = 1, kernel: Kernel 
 
 
 def kv_elements(layout: HeadLayout) -> int:
-    """Numbers one token leaves in the cache of one layer: G*(D + Dv)."""
+    """Numbers that one token adds to the cache of one layer: G*(D + Dv)."""
     return layout.kv_heads * (layout.qk_width + layout.v_width)
 
 
 def tokens_kept(tokens: int, window: int | None = None) -> int:
-    """Tokens whose keys must be kept for the next step: all, or the last `window`."""
+    """Number of tokens whose keys must be kept for the next step: all, or at most `window`."""
     return tokens if window is None else min(tokens, window)
 
 

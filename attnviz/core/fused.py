@@ -19,11 +19,11 @@ def fused(
     dropout: float = 0.0,
     training: bool = False,
 ) -> Tensor:
-    """The output (..., H, Q, Dv) that `attend` gives; rows with no key are 0 here as well.
+    """The same output as `attend`, (..., H, Q, Dv); rows that may see no key are 0 here as well.
 
-    Soft-capping and sinks are not to be had: torch's kernels know neither.
+    There are no arguments for soft-capping and sinks, because torch's kernels support neither.
     """
-    if not (q.numel() and k.numel() and v.numel()):  # kernels differ on what is empty
+    if not (q.numel() and k.numel() and v.numel()):  # torch's kernels disagree about empty tensors
         return attend(q, k, v, mask, scale, bias).output
     allowed = mask
     if bias is not None:

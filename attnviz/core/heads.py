@@ -69,19 +69,19 @@ class HeadLayout:
 
     @property
     def heads_per_kv(self) -> int:
-        """How many query heads share one key/value head: H / G."""
+        """Number of query heads that share one key/value head: H / G."""
         return self.n_heads // self.kv_heads
 
     @property
     def kind(self) -> SharingKind:
-        """MHA when every query head has its own keys, MQA when all share one, GQA between.
+        """MHA when every query head has its own key/value head, MQA when all share one, GQA in between.
 
-        One query head on one key/value head is MHA: nothing is shared.
+        One query head with one key/value head counts as MHA, because nothing is shared.
         """
         if self.n_kv_heads == self.n_heads:
             return "MHA"
         return "MQA" if self.n_kv_heads == 1 else "GQA"
 
     def kv_head_of(self, head: int) -> int:
-        """The key/value head that query head `head` reads: neighbours share."""
+        """The key/value head that query head `head` reads; neighbouring query heads share one."""
         return head // self.heads_per_kv

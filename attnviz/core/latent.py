@@ -1,8 +1,9 @@
-"""Multi-head latent attention (MLA) as the two machines it is: expanded to heads, or absorbed into the queries.
+"""Multi-head latent attention (MLA) in its two equivalent forms: expanded to heads, or absorbed into the queries.
 
-Both give the same numbers. Keys and values are made from a latent of width R (and one rotary key of width P
-shared by all heads); only these R + P numbers need caching. Expanded: the latent is multiplied up to per-head keys
-and values. Absorbed: the matrix that does so is moved to the query's side, and attention runs on latents.
+Both compute the same output. Keys and values come from a latent of width R, plus one rotary key of width P
+that all heads share; only these R + P numbers per token need caching. Expanded: an up-projection turns the
+latents into keys and values of each head. Absorbed: that up-projection is applied to queries and outputs
+instead, and attention runs on the latents themselves.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from attnviz.core.heads import HeadLayout
 from attnviz.core.message import Problem
 from attnviz.core.precision import bits
 
-#: expanded: per-head K and V are cached. absorbed: latents cached, never expanded.
-#: re-expanded: latents cached, all of them expanded again at every step (what transformers does).
+#: expanded: keys and values of each head are cached. absorbed: latents are cached and never expanded.
+#: re-expanded: latents are cached, and all of them are expanded again at every step (as transformers does).
 LatentForm = Literal["expanded", "absorbed", "re-expanded"]
 
 
 @dataclass(frozen=True)
 class LatentLayout:
-    """The widths of MLA; `q_rank` None when queries are made directly."""
+    """The widths of MLA. `q_rank` is the width of the query latent, None when queries are projected directly."""
 
     d_model: int
     n_heads: int
     q_rank: int | None
-    kv_rank: int  #: R
-    d_nope: int  #: of a query or key, the part without rotation
-    d_rope: int  #: P
+    kv_rank: int  #: R, width of the key/value latent
+    d_nope: int  #: width of the part of a query or key that is not rotated
+    d_rope: int  #: P, width of the rotated part
     d_value: int
 
     def __post_init__(self) -> None:
@@ -46,17 +47,21 @@ class LatentLayout:
 
     @property
     def expanded(self) -> HeadLayout:
-        """The multi-head attention it unfolds to: keys nope + rope wide, values d_value."""
+        """The equivalent multi-head attention: keys are d_nope + d_rope wide, values d_value."""
         return HeadLayout(self.d_model, self.n_heads, self.n_heads, self.d_nope + self.d_rope, self.d_value)
 
     @property
     def absorbed(self) -> HeadLayout:
-        """The multi-query attention it folds to: one key R + P wide, whose first R numbers are also the value."""
+        """The equivalent multi-query attention: one key R + P wide, whose first R numbers are also the value."""
         return HeadLayout(self.d_model, self.n_heads, 1, self.kv_rank + self.d_rope, self.kv_rank)
 
 
 def latent_parameters(layout: LatentLayout) -> Parameters:
-    """Q: M*r + r + r*H*(nope+rope), or M*H*(nope+rope); K/V: M*(R+P) + R + R*H*(nope+v); O: H*v*M."""
+    """Parameters of an MLA layer, norms of the latents included.
+
+    With r = `q_rank`, nope = `d_nope`, rope = P = `d_rope` and v = `d_value`. Q: M*r + r + r*H*(nope+rope), or
+    M*H*(nope+rope) when `q_rank` is None. K and V: M*(R+P) + R + R*H*(nope+v). O: H*v*M.
+    """
     m, h, r, q_rank = layout.d_model, layout.n_heads, layout.kv_rank, layout.q_rank
     q_width = h * (layout.d_nope + layout.d_rope)
     return Parameters(
@@ -70,17 +75,17 @@ def latent_parameters(layout: LatentLayout) -> Parameters:
 
 
 def latent_elements(layout: LatentLayout, machine: LatentForm = "absorbed") -> int:
-    """Numbers one token leaves in one layer's cache: R + P, or H*(nope + rope + v) when per-head K and V are kept."""
+    """Numbers that one token adds to one layer's cache: R + P, or H*(d_nope + d_rope + d_value) when expanded."""
     if machine == "expanded":
         return layout.n_heads * (layout.d_nope + layout.d_rope + layout.d_value)
     return layout.kv_rank + layout.d_rope
 
 
 def latent_flops(layout: LatentLayout, new_tokens: int, context: int, n_pairs: int, machine: LatentForm) -> Flops:
-    """FLOPs for `new_tokens` tokens at the end of `context`, looking at `n_pairs` keys in all.
+    """FLOPs for `new_tokens` tokens at the end of `context` tokens, with `n_pairs` (query, key) pairs.
 
-    Multiplying up costs 2*R*H*(nope+v) per token. It falls on the new tokens (expanded), on the whole context
-    (re-expanded) or, the same number of times as in expanded, on queries and outputs (absorbed).
+    The up-projection costs 2*R*H*(d_nope + d_value) FLOPs per token it is applied to: the new tokens
+    (expanded), the whole context (re-expanded), or the new tokens' queries and outputs (absorbed).
     """
     count, shape = latent_parameters(layout), layout.absorbed if machine == "absorbed" else layout.expanded
     up = count.w_k + count.w_v
@@ -91,6 +96,6 @@ def latent_flops(layout: LatentLayout, new_tokens: int, context: int, n_pairs: i
 
 
 def latent_intensity(layout: LatentLayout, machine: LatentForm = "absorbed", dtype: str = "bfloat16") -> Fraction:
-    """FLOPs of decode attention, scores and values, per byte of cache read."""
+    """FLOPs of decoding attention (scores and values) per byte of cache read."""
     work = latent_flops(layout, 1, 1, 1, machine)
     return Fraction(work.scores + work.values) / (latent_elements(layout, machine) * bits(dtype) / 8)

@@ -1,7 +1,7 @@
 """Attention masks as boolean tensors (Q, K), True meaning may attend; combine them with & and |.
 
-The patterns themselves are defined once, in `attnviz.core.patterns`, which counts their pairs at
-any length. `k_len=None` means as many keys as queries; the last query stands at the last key.
+Each pattern is defined once, in `attnviz.core.patterns`, which can also count its pairs at any
+length. `k_len=None` means as many keys as queries; the last query is at the position of the last key.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ def causal(q_len: int, k_len: int | None = None, *, device: Device = None) -> Te
 def sliding_window(
     q_len: int, k_len: int | None, window: int, *, both_sides: bool = False, device: Device = None
 ) -> Tensor:
-    """True for the last `window` keys, the query's own included; with `both_sides` also window - 1 ahead."""
+    """True for the last `window` keys, the query's own included; with `both_sides` also for window - 1 later keys."""
     return patterns.sliding_window(q_len, k_len, window, both_sides=both_sides).tensor(device)
 
 
 def prefix(q_len: int, k_len: int | None, prefix_len: int, *, device: Device = None) -> Tensor:
-    """True for the first `prefix_len` keys and, after them, causally."""
+    """True for the first `prefix_len` keys; causal for the keys after them."""
     return patterns.prefix(q_len, k_len, prefix_len).tensor(device)
 
 
@@ -50,10 +50,10 @@ def padding(
     side: str = "right",
     device: Device = None,
 ) -> Tensor:
-    """True for the real keys, given by lengths or by an attention_mask (1 real, 0 padding).
+    """True for real keys, False for padding, from sentence lengths or an attention_mask (1 real, 0 padding).
 
     One length or an attention_mask (K,) gives (Q, K); lengths (B,) or an attention_mask (B, K)
-    give (B, 1, Q, K), ready for `attend`.
+    give (B, 1, Q, K), which `attend` accepts.
     """
     if (lengths is None) == (attention_mask is None):
         raise Problem("padding takes either lengths or an attention_mask, and exactly one of them")
@@ -79,7 +79,7 @@ def documents(
     ids: Tensor | None = None,
     device: Device = None,
 ) -> Tensor:
-    """True within one document of a packed row, given by lengths or by the document id of each key.
+    """True where query and key are in the same document of a packed row, from lengths or the document id of each key.
 
     `lengths` and ids (K,) give (Q, K); ids (B, K) give (B, 1, Q, K).
     """
@@ -108,7 +108,7 @@ def dilated(
     both_sides: bool = False,
     device: Device = None,
 ) -> Tensor:
-    """True for every `dilation`-th key counted from the query's own; at most `window` of them when given."""
+    """True for every `dilation`-th key, counting from the query's own; at most `window` keys when given."""
     return patterns.dilated(q_len, k_len, dilation, window=window, both_sides=both_sides).tensor(device)
 
 
@@ -121,14 +121,14 @@ def block_sparse(
     both_sides: bool = False,
     device: Device = None,
 ) -> Tensor:
-    """True for the query's own block of keys and the `neighbours` blocks before it (and after it)."""
+    """True for the query's own block of keys and the `neighbours` blocks before it (with `both_sides` also after)."""
     return patterns.block_sparse(q_len, k_len, block, neighbours=neighbours, both_sides=both_sides).tensor(device)
 
 
 def global_tokens(
     q_len: int, k_len: int | None, count: int, *, both_sides: bool = False, device: Device = None
 ) -> Tensor:
-    """True for the first `count` keys; with `both_sides` those tokens see every key as well."""
+    """True for the first `count` keys; with `both_sides` the first `count` tokens also see every key."""
     return patterns.global_tokens(q_len, k_len, count, both_sides=both_sides).tensor(device)
 
 
@@ -141,7 +141,7 @@ def random(
     both_sides: bool = False,
     device: Device = None,
 ) -> Tensor:
-    """True for `keys_per_query` keys drawn for each query, without repeats, among those it may see."""
+    """True for `keys_per_query` keys per query, drawn at random without repeats from the keys it may see."""
     if keys_per_query < 0:
         raise Problem("keys_per_query={keys_per_query} must be at least 0", keys_per_query=keys_per_query)
     visible = patterns.everything(q_len, k_len) if both_sides else patterns.causal(q_len, k_len)
@@ -149,24 +149,26 @@ def random(
 
 
 def drawn(allowed: Tensor, keys_per_query: int, luck: torch.Generator) -> Tensor:
-    """Of what `allowed` (Q, K) lets each query see, `keys_per_query` keys or all. Drawn row by row: a few rows
-    after the other are the same as all at once."""
+    """A random choice of `keys_per_query` keys per query from `allowed` (Q, K), or all of them where there are fewer.
+
+    Rows are drawn one after another, so drawing a few rows at a time gives the same result as all at once.
+    """
     draw = torch.rand(allowed.shape, generator=luck) + allowed
     chosen = draw.topk(min(keys_per_query, allowed.shape[1]), dim=-1).indices
     return torch.zeros_like(allowed).scatter(-1, chosen, True) & allowed
 
 
 def pairs(mask: Tensor) -> int:
-    """How many pairs any boolean matrix keeps, by counting; patterns count without the matrix."""
+    """Number of True pairs in a boolean matrix. `Pattern.pairs` gets the same number without building the matrix."""
     return int(mask.count_nonzero())
 
 
 def additive(mask: Tensor, dtype: torch.dtype, custom: Custom = "-inf") -> Tensor:
-    """The mask as numbers to add to the scores: 0 where True and, where False, what the custom says.
+    """The mask as numbers to add to the scores: 0 where True, and the value named by `custom` where False.
 
-    "-inf" hides for certain but makes a row without keys NaN in a plain softmax; "min" (the dtype's
-    smallest finite number) and "-1e9" let such a row attend to all keys alike. -1e9 does not exist
-    in float16: there it becomes -inf.
+    "-inf" always hides a key, but a plain softmax makes NaN of a row without any key. With "min" (the
+    dtype's lowest finite number) or "-1e9" such a row attends to all keys equally. -1e9 is out of
+    range in float16 and becomes -inf there.
     """
     values = {"-inf": -torch.inf, "min": torch.finfo(dtype).min, "-1e9": -1e9}
     if custom not in values:

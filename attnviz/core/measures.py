@@ -1,10 +1,10 @@
-"""What a matrix of attention weights is like, in numbers: how spread, how far, at which tokens.
+"""Numbers that describe attention weights: how spread out they are, how far they look, and at which tokens.
 
-Everything takes weights (..., Q, K), any leading dimensions (layers, heads) at once. A measure of
-rows comes back as (..., Q), and `over_rows` averages it to one number per matrix. A row of which
-the question makes no sense (no key may be seen, no earlier token to point at) is NaN and is left
-out of averages. Query positions are the last Q of the K positions, as when decoding with a cache; where
-queries and keys are two different sentences, distances and neighbours mean nothing, and the rest holds.
+Every function takes weights (..., Q, K) with any leading dimensions (layers, heads). A measure has one
+value per row, (..., Q), and `over_rows` averages it to one number per matrix. Rows for which a measure is
+undefined (no key may be seen, no earlier token to point at) are NaN and are left out of averages. Query
+positions are the last Q of the K positions, as when decoding with a cache. Where queries and keys are two
+different sentences, measures of distance and of neighbouring tokens are meaningless; the others are valid.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from torch import Tensor
 
 
 def over_rows(values: Tensor, rows: Tensor | None = None) -> Tensor:
-    """Mean of (..., Q) over the rows that have a value, (...); NaN where none has.
+    """Mean of values (..., Q) over the rows that are not NaN, (...); NaN where all are.
 
-    `rows`, boolean and broadcast to (..., Q), narrows it: real tokens rather than padding.
+    `rows`, boolean and broadcast to (..., Q), selects the rows to average, such as those of real tokens.
     """
     if rows is not None:
         values = values.masked_fill(~rows, torch.nan)
@@ -26,15 +26,16 @@ def over_rows(values: Tensor, rows: Tensor | None = None) -> Tensor:
 
 
 def distribution(weights: Tensor) -> Tensor:
-    """Rows scaled to sum to 1, in at least float32, so that a sink's share is not looked at; rows of zeros are NaN."""
+    """Rows scaled to sum to 1, in at least float32, which leaves out the share of a sink; rows of zeros become NaN."""
     wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
     return wide / wide.sum(-1, keepdim=True)
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """Entropy of each row in nats, (..., Q): 0 = all on one key, ln n = even over n keys.
+    """Entropy of each row in nats, (..., Q): 0 when all weight is on one key, ln n when even over n keys.
 
-    -sum p ln p, where p is the row's `distribution`: for weights w with sum s, ln s - sum w ln w / s.
+    This is -sum p ln p, where p is the row's `distribution`, computed as ln s - sum w ln w / s for weights w
+    with sum s.
     """
     wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
     total = wide.sum(-1)
@@ -43,21 +44,21 @@ def entropy(weights: Tensor) -> Tensor:
 
 
 def entropy_share(weights: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Entropy as a share of the most the mask allows, ln(keys the row may see), (..., Q), from 0 to 1.
+    """Entropy divided by the largest that the mask allows, ln(keys the row may see), (..., Q), from 0 to 1.
 
-    NaN in a row that may see one key or none: it has nothing to choose between.
+    NaN in a row that may see at most one key, because there is nothing to choose between.
     """
     return _share_of_most(entropy(weights), _keys_allowed(weights, mask))
 
 
 def _share_of_most(spread: Tensor, n: Tensor) -> Tensor:
-    """Entropy (..., Q) as a share of ln n."""
+    """Entropy (..., Q) divided by ln n, where n (..., Q) counts the keys a row may see; NaN where n is below 2."""
     most = n.to(spread.dtype).log().masked_fill(n < 2, torch.nan)
     return (spread / most).clamp_max(1.0)
 
 
 def effective_keys(weights: Tensor) -> Tensor:
-    """exp(entropy), (..., Q): how many keys, evenly attended to, would be as spread. From 1 to K."""
+    """exp(entropy), (..., Q): the number of equally weighted keys that would have the same entropy. From 1 to K."""
     return entropy(weights).exp()
 
 
@@ -67,20 +68,20 @@ def largest_weight(weights: Tensor) -> Tensor:
 
 
 def total_variation(p: Tensor, q: Tensor) -> Tensor:
-    """How much of each row's weight changed place, (...) for rows (..., K): half the sum of |p - q|, 0 to 1."""
+    """How much weight moved between rows p and q (..., K): half the sum of |p - q|, (...), from 0 to 1."""
     return (p - q).abs().sum(-1) / 2
 
 
 def mean_distance(weights: Tensor) -> Tensor:
-    """How many positions away a row looks on average, (..., Q): sum p |query - key|, from 0 to K-1."""
+    """Average distance that a row looks, in positions, (..., Q): sum p |query - key|, from 0 to K-1."""
     wide = weights.to(torch.promote_types(weights.dtype, torch.float32))
     return _dot(wide, _offsets(weights, wide.dtype).abs_()) / wide.sum(-1)
 
 
 def mass_on(weights: Tensor, targets: Tensor) -> Tensor:
-    """Weight on the keys that `targets`, boolean and broadcast to (..., Q, K), marks: (..., Q), 0 to 1.
+    """Total weight on the keys where `targets` is True, (..., Q), 0 to 1; `targets` broadcasts to (..., Q, K).
 
-    NaN in a row that has no target or no key it may see.
+    NaN in a row that has no target or may see no key.
     """
     mass = _dot(weights, targets)
     return _blank_empty(mass.masked_fill(~targets.any(-1), torch.nan), weights)
@@ -98,7 +99,7 @@ def offset_mass(weights: Tensor, offset: int) -> Tensor:
 
 
 def previous_token_mass(weights: Tensor) -> Tensor:
-    """Weight on the token just before, (..., Q), 0 to 1; the first position has none."""
+    """Weight on the token just before, (..., Q), 0 to 1; NaN where no token comes before."""
     return offset_mass(weights, -1)
 
 
@@ -108,7 +109,7 @@ def same_token_mass(weights: Tensor) -> Tensor:
 
 
 def next_token_mass(weights: Tensor) -> Tensor:
-    """Weight on the token just after, (..., Q), 0 to 1; always 0 under a causal mask."""
+    """Weight on the token just after, (..., Q), 0 to 1; NaN where there is none, otherwise 0 under a causal mask."""
     return offset_mass(weights, 1)
 
 
@@ -121,40 +122,44 @@ def duplicate_token_score(weights: Tensor, tokens: Tensor) -> Tensor:
     """Weight on earlier occurrences of the query's own token, (..., Q), 0 to 1.
 
     `tokens` are ids (..., K), broadcast against the leading dimensions: (K,) for one sentence,
-    (B, 1, K) for a batch. NaN where the token had not occurred before.
+    (B, 1, K) for a batch. NaN where the token has not occurred before.
     """
     return mass_on(weights, _seen_before(weights, tokens))
 
 
 def induction_score(weights: Tensor, tokens: Tensor) -> Tensor:
-    """Weight on what followed earlier occurrences of the query's token ("A B ... A" looks at B), 0 to 1.
+    """Weight on the tokens that followed earlier occurrences of the query's token, (..., Q), 0 to 1.
 
-    Shapes as in `duplicate_token_score`. Where the token repeats at once, its follower is the query itself.
+    In "A B ... A", the second A should look at B. `tokens` as in `duplicate_token_score`. Where a token is
+    repeated immediately, the token that followed the first occurrence is the query itself.
     """
     return mass_on(weights, _followers(_seen_before(weights, tokens)))
 
 
 @dataclass(frozen=True)
 class HeadMeasures:
-    """One number per head, all (...) = weights' leading shape; NaN where no row has an answer. See each function."""
+    """One number per head: (...), the leading shape of the weights; NaN where the measure is undefined in every row.
+
+    Each field is the row average of the function of the same name.
+    """
 
     entropy: Tensor  #: nats
     entropy_share: Tensor  #: 0 to 1
     effective_keys: Tensor  #: 1 to K
     largest_weight: Tensor  #: 0 to 1
     mean_distance: Tensor  #: positions
-    previous_token: Tensor  #: 0 to 1, as all below
+    previous_token: Tensor  #: 0 to 1, like all fields below
     same_token: Tensor
     next_token: Tensor
     first_token: Tensor
-    duplicate_token: Tensor | None = None  #: with tokens only
-    induction: Tensor | None = None  #: with tokens only
+    duplicate_token: Tensor | None = None  #: None unless `tokens` were given
+    induction: Tensor | None = None  #: None unless `tokens` were given
 
 
 def measure(
     weights: Tensor, mask: Tensor | None = None, tokens: Tensor | None = None, rows: Tensor | None = None
 ) -> HeadMeasures:
-    """Every measure of every matrix in weights (..., Q, K), averaged over rows (those in `rows`)."""
+    """Every measure of every matrix in weights (..., Q, K), averaged over rows, or over those where `rows` is True."""
     spread = entropy(weights)
     given = (
         spread,
@@ -175,24 +180,24 @@ def measure(
 
 
 def _dot(weights: Tensor, table: Tensor) -> Tensor:
-    """Sum over keys of weights (..., Q, K) times a table that broadcasts to them, (..., Q)."""
+    """Sum over keys of weights (..., Q, K) times `table`, which broadcasts to the weights: (..., Q)."""
     return torch.einsum("...qk,...qk->...q", weights, table.to(weights.dtype))
 
 
 def _blank_empty(values: Tensor, weights: Tensor) -> Tensor:
-    """NaN in the rows of (..., Q) that gave no weight at all."""
+    """`values` (..., Q), replaced by NaN in rows whose weights are all 0."""
     return values.masked_fill(weights.sum(-1) == 0, torch.nan)
 
 
 def _keys_allowed(weights: Tensor, mask: Tensor | None) -> Tensor:
-    """How many keys each row may see, broadcast to (..., Q)."""
+    """Number of keys that each row may see, broadcast to (..., Q)."""
     if mask is None:
         return torch.full(weights.shape[:-1], weights.shape[-1], device=weights.device)
     return mask.sum(-1).expand(weights.shape[:-1]) if mask.shape[-1] > 1 else mask.expand_as(weights).sum(-1)
 
 
 def _offsets(weights: Tensor, dtype: torch.dtype) -> Tensor:
-    """Key position minus query position, (Q, K); the last query stands at the last key."""
+    """Key position minus query position, (Q, K); the last query is at the position of the last key."""
     q_len, k_len = weights.shape[-2:]
     keys = torch.arange(k_len, device=weights.device, dtype=dtype)
     queries = torch.arange(k_len - q_len, k_len, device=weights.device, dtype=dtype)
@@ -207,5 +212,5 @@ def _seen_before(weights: Tensor, tokens: Tensor) -> Tensor:
 
 
 def _followers(seen: Tensor) -> Tensor:
-    """True where the key stands just after one that `seen` marks."""
+    """True where the key comes just after a key that `seen` marks, (..., Q, K)."""
     return torch.nn.functional.pad(seen[..., :-1], (1, 0))

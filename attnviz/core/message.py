@@ -1,4 +1,4 @@
-"""A sentence and the values that go into it, kept apart so that it can be said in any language."""
+"""A sentence as a template and the values that fill it, kept apart so that the template can be translated."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Message:
-    """An English template with named fields, and their values; `str()` says it in English.
+    """An English template with named fields, and their values. `str()` formats it in English.
 
-    The template is also the id under which a translation is found: attnviz.words.say.
+    The template is also the key that `attnviz.words.say` looks a translation up by.
     """
 
     template: str
@@ -21,7 +21,7 @@ class Message:
 
 
 class Problem(ValueError):
-    """Something a person asked for that cannot be done: names the value and what is allowed.
+    """An input that cannot be accepted, explained in one sentence that names the value and what is allowed.
 
     >>> raise Problem("n_heads={n_heads} must be a multiple of n_kv_heads={n_kv_heads}", n_heads=6, n_kv_heads=4)
     """

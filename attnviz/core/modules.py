@@ -1,4 +1,4 @@
-"""`Attention`: one module for self- and cross-attention, MHA, GQA and MQA; and the `KVCache` it decodes with."""
+"""`Attention`: one module for self- and cross-attention with MHA, GQA or MQA; and its `KVCache` for decoding."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class KeyValueSource(NamedTuple):
 
 
 class Attention(nn.Module):
-    """Attention over inputs (..., T, M), as `layout` lays out its heads.
+    """An attention layer for inputs (..., T, M), with heads as `layout` describes.
 
     `q_input`, `k_input`, `v_input`: widths of the three inputs, M when None. `packed`: one matrix
-    for query, key and value. `position`: where positions act (RoPE, ALiBi, ...). `side_input`:
-    width of a second source with key and value projections of its own, whose attention output is
-    added, times `side_scale`, before the output projection; its keys are neither normed nor
-    rotated. `use_fused`: torch's kernels instead of `attend`.
+    for query, key and value. `position`: how positions enter (RoPE, ALiBi, ...). `side_input`:
+    width of a second source with its own key and value projections; its attention output is
+    multiplied by `side_scale` and added before the output projection, and its keys are neither
+    normalised nor rotated. `use_fused`: use torch's kernels instead of `attend`.
     """
 
     def __init__(
@@ -85,14 +85,14 @@ class Attention(nn.Module):
             self.side_v_proj = nn.Linear(side_input, layout.kv_heads * layout.v_width, bias=qkv_bias)
 
     def forward(self, x: Tensor, context: Tensor | None = None, **given: Any) -> Tensor:
-        """Output (..., Q, M) of queries made from `x`; what else may be given: see `sources`."""
+        """Output (..., Q, M) for queries projected from `x` (..., Q, M). `sources` lists the keywords in `given`."""
         outputs = [self._output(source) for source in self.sources(x, context, **given)]
         summed = outputs[0] if len(outputs) == 1 else outputs[0] + self.side_scale * outputs[1]
         projected: Tensor = self.o_proj(join_heads(summed))
         return projected
 
     def stages(self, x: Tensor, context: Tensor | None = None, **given: Any) -> tuple[Stages, ...]:
-        """Every intermediate of attention to each source: the main one, then the side one when given."""
+        """Every intermediate of attention: to the main source, then to the side source if one is given."""
         return tuple(self._stages(source) for source in self.sources(x, context, **given))
 
     def sources(
@@ -109,12 +109,12 @@ class Attention(nn.Module):
         side: Tensor | None = None,
         side_mask: Mask = None,
     ) -> tuple[KeyValueSource, ...]:
-        """What `attend` is called with: queries against the main source, then against `side` when given.
+        """The arguments of `attend` for the main source, then for `side` if it is given.
 
-        Keys come from `context` (..., K, k_input), else from `x`; values from `value`, else from the
-        same. `positions` of the queries, (Q,) or (B, Q), go on from what the cache has seen when not
-        given. With a cache, a mask covers the keys it returns; a context is projected only once, into
-        an empty cache, and read from there afterwards.
+        Keys are projected from `context` (..., K, k_input), or from `x` without a context; values from
+        `value`, or from the same input as the keys. `positions` of the queries, (Q,) or (B, Q), default
+        to those that follow the tokens in the cache. With a cache, the mask must cover the keys that the
+        cache returns. A context is projected once, while the cache is empty, and then read from the cache.
         """
         if positions is None:
             seen = cache.seen if cache is not None and context is None else 0
@@ -149,7 +149,7 @@ class Attention(nn.Module):
         context_positions: Tensor | None,
         cache: KVCache | None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries not yet rotated, and keys and values with those of the cache."""
+        """Queries before rotation; keys and values including those of the cache."""
         x = self.position.add(x, positions)
         if context is not None and cache is not None and len(cache):
             return self.q_norm(self.qkv.queries(x)), cache.keys, cache.values
@@ -173,7 +173,7 @@ class Attention(nn.Module):
 
 
 def _mask(mask: Mask, q: Tensor, k: Tensor) -> Tensor | None:
-    """The mask as a tensor beside q, made for these lengths when it is a function."""
+    """The mask as a tensor; a mask function is called with the lengths of q and k, on the device of q."""
     if mask is None or isinstance(mask, Tensor):
         return mask
     return mask(q.shape[-2], k.shape[-2]).to(q.device)
@@ -186,7 +186,7 @@ def _added(one: Tensor | None, other: Tensor | None) -> Tensor | None:
 
 
 def _up_to(positions: Tensor, k_len: int) -> Tensor:
-    """The k_len positions that end at the last of these, (..., K)."""
+    """The K = `k_len` consecutive positions that end at the last of `positions`, (..., K)."""
     return positions[..., -1:] - torch.arange(k_len - 1, -1, -1, device=positions.device)
 
 

@@ -1,4 +1,4 @@
-"""RMSNorm, and the norms of queries and keys."""
+"""RMSNorm, and the normalisation of queries and keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.core.message import Problem
 class RMSNorm(nn.Module):
     """x / sqrt(mean(x^2) + eps) * weight over the last axis, in at least float32.
 
-    With `offset` the weight is stored as its distance from that number: Gemma's weights are 1 + w.
+    With `offset` the parameter is stored as weight - offset: Gemma multiplies by 1 + w, so its offset is 1.
     """
 
     def __init__(self, width: int, eps: float = 1e-6, *, offset: float = 0.0) -> None:
@@ -28,8 +28,11 @@ class RMSNorm(nn.Module):
 
 
 class HeadNorm(nn.Module):
-    """Normalises queries or keys (..., H, T, D): "head" each head by itself with one weight shared by
-    all, "full" the widths of all heads as one; RMS, or LayerNorm where the kind says so."""
+    """Normalises queries or keys (..., H, T, D).
+
+    "head" normalises each head separately, with one weight shared by all heads; "full" normalises the
+    widths of all heads together. Both are RMSNorms; "head-layernorm" and "full-layernorm" are LayerNorms.
+    """
 
     def __init__(self, kind: QKNorm, n_heads: int, d_head: int, eps: float = 1e-6) -> None:
         super().__init__()
@@ -50,7 +53,7 @@ class HeadNorm(nn.Module):
 
 
 def qk_norms(kind: QKNorm | None, layout: HeadLayout, eps: float = 1e-6) -> tuple[nn.Module, nn.Module]:
-    """The norm of the queries and that of the keys; nothing when `kind` is None."""
+    """The norm of the queries and the norm of the keys; both are the identity when `kind` is None."""
     if kind is None:
         return nn.Identity(), nn.Identity()
     return (

@@ -1,8 +1,8 @@
-"""The usual attention masks as patterns: countable at any length, combined with & and |.
+"""The usual attention masks as patterns, whose pairs can be counted at any length; combine them with & and |.
 
-Every function takes the number of queries and of keys (None: as many as queries) first. The last
-query stands at the last key, as in decoding with a cache. `attnviz.core.masks` has the same
-functions giving boolean tensors.
+Every function first takes the number of queries and the number of keys (None: as many as queries).
+The last query is at the position of the last key, as in decoding with a cache. The functions of the
+same names in `attnviz.core.masks` return boolean tensors.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ def causal(q_len: int, k_len: int | None = None) -> Pattern:
 
 
 def sliding_window(q_len: int, k_len: int | None, window: int, *, both_sides: bool = False) -> Pattern:
-    """The last `window` keys, the query's own included; with `both_sides` also window - 1 keys ahead."""
+    """The last `window` keys, the query's own included; with `both_sides` also window - 1 later keys."""
     position, keys = _positions(q_len, k_len)
     _at_least("window", window, 1)
     return _one_run(position, keys, position - window + 1, position + (window if both_sides else 1))
 
 
 def prefix(q_len: int, k_len: int | None, prefix_len: int) -> Pattern:
-    """The first `prefix_len` keys are seen by all (a prompt that reads itself both ways), the rest causally."""
+    """Every query sees the first `prefix_len` keys (a prompt attended to in both directions); the rest is causal."""
     position, keys = _positions(q_len, k_len)
     _at_least("prefix_len", prefix_len, 0)
     return _one_run(position, keys, torch.zeros_like(position), (position + 1).clamp(min=prefix_len))
 
 
 def padding(q_len: int, k_len: int | None, lengths: int | Sequence[int] | Tensor, *, side: str = "right") -> Pattern:
-    """Only the real keys: the first `lengths` of them, or the last when padding is on the "left".
+    """Only the real keys: the first `lengths` keys, or the last ones when padding is on the "left".
 
-    One length gives (Q, K); lengths (B,) give (B, 1, Q, K). Rows of padded queries are left as
-    they are: what they read is never used.
+    One length gives (Q, K); lengths (B,) give (B, 1, Q, K). Rows of padded queries are not emptied,
+    because their results are never used.
     """
     position, keys = _positions(q_len, k_len)
     if side not in ("right", "left"):
@@ -73,7 +73,7 @@ def documents(q_len: int, k_len: int | None, lengths: Sequence[int]) -> Pattern:
 def dilated(
     q_len: int, k_len: int | None, dilation: int, *, window: int | None = None, both_sides: bool = False
 ) -> Pattern:
-    """Every `dilation`-th key counted from the query's own; at most `window` of them when given."""
+    """Every `dilation`-th key, counting from the query's own; at most `window` keys when given."""
     position, keys = _positions(q_len, k_len)
     _at_least("dilation", dilation, 1)
     reach = keys + abs(q_len)
@@ -86,7 +86,7 @@ def dilated(
 def block_sparse(
     q_len: int, k_len: int | None, block: int, *, neighbours: int = 1, both_sides: bool = False
 ) -> Pattern:
-    """Blocks of `block` keys: the query's own and the `neighbours` blocks before it (and after it)."""
+    """Blocks of `block` keys: the query's own and `neighbours` blocks before it (with `both_sides` also after it)."""
     position, keys = _positions(q_len, k_len)
     _at_least("block", block, 1)
     _at_least("neighbours", neighbours, 0)
@@ -96,7 +96,7 @@ def block_sparse(
 
 
 def global_tokens(q_len: int, k_len: int | None, count: int, *, both_sides: bool = False) -> Pattern:
-    """The first `count` keys are seen by all later queries; with `both_sides` by all, and those tokens see all keys."""
+    """Later queries see the first `count` keys; with `both_sides` all queries do, and these tokens see every key."""
     position, keys = _positions(q_len, k_len)
     _at_least("count", count, 0)
     start = torch.zeros_like(position)

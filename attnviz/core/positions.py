@@ -1,4 +1,4 @@
-"""Where a token stands: added to the input, or as a bias on the scores; rotations are in attnviz.core.rope."""
+"""Position encodings that are added to the input or to the scores; rotations are in `attnviz.core.rope`."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from attnviz.core.message import Problem
 
 
 class Position(nn.Module):
-    """The three places where a position can act. Each variant overrides one; the others do nothing."""
+    """The three places where positions can enter attention. Each variant overrides one; the others do nothing."""
 
     def add(self, x: Tensor, positions: Tensor) -> Tensor:
-        """Inputs (..., T, M) with the positions (T,) or (B, T) put in."""
+        """Inputs x (..., T, M) with an encoding of the positions, (T,) or (B, T), added."""
         return x
 
     def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
-        """Queries or keys (..., H, T, D) with the positions put in."""
+        """Queries or keys x (..., H, T, D), rotated according to the positions, (T,) or (B, T)."""
         return x
 
     def bias(self, q_positions: Tensor, k_positions: Tensor) -> Tensor | None:
-        """What is added to the scaled scores, (..., H, Q, K), or None."""
+        """The bias to add to the scaled scores, (..., H, Q, K), or None."""
         return None
 
 
 def sinusoidal(positions: Tensor, width: int, base: float = 10_000.0, *, halves: bool = False) -> Tensor:
     """Sines and cosines of the positions (..., T), at width/2 frequencies base^(-2i/width): (..., T, width).
 
-    Interleaved sin, cos, sin, cos as in the Transformer paper, or, with `halves`, all sines and
-    then all cosines: the same numbers, the width permuted.
+    Sines and cosines alternate, as in the Transformer paper; with `halves`, all sines come first and
+    then all cosines, which is the same up to a permutation of the width.
     """
     if width < 2 or width % 2:
         raise Problem("width={width} must be even and at least 2", width=width)
@@ -42,7 +42,7 @@ def sinusoidal(positions: Tensor, width: int, base: float = 10_000.0, *, halves:
 
 
 class Sinusoidal(Position):
-    """`sinusoidal` added to the inputs of queries and keys."""
+    """Adds `sinusoidal` to the input that queries and keys are projected from."""
 
     def __init__(self, base: float = 10_000.0, *, halves: bool = False) -> None:
         super().__init__()
@@ -53,8 +53,10 @@ class Sinusoidal(Position):
 
 
 def alibi_slopes(n_heads: int) -> Tensor:
-    """One slope per head, (H,): 2^(-8/H), its square, and so on; for H not a power of 2, that of the power below,
-    then every other slope of the power above."""
+    """One slope per head, (H,): the geometric sequence that starts at 2^(-8/H) with that same ratio.
+
+    When H is not a power of 2: the slopes for the next lower power, then every other slope for the next higher.
+    """
     if n_heads < 1:
         raise Problem("n_heads={n_heads} must be at least 1", n_heads=n_heads)
     below = 2 ** int(math.log2(n_heads))
@@ -64,7 +66,7 @@ def alibi_slopes(n_heads: int) -> Tensor:
 
 
 class ALiBi(Position):
-    """Scores lose slope x distance, one slope per head; nothing is learned."""
+    """Subtracts slope * distance from the scores, with a fixed slope per head; nothing is learned."""
 
     def __init__(self, n_heads: int) -> None:
         super().__init__()
@@ -78,9 +80,9 @@ class ALiBi(Position):
 def t5_buckets(relative: Tensor, *, bidirectional: bool = True, buckets: int = 32, max_distance: int = 128) -> Tensor:
     """The bucket 0..buckets-1 of each relative position (key minus query), as in T5.
 
-    Near distances have a bucket each, farther ones share buckets that grow logarithmically, all
-    beyond `max_distance` the last. Bidirectional: half the buckets for keys ahead; otherwise all
-    keys ahead fall into bucket 0.
+    Short distances have a bucket each; longer ones share buckets whose size grows logarithmically, and
+    everything beyond `max_distance` is in the last bucket. With `bidirectional`, half of the buckets are
+    for later keys; without it, all later keys are in bucket 0.
     """
     if bidirectional:
         buckets //= 2
@@ -101,7 +103,7 @@ def t5_buckets(relative: Tensor, *, bidirectional: bool = True, buckets: int = 3
 
 
 class T5Bias(Position):
-    """A learned number per head and bucket of distance, added to the scores."""
+    """Adds a learned number, one per head and distance bucket, to the scores."""
 
     def __init__(self, n_heads: int, *, bidirectional: bool = True, buckets: int = 32, max_distance: int = 128) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a number takes in memory, by the format it is kept in."""
+"""How much memory a number takes, by storage format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DTYPES = (*PLAIN_BITS, *GROUPED_BITS)
 
 
 def bits(dtype: str, group: int = 64) -> Fraction:
-    """Bits one number takes, scales included: int8, int4 and int2 keep 16 bits of scale and 16 of zero per group."""
+    """Bits per number, scales included: int8, int4 and int2 add a 16-bit scale and a 16-bit zero point per group."""
     if dtype in PLAIN_BITS:
         return PLAIN_BITS[dtype]
     if dtype not in GROUPED_BITS:
@@ -31,5 +31,5 @@ def bits(dtype: str, group: int = 64) -> Fraction:
 
 
 def stored_bytes(elements: int, dtype: str = "bfloat16", group: int = 64) -> int:
-    """Whole bytes that `elements` numbers take."""
+    """Bytes that `elements` numbers take, rounded up."""
     return -(-elements * bits(dtype, group) // 8)

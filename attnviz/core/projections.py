@@ -21,7 +21,7 @@ def join_heads(x: Tensor) -> Tensor:
 
 
 class SeparateQKV(nn.Module):
-    """Three matrices; queries, keys and values may be made from inputs of different widths."""
+    """Three matrices: queries, keys and values can be projected from inputs of different widths."""
 
     def __init__(self, layout: HeadLayout, inputs: tuple[int, int, int], *, bias: bool) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class SeparateQKV(nn.Module):
 
 
 class PackedQKV(nn.Module):
-    """One matrix, its rows those of W_Q, then W_K, then W_V: the same numbers in one multiplication."""
+    """One matrix whose rows are those of W_Q, then W_K, then W_V, so that one multiplication gives all three."""
 
     def __init__(self, layout: HeadLayout, inputs: tuple[int, int, int], *, bias: bool) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class PackedQKV(nn.Module):
         self.qkv_proj = nn.Linear(inputs[0], sum(self.widths), bias=bias)
 
     def pack(self, separate: SeparateQKV) -> None:
-        """Take over the weights of three matrices."""
+        """Copy the weights of the three matrices in `separate` into the packed matrix."""
         parts = (separate.q_proj, separate.k_proj, separate.v_proj)
         with torch.no_grad():
             self.qkv_proj.weight.copy_(torch.cat([part.weight for part in parts]))
@@ -66,7 +66,7 @@ class PackedQKV(nn.Module):
                 self.qkv_proj.bias.copy_(torch.cat([part.bias for part in parts]))
 
     def all(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values of one input, in one multiplication."""
+        """Queries, keys and values of one input x (..., T, inputs), from a single multiplication."""
         q, k, v = self.qkv_proj(x).split(self.widths, dim=-1)
         groups = self.layout.kv_heads
         return split_heads(q, self.layout.n_heads), split_heads(k, groups), split_heads(v, groups)

@@ -13,10 +13,10 @@ Heads = Literal["mean", "max", "min"]
 
 
 def layer_mix(weights: Tensor, residual: float = 0.5, heads: Heads = "mean") -> Tensor:
-    """One matrix per layer, residual stream included: rows of (..., T, T) sum to 1. weights (..., H, T, T).
+    """One matrix per layer, residual stream included: weights (..., H, T, T) -> (..., T, T), rows sum to 1.
 
-    (1 - residual) * heads put together + residual * identity, each row scaled to sum to 1. The residual stream
-    carries every token on to its own position; 0.5 gives it the same say as attention.
+    The result is (1 - residual) * combined heads + residual * identity, with each row scaled to sum to 1. The
+    residual stream carries every token forward at its own position; 0.5 gives it the same share as attention.
     """
     if weights.shape[-1] != weights.shape[-2]:
         raise Problem(
@@ -30,14 +30,15 @@ def layer_mix(weights: Tensor, residual: float = 0.5, heads: Heads = "mean") -> 
     identity = torch.eye(weights.shape[-1], dtype=weights.dtype, device=weights.device)
     mixed = (1 - residual) * joined + residual * identity
     total = mixed.sum(-1, keepdim=True)
-    return torch.where(total > 0, mixed / total, identity)  # a row that sees nothing stays where it is
+    return torch.where(total > 0, mixed / total, identity)  # a row that may see no key keeps its own token
 
 
 def rollout(weights: Tensor, residual: float = 0.5, heads: Heads = "mean") -> Tensor:
-    """How much of each input token is in each position after every layer, (L, ..., T, T), rows sum to 1, 0 to 1.
+    """The share of each input token in each position after every layer, 0 to 1.
 
-    weights (L, ..., H, T, T). The product of the layers' mixes: [l, ..., i, j] is the share of input token j
-    in position i after layer l. A picture of paths, not of causes: values and FFNs are not looked at.
+    weights (L, ..., H, T, T) -> (L, ..., T, T), rows sum to 1, with L layers. It is the running product of the
+    layers' mixes: [l, ..., i, j] is the share of input token j in position i after layer l. It shows paths of
+    attention, not causes, because values and FFNs are ignored.
     """
     mixes = layer_mix(weights, residual, heads)
     so_far = [mixes[0]]

@@ -1,4 +1,4 @@
-"""How long a decoding step takes at best: the slower of computing and reading memory."""
+"""The shortest possible time of a decoding step: the slower of computing and reading memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.core.message import Problem
 
 @dataclass(frozen=True)
 class Machine:
-    """What a processor can do at best, as its maker states it."""
+    """The peak performance of a processor, as its maker states it."""
 
     peak: int  #: FLOP per second in the precision computed in, without sparsity
     bandwidth: int  #: bytes per second
@@ -25,7 +25,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class DecodingStep:
-    """One decoding step of a batch."""
+    """The ideal times of one decoding step of a batch, in seconds."""
 
     compute_seconds: float
     memory_seconds: float
@@ -42,10 +42,10 @@ class DecodingStep:
 def decode_step(
     machine: Machine, *, parameters: int, weight_bytes: int, attention_flops: int, cache_bytes: int, batch: int
 ) -> DecodingStep:
-    """max((2*N*B + B*attention)/peak, (weights + B*cache)/bandwidth).
+    """One step for a batch of B sequences: max((2*N*B + B*attention)/peak, (weights + B*cache)/bandwidth) seconds.
 
-    `parameters` N are those a token is multiplied with (a mixture of experts: the active ones); `attention_flops`
-    (scores and values) and `cache_bytes` are of one sequence, summed over layers.
+    `parameters` N counts those each token is multiplied by (in a mixture of experts, the active ones).
+    `attention_flops` (scores and values) and `cache_bytes` are per sequence, summed over layers.
     """
     compute = batch * (2 * parameters + attention_flops) / machine.peak
     return DecodingStep(compute, (weight_bytes + batch * cache_bytes) / machine.bandwidth)
@@ -54,10 +54,10 @@ def decode_step(
 def context_no_batch_fills(
     machine: Machine, *, parameters: int, flops_per_context: int, bytes_per_context: int
 ) -> Fraction | None:
-    """Context from which each further sequence of a batch adds more reading than computing; None if never.
+    """Context in tokens from which no batch, however large, makes decoding compute-bound; None if there is none.
 
-    Above it no batch, however large, makes decoding compute-bound: T with
-    (2*N + flops_per_context*T)/peak = bytes_per_context*T/bandwidth. For caches that grow with every token.
+    From there on, each further sequence adds more reading time than computing time. It is the T with
+    (2*N + flops_per_context*T)/peak = bytes_per_context*T/bandwidth, for caches that grow with every token.
     """
     per_token = Fraction(bytes_per_context, machine.bandwidth) - Fraction(flops_per_context, machine.peak)
     return Fraction(2 * parameters, machine.peak) / per_token if per_token > 0 else None

@@ -1,4 +1,4 @@
-"""Rotary positions (RoPE): pairs of numbers in q and k turned by an angle that grows with the position."""
+"""Rotary positions (RoPE): pairs of numbers in q and k are rotated by an angle that grows with the position."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ Pairing = Literal["half", "interleaved"]
 
 @dataclass(frozen=True)
 class Linear:
-    """All angles divided by `factor`: positions are squeezed into the length seen in training."""
+    """Divides all angles by `factor`, which compresses positions into the length seen in training."""
 
     factor: float
 
 
 @dataclass(frozen=True)
 class YaRN:
-    """Slow pairs squeezed by `factor`, fast ones left alone, a ramp between, and longer vectors.
+    """Divides the angles of slow pairs by `factor`, leaves fast pairs unchanged, and lengthens q and k.
 
-    A pair that turns more than `beta_fast` times within `original_length` is left alone, one that
-    turns less than `beta_slow` times is squeezed in full. `attention_factor` lengthens q and k
-    (None: 0.1 ln(factor) + 1); `truncate` rounds the ends of the ramp to whole pairs.
+    A pair that makes more than `beta_fast` turns within `original_length` positions is unchanged, one
+    that makes fewer than `beta_slow` is divided by the full factor, with a linear ramp in between.
+    q and k are multiplied by `attention_factor` (None: 0.1 ln(factor) + 1). `truncate` rounds the
+    ends of the ramp to whole pairs.
     """
 
     factor: float
@@ -59,7 +60,7 @@ def frequencies(width: int, base: float = 10_000.0, scaling: Scaling = None) -> 
 
 
 def _left_alone(width: int, base: float, yarn: YaRN) -> Tensor:
-    """How much of each pair's own frequency YaRN keeps, (width/2,): 1 fast, 0 slow, a ramp between."""
+    """The share of each pair's original frequency that YaRN keeps, (width/2,): 1 for fast pairs, 0 for slow ones."""
 
     def pair_that_turns(times: float) -> float:
         return width * math.log(yarn.original_length / (times * 2 * math.pi)) / (2 * math.log(base))
@@ -73,17 +74,17 @@ def _left_alone(width: int, base: float, yarn: YaRN) -> Tensor:
 
 
 def length_factor(scaling: Scaling) -> float:
-    """What rotated vectors are lengthened by: 1 except under YaRN."""
+    """The factor by which rotated vectors are lengthened: 1 except with YaRN."""
     if not isinstance(scaling, YaRN):
         return 1.0
     return 0.1 * math.log(scaling.factor) + 1 if scaling.attention_factor is None else scaling.attention_factor
 
 
 def rotate(x: Tensor, angles: Tensor, pairing: Pairing = "half", length: float = 1.0) -> Tensor:
-    """x (..., T, D) with pair i turned by angles (..., T, D/2), in the dtype of x.
+    """x (..., T, D) with pair i rotated by angles[..., i], angles (..., T, D/2) in radians; keeps the dtype of x.
 
-    "half" pairs number i with number i + D/2 (Llama in transformers), "interleaved" 2i with 2i + 1
-    (the RoPE paper, GPT-J). One is the other with the width permuted.
+    "half" pairs number i with number i + D/2 (Llama in transformers), "interleaved" pairs 2i with 2i + 1
+    (the RoPE paper, GPT-J). The two differ only by a permutation of the width.
     """
     wide = torch.promote_types(x.dtype, torch.float32)
     cos, sin = (angles.cos() * length).to(wide), (angles.sin() * length).to(wide)
@@ -113,7 +114,7 @@ class RoPE(Position):
         self.width, self.base, self.pairing, self.scaling = width, base, pairing, scaling
 
     def angles(self, positions: Tensor, width: int) -> Tensor:
-        """Angles (..., T, width/2) of positions (..., T), in float64 so that far positions stay exact."""
+        """Angles (..., T, width/2) in radians of positions (..., T), in float64 so that large positions stay exact."""
         return positions.double().unsqueeze(-1) * frequencies(width, self.base, self.scaling).to(positions.device)
 
     def rotate(self, x: Tensor, positions: Tensor) -> Tensor:
@@ -128,7 +129,7 @@ class RoPE(Position):
 
 
 def axis_widths(d_head: int) -> tuple[int, int, int]:
-    """The usual split of a head over time, height and width: two even shares of about a third, time gets the rest."""
+    """The usual split of a head over time, height and width: height and width get about a third each, time the rest."""
     side = 2 * (d_head // 6)
     return d_head - 2 * side, side, side
 
@@ -139,10 +140,10 @@ def grid_positions(frames: int, height: int, width: int) -> Tensor:
 
 
 class AxialRoPE(RoPE):
-    """RoPE over three axes: one part of the width turns with time, one with height, one with width.
+    """RoPE over three axes: one part of each head is rotated by time, one by height and one by width.
 
-    Each axis has frequencies of its own over its part `widths` (None: `axis_widths`). Positions are
-    (T, 3) or (B, T, 3), as `grid_positions` makes them.
+    `widths` are the widths of the three parts (None: `axis_widths`); each has its own frequencies.
+    Positions are (T, 3) or (B, T, 3), as `grid_positions` returns them.
     """
 
     def __init__(
@@ -152,7 +153,7 @@ class AxialRoPE(RoPE):
         self.widths = None if widths is None else tuple(widths)
 
     def angles(self, positions: Tensor, width: int) -> Tensor:
-        """Angles (..., T, width/2) of positions (..., T, axes), the axes side by side."""
+        """Angles (..., T, width/2) in radians of positions (..., T, axes), the axes one after another."""
         widths = self.widths or axis_widths(width)
         if positions.dim() < 2 or positions.shape[-1] != len(widths):
             raise Problem(

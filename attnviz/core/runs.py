@@ -1,8 +1,8 @@
 """Which keys each query may see, as runs of keys: the one definition behind masks and their pair counts.
 
-A run is a stretch of keys per query row, so a pattern over a million tokens is a few million
-numbers, not a trillion: it can be counted exactly, combined with & and |, and, where it is small
-enough to look at, turned into a boolean matrix.
+A run is one range of keys for each query, so a pattern over a million tokens takes a few million
+numbers instead of a trillion. Its pairs can be counted exactly, patterns can be combined with & and |,
+and one that is small enough can be turned into a boolean matrix.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Run:
         return Run(start, stop, math.lcm(self.step, other.step))
 
     def lengths(self, position: Tensor) -> Tensor:
-        """How many keys of the run each query at `position` sees, (..., Q)."""
+        """Number of keys in the run for each query, (..., Q), given the queries' `position` (Q,)."""
         if self.step == 1:
             return (self.stop - self.start).clamp(min=0)
         first = self.start + (position - self.start) % self.step
@@ -40,7 +40,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Pattern:
-    """The union of runs over Q queries and K keys; the last query stands at the last key."""
+    """The union of runs over Q queries and K keys; the last query is at the position of the last key."""
 
     q_len: int
     k_len: int
@@ -48,7 +48,7 @@ class Pattern:
 
     @property
     def position(self) -> Tensor:
-        """Where each query stands among the keys, (Q,); negative before the first key."""
+        """Position of each query among the keys, (Q,); negative for queries before the first key."""
         return torch.arange(self.q_len) + self.k_len - self.q_len
 
     def __and__(self, other: Pattern) -> Pattern:
@@ -62,11 +62,11 @@ class Pattern:
         return Pattern(self.q_len, self.k_len, self.runs + other.runs)
 
     def pairs(self) -> int:
-        """How many (query, key) pairs may attend, exactly, without building the matrix."""
+        """Exact number of (query, key) pairs that may attend, without building the matrix."""
         return int(self.pairs_per_query().sum())
 
     def pairs_per_query(self) -> Tensor:
-        """How many keys each query sees, (..., Q)."""
+        """Number of keys that each query sees, (..., Q)."""
         if not self.runs:
             return torch.zeros(self.q_len, dtype=torch.long)
         if len({run.step for run in self.runs}) > 1:
@@ -74,7 +74,7 @@ class Pattern:
         return torch.stack([run.lengths(self.position) for run in _apart(self.runs, self.position)]).sum(0)
 
     def pairs_per_tile(self, tile: int) -> Tensor:
-        """How many pairs each square of `tile` x `tile` keeps, (..., Q/tile, K/tile); tile divides Q and K."""
+        """Number of pairs in each square of `tile` x `tile`, (..., Q/tile, K/tile); `tile` must divide Q and K."""
         if tile < 1 or self.q_len % tile or self.k_len % tile:
             raise Problem(
                 "tile={tile} must divide (queries, keys) = {shape}", tile=tile, shape=(self.q_len, self.k_len)
@@ -113,7 +113,10 @@ class Pattern:
 
 
 def _apart(runs: tuple[Run, ...], position: Tensor) -> tuple[Run, ...]:
-    """Runs of one step that overlap nowhere and together cover the same keys: each begins where all before it end."""
+    """Non-overlapping runs that cover the same keys as `runs`, which must all have the same step.
+
+    Each run begins where all earlier ones have ended.
+    """
     if len(runs) < 2:
         return runs
     step = runs[0].step
@@ -121,7 +124,7 @@ def _apart(runs: tuple[Run, ...], position: Tensor) -> tuple[Run, ...]:
     shape = max((run.start.shape for run in runs), key=len)
     starts = torch.stack([run.start.expand(shape) for run in runs])  # (runs, ..., Q)
     stops = torch.stack([run.stop.expand(shape) for run in runs])
-    # on the lattice of keys that lie a multiple of `step` from the query, counted from a common origin
+    # convert to indices into the keys that are a multiple of `step` away from the query, from a common origin
     starts, stops = (-((origin - starts) // step), -((origin - stops) // step))
     starts, order = starts.sort(0)
     stops = stops.gather(0, order)
@@ -133,7 +136,7 @@ def _apart(runs: tuple[Run, ...], position: Tensor) -> tuple[Run, ...]:
 
 
 def _inclusion_exclusion(runs: tuple[Run, ...], position: Tensor) -> Tensor:
-    """Length of the union of runs of different steps, from the lengths of their intersections."""
+    """Number of keys in the union of runs of different steps, (..., Q), by inclusion and exclusion."""
     total = torch.zeros_like(position)
     for n in range(1, len(runs) + 1):
         for some in combinations(runs, n):

@@ -1,4 +1,4 @@
-"""Attention at a temperature, down to 0, where the largest score takes all."""
+"""Attention at a temperature, down to 0, where the largest score gets all the weight."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from attnviz.core.attention import Stages, attend
 
-#: A temperature not above this is 0. The browser is told the same number.
+#: Temperatures up to this one are treated as 0. The same number is sent to the browser.
 COLDEST = 1e-6
 
 
@@ -17,8 +17,8 @@ def attend_at(
 ) -> Stages:
     """softmax(q.kT / (divisor T)) v with every stage; shapes as in `attend`.
 
-    T = 0 is the limit: keys that share the largest score share the weight. T = infinity is even.
-    `mask` is True where a query may attend.
+    Here T is the temperature. At 0 the keys with the largest score share the weight equally; at infinity all keys do.
+    `mask` is boolean, True where a query may attend.
     """
     if temperature > COLDEST:
         return attend(q, k, v, mask=mask, scale=1 / (divisor * temperature))

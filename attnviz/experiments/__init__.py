@@ -1,1 +1,1 @@
-"""One file per lesson: Config -> run(config) -> Result of NumPy arrays and message ids."""
+"""One file per lesson: `run(Config)` returns a `Result` of NumPy arrays and Messages, which a page draws."""

@@ -15,16 +15,16 @@ from torch import Tensor
 from attnviz.core.message import Problem
 
 WIDTH = 16  #: M and D alike: small enough to read, wide enough that random scores behave
-LONGEST = 128  #: words that a grid can be painted on
+LONGEST = 128  #: most words in a sentence: with more, the cells of a grid are too small to paint
 
 Page = Literal["start", "building", "masks"]
 
 
 def word_vector(word: str, seed: int, width: int, page: Page) -> Tensor:
-    """A vector (width,) from the standard normal distribution that depends on these four and nothing else.
+    """A vector (width,) from the standard normal distribution that depends only on the arguments.
 
-    Each page keeps the way in which it always turned a word and a seed into the seed of the draw: a link to
-    it shows the numbers that it showed when it was copied.
+    Each page has its own rule for turning a word and a seed into the seed of the random generator. The rules
+    must not change: a link shows the numbers that it showed when it was copied.
     """
     return drawn(_SEEDS[page](word, seed), width)
 
@@ -44,7 +44,7 @@ def _building_seed(word: str, seed: int) -> int:
 
 
 def _masks_seed(name: str, seed: int) -> int:
-    """Capitals count, and the page's programs say so: what is shown is what runs."""
+    """Upper and lower case differ, unlike on the other pages: the programs that the page shows use this very rule."""
     return zlib.crc32(f"{seed}/{name}".encode())
 
 
@@ -88,7 +88,7 @@ class Sentence:
 
 
 def sentence(words: tuple[str, ...], seed: int = 0) -> Sentence:
-    """Vectors for `words`: a word's vector hangs on the word and the seed alone, not on its neighbours."""
+    """Vectors for `words`: a word's vector depends on the word and the seed, not on its neighbours."""
     if not words:
         raise Problem("There is no word in the sentence: type at least one.")
     if len(words) > LONGEST:
@@ -99,5 +99,5 @@ def sentence(words: tuple[str, ...], seed: int = 0) -> Sentence:
 
 
 def _projection(name: str, seed: int) -> Tensor:
-    """Random (M, D) that leaves the spread of a vector as it is."""
+    """A random matrix (M, D) that keeps the variance of a vector's components."""
     return drawn(_masks_seed(f"projection {name}", seed), WIDTH, WIDTH) / math.sqrt(WIDTH)

@@ -1,4 +1,4 @@
-"""One head as it goes into a paper: heatmap with its pins, token lines, and the mosaic of all heads."""
+"""Figures for a paper: one head as a heatmap with its pins or as token lines, and all heads as a mosaic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, WEIGHTS, Figure, 
 from attnviz.words import _
 
 MOST_LINES = 600
-EVERY_LABEL = 300  # tokens that an exported figure grows for, so that each is written
+EVERY_LABEL = 300  # most tokens along a side for which an exported figure grows, so that every label is written
 
 
 def head(
@@ -33,8 +33,8 @@ def head(
 ) -> Figure:
     """Queries down, keys across; pinned queries framed in blue, pinned keys in vermilion.
 
-    It grows with the tokens, so that each is written in full. `breaks`: rows and columns where a
-    second sentence begins.
+    The figure grows with the number of tokens, so that each is written in full. `breaks`: rows and
+    columns where a second sentence begins.
     """
     fig = matrix(
         values,
@@ -70,7 +70,7 @@ def head(
 
 
 def _side(count: int, least: int) -> int:
-    """Pixels along one side of a matrix of `count` tokens: enough to write each."""
+    """Pixels along one side of a matrix of `count` tokens: enough to write each, up to EVERY_LABEL tokens."""
     if count > EVERY_LABEL:
         return 1200
     return max(least, min(26 * count, 760) if count <= 40 else 14 * count)
@@ -85,7 +85,7 @@ def lines(
     only_cols: Sequence[int] = (),
     title: str | None = None,
 ) -> Figure:
-    """Queries on the left, keys on the right, a line as strong as the weight; the strongest 600 of them.
+    """Queries on the left, keys on the right, and a line for each of the 600 largest weights, bolder for larger ones.
 
     With pins, only the lines of pinned queries and keys.
     """
@@ -133,7 +133,10 @@ def _token_column(fig: Figure, tokens: Sequence[str], x: float, side: str, colou
 
 
 def mosaic(thumbnails: np.ndarray, heads: Sequence[int], title: str | None = None) -> Figure:
-    """All heads of all layers as one picture: `thumbnails` (N, q, k) with 0 to 1, NaN where masked."""
+    """All heads of all layers as one picture: `thumbnails` (N, q, k) from 0 to 1, NaN where masked.
+
+    `heads` holds the number of heads in each layer; they add up to N.
+    """
     widest, (rows, cols) = max(heads), thumbnails.shape[1:]
     gap = max(1, rows // 12)
     board = np.full((len(heads) * (rows + gap), widest * (cols + gap)), np.nan, np.float32)
@@ -184,7 +187,7 @@ def bars(
     *,
     labels: tuple[str, str] = ("", ""),
 ) -> Figure:
-    """Shares by token, largest on top; `other` beside each, for before and after."""
+    """Probabilities by token, the first on top; `other` draws a second bar beside each, for before and after."""
     fig = go.Figure()
     y = list(range(len(names)))
     series = (

@@ -20,9 +20,9 @@ def side_by_side(
     title: str | None = None,
     repeat_rows: bool = True,
 ) -> Figure:
-    """Weights beside each other on the one scale from 0 to 1: (title, (Q, K)) each.
+    """Matrices of weights beside each other on one scale from 0 to 1; `parts` are (title, weights (Q, K)).
 
-    `repeat_rows=False` names the rows beside the first only: more room for the numbers.
+    `repeat_rows=False` labels the rows of the first only, which leaves more room for the numbers.
     """
     fig = make_subplots(
         1,
@@ -61,7 +61,7 @@ def _ticks(words: Sequence[str]) -> dict[str, object]:
 
 
 def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> Figure:
-    """One row of bars for each way of making weights (title -> (K,)): the same scores in all."""
+    """A panel of bars for each way of making weights from the same scores: title -> weights (K,)."""
     per_row = -(-len(weights) // 2)
     fig = make_subplots(2, per_row, subplot_titles=list(weights), horizontal_spacing=0.06, vertical_spacing=0.32)
     for i, (name, values) in enumerate(weights.items(), start=1):
@@ -108,7 +108,7 @@ def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:
 
 
 def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: Sequence[int], here: int) -> Figure:
-    """Numbers to be learned against the sentence's length."""
+    """How many numbers attention and a mixing matrix learn, by length of the sentence; `here` marks this sentence's."""
     fig = go.Figure()
     for name, values, colour in ((_("attention"), attention, SCALED), (_("mixing matrix"), mixing, SERIES[1])):
         fig.add_trace(
@@ -124,7 +124,7 @@ def parameter_curves(lengths: Sequence[int], attention: Sequence[int], mixing: S
 
 
 def blur_by_share(shares: np.ndarray, blur: np.ndarray, names: Sequence[str], share: float) -> Figure:
-    """What the single head misses of each thing (shares, H), stacked, against how it divides its weight."""
+    """Signal that the single head loses of each word, `blur` (shares, H) stacked, over how it divides its weight."""
     fig = go.Figure()
     for h, name in enumerate(names):
         fig.add_trace(

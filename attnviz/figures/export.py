@@ -1,4 +1,4 @@
-"""A figure made ready to leave the app: a fixed look, nothing cut, nothing fetched."""
+"""Figures made ready for files: a fixed look, nothing cut off, nothing loaded from the network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Background = Literal["white", "transparent", "dark"]
 
 PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
-WIDTH = 900  # pixels, where a figure does not say its own
+WIDTH = 900  # pixels, for a figure that has no width of its own
 
 _PAPER: dict[Background, str] = {"white": "#FFFFFF", "transparent": "rgba(0,0,0,0)", "dark": "#14161C"}
 
@@ -124,12 +124,12 @@ def wrapped(text: str, columns: float) -> list[str]:
 
 
 def wide(text: str) -> int:
-    """How many columns `text` takes: East Asian letters and emoji two, marks that sit on others none."""
+    """How many columns `text` takes: East Asian letters and emoji two, combining marks none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def _broken(word: str, columns: float) -> list[str]:
-    """A word in parts of at most `columns` width."""
+    """A word in parts, each at most `columns` columns wide."""
     parts, part, taken = [], "", 0
     for letter in word:
         if part and taken + wide(letter) > columns:

@@ -43,8 +43,8 @@ def matrix(
 
     kind "weights": the sequential scale fixed at 0 to 1 (or up to the largest, `full_range=False`);
     "scores": diverging, centred on 0; "plain": sequential over the data. `masked` (boolean, same
-    shape) are the cells that may not be seen: grey, on no scale. `numbers` writes the value into
-    each cell (by itself: only where they fit). `root`: colours in square-root steps, so that small
+    shape) are the cells that the mask hides: grey, on no scale. `numbers` writes the value into
+    each cell (None: only where they fit). `root`: colours in square-root steps, so that small
     weights show. Tokens longer than `longest` letters are shortened, and of more than `labels_that_fit`
     only every n-th is written.
     """
@@ -92,7 +92,7 @@ def _colours(kind: ColourScaleKind, shown: np.ndarray, full_range: bool, root: b
 
 
 def rooted(scale: Sequence[tuple[float, str]], steps: int = 40) -> list[tuple[float, str]]:
-    """The same colours, each reached at the square of its place: 0.25 looks as 0.5 did."""
+    """The same colours, each reached at the square of its place: 0.25 gets the colour that 0.5 had."""
     at = [place for place, _colour in scale]
     parts = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for _place, colour in scale])
     places = np.linspace(0, 1, steps + 1)
@@ -103,7 +103,7 @@ def rooted(scale: Sequence[tuple[float, str]], steps: int = 40) -> list[tuple[fl
 
 
 def masked_cells(hidden: np.ndarray) -> go.Heatmap:
-    """Grey where `hidden`, on no scale: to be drawn under or over what is seen."""
+    """Grey cells where `hidden`, on no scale: a trace to draw under or over the visible cells."""
     return go.Heatmap(
         z=np.where(hidden, 1.0, np.nan).astype(np.float32),
         colorscale=[(0, MASKED), (1, MASKED)],
@@ -117,7 +117,7 @@ def masked_cells(hidden: np.ndarray) -> go.Heatmap:
 
 
 def _token_axis(update: Any, tokens: Sequence[str], title: str | None, fit: tuple[int, int, int], **more: Any) -> None:
-    """Tokens by position; beyond what fits, every n-th is written and the hover reads all."""
+    """Tokens by position; where not all fit, every n-th is written, and hovering shows any of them."""
     most, longest, size = fit
     step = max(1, -(-len(tokens) // most))
     update(

@@ -1,4 +1,4 @@
-"""Figures of the mask page: how far layers carry, a mask seen from far away, a loss that leaks."""
+"""Figures of the mask page: how far layers reach, a mask over thousands of words, and training under a leaking mask."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def mask(allowed: np.ndarray, words: Sequence[str]) -> Figure:
 
 
 def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
-    """After how many layers a key has reached a query (T, T); -1 = never, and what needs more than `upto` is grey."""
+    """Layers until a key has reached a query (T, T), -1 = never; cells that need more than `upto` layers are grey."""
     shown = np.where((layers >= 0) & (layers <= upto), layers, -1)
     few = len(words) <= 20
     fig = matrix(
@@ -65,9 +65,9 @@ def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
 
 
 def reach(counts: np.ndarray, words: int, upto: int) -> Figure:
-    """How many words the last word has heard of after 0, 1, 2... layers, and the mean over all words.
+    """How many words have reached the last word after 0, 1, 2... layers, and the mean over all words.
 
-    `counts` (layers + 1, T); the layer that was asked for is marked.
+    `counts` (layers + 1, T); the layer `upto` is marked.
     """
     x = np.arange(len(counts))
     fig = go.Figure()
@@ -134,7 +134,7 @@ def far(density: np.ndarray, length: int) -> Figure:
 def losses(
     steps: np.ndarray, honest: np.ndarray, leaking: np.ndarray, without_leak: np.ndarray, guess: float, total: int
 ) -> Figure:
-    """Training losses in nats per word against steps, and what guessing blindly costs."""
+    """Training losses in nats per word over steps, and `guess`, the loss of guessing blindly."""
     fig = go.Figure()
     for values, name, colour, dash in (
         (honest, _("mask right"), SCALED, "solid"),
@@ -156,6 +156,6 @@ def losses(
 
 
 def places(weights: np.ndarray) -> Figure:
-    """Mean weights over places 1 to T of a line (T, T)."""
+    """Mean weights (T, T) between places 1 to T of a line."""
     names = [label(str(n + 1)) for n in range(len(weights))]
     return matrix(weights, names, names, masked=weights == 0, numbers=False, row_title=_("place"), height=340)

@@ -1,4 +1,4 @@
-"""Rows of weights as bars on one scale: the picture that the canvas moves, for saving."""
+"""Rows of weights as bars on one scale: the picture that the canvas animates, as a figure to save."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GAP = 0.04  #: between two rows of bars, as a share of the width
 def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
     """Each of `rows` (name, colour, weights (n,)) beside the others, from 0 to 1; dashed: even weights.
 
-    Made as plain data and checked by Plotly once: it is redrawn whenever a slider is let go.
+    Made as plain data and checked by Plotly once: it is redrawn whenever a slider is released.
     """
     look = copy.deepcopy(_shared_look()) | {"annotations": [], "shapes": [_even(len(rows[0][2]))]}
     look["yaxis"] |= {"range": [0, 1.02]}

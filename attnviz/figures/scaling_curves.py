@@ -1,4 +1,4 @@
-"""One measure of many rows over d_k (or over the number of keys), with bands and with the limits that are known."""
+"""One measure of many rows over d_k (or over the number of keys), with bands and with the limits that theory gives."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ import plotly.graph_objects as go
 from attnviz.figures.theme import THEORY, Figure, layout, with_alpha
 from attnviz.words import _
 
-FLOOR = 1e-9  #: what a log axis takes for 0
+FLOOR = 1e-9  #: drawn in place of 0 on a log axis
 
 
 @dataclass(frozen=True)
 class Line:
-    """A measure over the axis: its middle, and the band around it. All (grid,)."""
+    """A measure over the x axis: its median, and the band around it. All (grid,)."""
 
     name: str
     colour: str
     middle: np.ndarray
     low: np.ndarray | None = None
     high: np.ndarray | None = None
-    mean: np.ndarray | None = None  #: drawn dotted, where it says something that the middle does not
+    mean: np.ndarray | None = None  #: drawn dotted, where it differs from the median
     dash: str = "solid"
 
 
 @dataclass(frozen=True)
 class Limit:
-    """What theory says: the same everywhere, named at its right end, or a curve (grid,), named in the legend."""
+    """A limit from theory: a constant, named at its right end, or a curve (grid,), named in the legend."""
 
     name: str
     value: float | np.ndarray
@@ -52,9 +52,9 @@ def over_d_k(
     x_title: str = "d_k",
     height: int = 270,
 ) -> Figure:
-    """Lines with bands over a log axis. `here` marks the chosen x; `share_of` adds a right axis in shares of it.
+    """Lines with bands over a log axis. `here` marks the chosen x; `share_of`: the 100% of a second axis.
 
-    Made as plain data and checked by Plotly once: eight of these answer one slider.
+    Made as plain data and checked by Plotly once: one move of a slider redraws eight of these.
     """
     traces = [trace for line in lines for trace in _traces(x, line, log_y)]
     traces += [_limit_trace(x, limit) for limit in limits]
@@ -117,7 +117,7 @@ def _right_axis(bounds: tuple[float, float], whole: float) -> dict[str, Any]:
 
 
 def _mark(x: float) -> dict[str, Any]:
-    """A dotted upright at x."""
+    """A dotted vertical line at x."""
     line = {"color": THEORY, "width": 1, "dash": "dot"}
     return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "y domain", "line": line}
 

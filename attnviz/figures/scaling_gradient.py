@@ -15,7 +15,7 @@ LARGEST = 0.25
 
 
 def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bool = True) -> Figure:
-    """d weight (rows) / d logit (columns), `keys` numbered from 1; colours from -1/4 to 1/4, or as far as they go."""
+    """d weight (rows) / d logit (columns), `keys` numbered from 1; colours from -1/4 to 1/4, or to the largest."""
     top = LARGEST if full_range else max(float(np.abs(matrix).max()), 1e-12)
     few = len(keys) <= 16
     gap = 1 if few else 0

@@ -1,4 +1,4 @@
-"""Softmax by itself: where naive arithmetic breaks, and where a mix of values lands."""
+"""Softmax by itself: where naive arithmetic overflows, and where a mix of values ends up."""
 
 from __future__ import annotations
 

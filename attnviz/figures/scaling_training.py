@@ -48,7 +48,7 @@ def measures(
 
 def _add(fig: Figure, name: str, colour: str, values: np.ndarray, row: int, col: int, legend: bool) -> None:
     x = np.arange(1, values.shape[1] + 1)
-    if len(x) > 150:  # a point for every other step is enough for the eye
+    if len(x) > 150:  # a point for every other step looks the same
         x, values = x[::2], values[:, ::2]
     low, high = values.min(0), values.max(0)
     if len(values) > 1:

@@ -21,7 +21,7 @@ from attnviz.figures.theme import (
 )
 from attnviz.words import _
 
-#: W_Q, W_K, W_V keep their letters' colours.
+#: W_Q, W_K and W_V have the colours of Q, K and V.
 PARTS = {"w_q": Q_BLUE, "w_k": K_VERMILION, "w_v": V_GREEN, "w_o": ALTERNATIVE, "w_down": SERIES[3], "rest": MASKED}
 KINDS = {
     "full": K_VERMILION,
@@ -161,7 +161,7 @@ def over(
 
 
 def strip(nbytes: Sequence[int], kinds: Sequence[str], labels: Sequence[str], names: Mapping[str, str]) -> Figure:
-    """Bytes kept by each layer, coloured by what kind of layer it is."""
+    """Bytes that each layer keeps between tokens, coloured by its kind of layer."""
     fig = go.Figure()
     for kind in dict.fromkeys(kinds):
         picked = [i for i, k in enumerate(kinds) if k == kind]

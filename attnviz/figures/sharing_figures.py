@@ -1,4 +1,4 @@
-"""Who shares whose keys: the wiring of heads, and what sharing moves."""
+"""Which query heads share which K/V heads, and what sharing changes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _boxes(x: np.ndarray, y: float, colour: str, letter: str, size: float, hover
 def groups(
     before: np.ndarray, after: np.ndarray, heads: Sequence[int], tokens: Sequence[str], hidden: np.ndarray
 ) -> Figure:
-    """Weights of some heads, (n, Q, K), as trained above and sharing one K/V head below; one scale for all."""
+    """Weights of some heads, (n, Q, K), as trained (above) and sharing one K/V head (below); one scale for all."""
     n = len(heads)
     across = n if n <= 9 else -(-n // 2)
     bands = -(-n // across)
@@ -87,7 +87,7 @@ def groups(
     bar = {"title": {"text": _("weight"), "side": "right"}, "thickness": 10, "len": 0.9, "outlinewidth": 0}
     fig.update_layout(coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar})
     layout(fig, height=bands * int(np.clip(2300 / max(across, 4), 270, 460)))
-    for i in range(2 * bands * across):  # square cells, the mask's grey only behind them
+    for i in range(2 * bands * across):  # square cells, with the mask's grey behind them only
         fig.update_yaxes(scaleanchor=f"x{i + 1}" if i else "x", row=1 + i // across, col=1 + i % across)
     fig.update_layout(margin={"t": 28}, plot_bgcolor=with_alpha(MASKED, 0.3))
     fig.update_annotations(font_size=12)
@@ -97,7 +97,7 @@ def groups(
 def pair(
     before: np.ndarray, after: np.ndarray, head: int, tokens: Sequence[str], hidden: np.ndarray, side: int
 ) -> Figure:
-    """One head's weights, (Q, K), as trained above and sharing its keys below, `side` pixels wide.
+    """One head's weights, (Q, K), as trained (above) and sharing its keys (below), `side` pixels wide.
 
     One trace and one call: a page draws a dozen of these, and each further call costs milliseconds.
     """
@@ -151,7 +151,7 @@ def _small(weights: np.ndarray, tokens: Sequence[str]) -> go.Heatmap:
 
 
 def moved(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[int]) -> Figure:
-    """Per query head: the share of attention that went elsewhere, and how far its output moved."""
+    """For each query head the share of its attention that moved to other keys, and its output's relative change."""
     names = [_("head {head}").format(head=h) for h in range(len(weights))]
     fig = go.Figure()
     fig.add_trace(go.Bar(x=names, y=weights, name=_("attention that moved"), marker_color=Q_BLUE))
@@ -170,7 +170,7 @@ def sweep(
     chosen: int,
     names: Sequence[str] | None = None,
 ) -> Figure:
-    """What sharing costs beside what it saves: the layer's change and its cache, for each number of K/V heads."""
+    """What sharing costs and what it saves: the change of the layer's output and its cache, by number of K/V heads."""
     names = [str(g) for g in kv_heads] if names is None else list(names)
     fig = make_subplots(specs=[[{"secondary_y": True}]])
     saved = go.Bar(

@@ -12,11 +12,11 @@ from attnviz.figures.heatmap import label
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, SCORES, V_GREEN, Figure, layout
 from attnviz.words import _
 
-MOST_KEYS = 24  #: contributions that are drawn
+MOST_KEYS = 24  #: contributions that are drawn, at most
 
 
 def products(q: np.ndarray, k: np.ndarray, query: str, key: str) -> Figure:
-    """q, k and their elementwise product over the head's width, each row on a scale of its own size."""
+    """q, k and their elementwise product over the head's width, each row on its own scale."""
     fig = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.09)
     rows = [
         (q, Q_BLUE, _("q of {token}").format(token=label(query))),

@@ -9,7 +9,7 @@ Q_BLUE = "#0072B2"
 K_VERMILION = "#D55E00"
 V_GREEN = "#009E73"
 
-#: A cell that the mask hides: neutral, and on no scale.
+#: A cell that the mask hides: a neutral colour that is on no scale.
 MASKED = "#9AA0A6"
 
 #: Attention weights, always 0 to 1 unless a label says otherwise: dark is little, bright is much.
@@ -32,7 +32,7 @@ SCORES: list[tuple[float, str]] = [
     (1.0, "#A34F00"),
 ]
 
-# Lines that stand beside each other: raw scores, scaled scores, and the alternative under study.
+# Lines that are compared with each other: raw scores, scaled scores, and the alternative under study.
 RAW = "#C44E9B"
 SCALED = "#3B8EA5"
 ALTERNATIVE = "#C9A227"

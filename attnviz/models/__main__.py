@@ -1,9 +1,9 @@
-"""`python -m attnviz.models`: which models are at hand, and getting them ready.
+"""`python -m attnviz.models`: list the models that are available, and fetch and prepare them.
 
-python -m attnviz.models              every model of the catalogue and its state
+python -m attnviz.models              list every model of the catalogue and its state
 python -m attnviz.models get NAME     fetch and prepare one: a name from the list, owner/name, or a folder
 python -m attnviz.models prepare      prepare the packaged models and the explorer's examples
-python -m attnviz.models settings     what the environment decides, and what it may
+python -m attnviz.models settings     list the settings read from the environment, their meanings and values
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ _WIDTH = 30
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; 1 when what was asked for cannot be done."""
-    parser = argparse.ArgumentParser(prog="python -m attnviz.models", description=_("Models at hand, and getting them"))
+    """Run one command; returns the exit status, 1 when the command failed with a Problem."""
+    parser = argparse.ArgumentParser(
+        prog="python -m attnviz.models", description=_("List the available models, or fetch one")
+    )
     commands = parser.add_subparsers(dest="command")
     commands.add_parser("list", help=_("every model of the catalogue and its state"))
     commands.add_parser("get", help=_("fetch and prepare one model")).add_argument("name")
     commands.add_parser("prepare", help=_("prepare the packaged models and the explorer's examples"))
-    commands.add_parser("settings", help=_("what the environment decides, and what it may"))
+    commands.add_parser("settings", help=_("the settings read from the environment, their meanings and values"))
     chosen = parser.parse_args(arguments)
     try:
         match chosen.command:
@@ -72,7 +74,7 @@ def _get(name: str) -> None:
 
 
 def _prepare() -> None:
-    """Quick when there is nothing to do: then neither torch nor transformers is imported."""
+    """Prepare every packaged model. Imports neither torch nor transformers when all are prepared already."""
     now = settings.current()
     found = False
     for state in availabilities(now):

@@ -1,4 +1,4 @@
-"""What whoever runs the app decides, read from the environment in this one place.
+"""The settings of the app, read from environment variables in this one place.
 
 `VARIABLES` documents each; `python -m attnviz.models settings` prints them with their values.
 """
@@ -15,7 +15,7 @@ from typing import Final
 from attnviz.core.message import Problem
 from attnviz.words import N_
 
-#: name -> (default in words, meaning)
+#: variable -> (default, meaning), both as text for a person
 VARIABLES: Final = {
     "ATTNVIZ_HOSTED": (
         "0",
@@ -27,7 +27,7 @@ VARIABLES: Final = {
     ),
     "ATTNVIZ_TOKEN_LIMIT": (
         N_("1024 (256 when hosted)"),
-        N_("how many tokens a sentence may have; the rest is cut, and said"),
+        N_("how many tokens a sentence may have; the rest is cut off, with a notice"),
     ),
     "ATTNVIZ_CACHE": (N_("the user's cache folder"), N_("where converted models and prepared traces are kept")),
     "ATTNVIZ_DEVICE": (N_("cuda, mps or cpu, the first that works"), N_("the torch device models are put on")),
@@ -40,7 +40,7 @@ VARIABLES: Final = {
     ),
 }
 
-#: variable -> field of Settings
+#: variable -> the field of Settings that has its value
 FIELDS: Final = {
     "ATTNVIZ_HOSTED": "hosted",
     "ATTNVIZ_MODELS": "models",
@@ -60,21 +60,21 @@ _NO: Final = ("0", "false", "no", "off", "")
 
 @dataclass(frozen=True)
 class Settings:
-    """The environment, checked. `models` is "all", "catalogue" or the ids that may be loaded."""
+    """The settings, validated. `models` is "all", "catalogue" or the ids that may be loaded."""
 
     hosted: bool
     models: str | tuple[str, ...]
     token_limit: int
     cache: Path
-    device: str | None  #: None: pick by itself
-    dtype: str | None  #: None: by device
+    device: str | None  #: None: the first of cuda, mps and cpu that works
+    dtype: str | None  #: None: depends on the device
     hub: bool
-    memory_bytes: int | None  #: None: what is free
+    memory_bytes: int | None  #: None: the memory that is free when a model is loaded
     embed: str | tuple[str, ...]  #: "anywhere", or the origins besides our own that may embed the app
 
 
 def current() -> Settings:
-    """The settings as the environment stands now; a value that makes no sense is a Problem."""
+    """The settings from the current environment; an invalid value is a Problem."""
     hosted = _flag("ATTNVIZ_HOSTED", False)
     return Settings(
         hosted=hosted,
@@ -90,7 +90,7 @@ def current() -> Settings:
 
 
 def cache_folder() -> Path:
-    """ATTNVIZ_CACHE, or `attnviz` in the place this system keeps caches."""
+    """ATTNVIZ_CACHE, or the folder `attnviz` in this system's cache location."""
     if chosen := os.environ.get("ATTNVIZ_CACHE"):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
@@ -125,7 +125,7 @@ def _models(value: str) -> str | tuple[str, ...]:
 
 
 def _origins(value: str) -> str | tuple[str, ...]:
-    """Origins as a content security policy takes them; nothing else may slip into the header."""
+    """The word "anywhere", or origins in the form of a content security policy; anything else is refused."""
     if value == "anywhere":
         return value
     origins = tuple(part.strip() for part in value.split(",") if part.strip())

@@ -1,1 +1,1 @@
-"""Streamlit helpers shared by the pages. The only package that imports streamlit."""
+"""What the pages are made of: forms, panels, canvases and links. The only package that imports streamlit."""

@@ -1,4 +1,4 @@
-"""A real server and a real Chromium. Without Chromium these tests skip, loudly; in CI they fail instead."""
+"""A real server and a real Chromium. Without Chromium these tests are skipped with a reason; in CI they fail."""
 
 from __future__ import annotations
 
@@ -91,14 +91,14 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
-    """`serve(script)` starts a server for a script once and gives its address."""
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], Server]]:
+    """`servers(script)` starts a server for a script, once."""
     running: dict[Path, Server] = {}
 
-    def start(script: Path) -> str:
+    def start(script: Path) -> Server:
         if script not in running:
             running[script] = Server(script, tmp_path_factory.mktemp("server") / "log.txt")
-        return running[script].url
+        return running[script]
 
     yield start
     for server in running.values():
@@ -106,8 +106,20 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path],
 
 
 @pytest.fixture(scope="session")
+def serve(servers: Callable[[Path], Server]) -> Callable[[Path], str]:
+    """`serve(script)` starts a server for a script once and gives its address."""
+    return lambda script: servers(script).url
+
+
+@pytest.fixture(scope="session")
+def server_log(servers: Callable[[Path], Server]) -> Path:
+    """What the app itself has logged."""
+    return servers(ROOT / "app.py").log
+
+
+@pytest.fixture(scope="session")
 def server_url(serve: Callable[[Path], str]) -> str:
-    """The app itself."""
+    """The address of the app."""
     return serve(ROOT / "app.py")
 
 
@@ -122,7 +134,7 @@ def browser() -> Iterator[Any]:
 
 
 def until(holds: Callable[[], object], seconds: float = 20) -> None:
-    """Wait until `holds()` is true of a page, for what Playwright has no waiting of its own; fails after `seconds`."""
+    """Wait until `holds()` is true, for conditions that Playwright cannot wait for; fails after `seconds`."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, f"still not so after {seconds} seconds"
@@ -130,12 +142,12 @@ def until(holds: Callable[[], object], seconds: float = 20) -> None:
 
 
 def answered(page: Any) -> None:
-    """Wait until the script that is running is through. What a click starts must be waited for by what it shows."""
+    """Wait until no script is running. It may not have started yet: after a click, wait for something that it shows."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=60_000)
 
 
 class Watched:
-    """What went wrong in the browser while a test ran."""
+    """Errors in the browser's console, and requests to other machines, while a test ran."""
 
     def __init__(self) -> None:
         self.errors: list[str] = []
@@ -147,7 +159,7 @@ class Watched:
         page.on("request", self._request)
 
     def _console(self, message: Any) -> None:
-        # On a deep link Streamlit asks one step too deep where its server is, and then finds it.
+        # On a page's own address Streamlit first looks for its server under that path, fails, and then finds it.
         looking = message.location.get("url", "").endswith(("/_stcore/health", "/_stcore/host-config"))
         if message.type == "error" and not looking:
             self.errors.append(message.text)

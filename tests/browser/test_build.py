@@ -1,4 +1,4 @@
-"""The building page in a real Chromium: light, walk, choose, edit; by mouse, finger and keyboard."""
+"""The building page in a real Chromium: highlighting, walking, choosing and editing, by mouse, finger and keyboard."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def open_build(server_url: str, new_page: Open) -> Open:
 
 
 def at(page: Any, sheet: int, r: int, c: int) -> Any:
-    """One number on the board."""
+    """The locator of one number on the board."""
     return page.locator(f'[data-at="{sheet},{r},{c}"]')
 
 
@@ -40,7 +40,7 @@ def lit(page: Any) -> list[str]:
 
 
 def written(page: Any) -> tuple[float, float]:
-    """The sum under the board: what it comes to, and what it says it comes to."""
+    """The sum under the board, as (the value of its terms, the result that is written)."""
     text = page.locator(".tb-line-out").inner_text().replace("\n", " ").replace("−", "-").replace("≈", "=")
     _name, terms, total = re.split(r"\s=\s", text, maxsplit=2)
     return float(eval(terms.replace("×", "*"))), float(total)
@@ -57,7 +57,7 @@ def test_pointing_at_a_score_lights_its_row_and_column_and_writes_the_sum(open_b
         assert said == pytest.approx(float(scores[r, c]), abs=1e-4)
 
 
-def test_a_chosen_number_stays_lit_and_outlives_a_reload(open_build: Open) -> None:
+def test_a_chosen_number_stays_lit_even_after_a_reload(open_build: Open) -> None:
     page = open_build("?b_step=softmax")
     at(page, 1, 2, 3).click()
     page.wait_for_url("**b_at=*")
@@ -76,7 +76,7 @@ def test_arrow_keys_move_over_the_numbers(open_build: Open) -> None:
     page.wait_for_url("**b_at=*")
     answered(page)
     assert page.locator(".tb-lit").get_attribute("data-at") == "2,1,3"
-    page.keyboard.press("ArrowLeft")  # the focus outlived Python's answer
+    page.keyboard.press("ArrowLeft")  # the cell kept the focus when Python answered
     assert page.locator(".tb-lit").get_attribute("data-at") == "2,1,2"
 
 
@@ -115,7 +115,7 @@ def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(open_buil
     page.mouse.dblclick(box["x"] + 44 + 30, box["y"] + 35 + 17)  # row 1, column 1
     editor = page.locator("#portal input")
     editor.wait_for()
-    editor.fill("9")  # at once: Streamlit's editor rewrites a number while it is being typed
+    editor.fill("9")  # in one go: Streamlit's editor rewrites a number while it is being typed
     expect(editor).to_have_value("9")
     page.keyboard.press("Enter")
     page.get_by_text("1 cell typed in by you", exact=False).first.wait_for()
@@ -131,7 +131,7 @@ def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(open_buil
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_on_a_phone_nothing_hangs_over_the_side_and_a_tap_chooses(open_build: Open, dark: bool) -> None:
+def test_on_a_phone_nothing_overflows_sideways_and_a_tap_chooses(open_build: Open, dark: bool) -> None:
     page = open_build("?b_step=scores", width=390, height=844, dark=dark, has_touch=True, is_mobile=True)
     main = "document.querySelector('[data-testid=stMain]')"
     assert page.evaluate(f"{main}.scrollWidth <= {main}.clientWidth")

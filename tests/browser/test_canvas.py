@@ -18,7 +18,7 @@ APP = Path(__file__).parent / "apps" / "canvas.py"
 
 @pytest.fixture(scope="module")
 def window(browser: Any) -> Iterator[Any]:
-    """One context for all tabs of this file: Streamlit's own scripts are fetched once."""
+    """One browser context for all tests of this file, so that Streamlit's own scripts are fetched once."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
     yield context
     context.close()
@@ -26,7 +26,7 @@ def window(browser: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def open_app(serve: Callable[[Path], str], new_page: Callable[..., Any], window: Any) -> Iterator[Callable[..., Any]]:
-    """`open_app("?n=14")`: the synthetic page, drawn; with options in a context of its own."""
+    """`open_app("?n=14")`: the made-up page, drawn; with options, in a browser context of its own."""
     watched, tabs = Watched(), []
 
     def opened(query: str = "", **options: Any) -> Any:
@@ -53,7 +53,7 @@ DRAWN = """part => [...document.querySelectorAll("*")].some(
 
 
 def spot(page: Any, part: str, across: float, down: float) -> tuple[float, float]:
-    """Where a share of the plot (0 to 1, 0 to 1) is on screen; negative means in the labels."""
+    """The screen position of a point given as shares of the plot (0 to 1); negative shares lie in the labels."""
     stage = page.get_by_test_id(part).first
     stage.scroll_into_view_if_needed()
     box = stage.bounding_box()
@@ -66,7 +66,7 @@ def cell(page: Any, q: int, k: int, n: int = 14, part: str = "heatmap") -> tuple
 
 
 def tile(page: Any, number: int) -> tuple[float, float]:
-    """The middle of a tile of the overview."""
+    """The screen position of the middle of a tile in the overview."""
     stage = page.get_by_test_id("overview")
     stage.scroll_into_view_if_needed()
     box = stage.bounding_box()
@@ -79,7 +79,7 @@ def readout(page: Any) -> Any:
 
 
 def identity_blue(page: Any) -> str:
-    """What Q's colour is on this background."""
+    """Q's colour on a light or a dark background."""
     return page.get_by_test_id("heatmap").evaluate("e => getComputedStyle(e).getPropertyValue('--av-q')")
 
 
@@ -210,14 +210,14 @@ def test_a_long_input_zooms_and_pans(open_app: Callable[..., Any]) -> None:
     page.mouse.up()
     expect(page.get_by_test_id("heatmap")).not_to_have_attribute("data-zoom", before)
     assert page.get_by_text("cell None").is_visible(), "a drag pins nothing"
-    page.get_by_role("button", name="Show everything").click()
+    page.get_by_role("button", name="Show the whole picture").click()
     until(lambda: zoom(page) == 1)
     start, end = spot(page, "heatmap", 0.2, 0.6), spot(page, "heatmap", 0.3, 0.7)
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move(*end, steps=3)
     page.mouse.up()
-    until(lambda: zoom(page) == pytest.approx(10, rel=0.1))  # a box drawn is what fills the plot
+    until(lambda: zoom(page) == pytest.approx(10, rel=0.1))  # a box that is drawn with the mouse then fills the plot
 
 
 def test_two_fingers_zoom(open_app: Callable[..., Any]) -> None:
@@ -269,7 +269,7 @@ def test_before_after_and_difference_light_and_pin_together(open_app: Callable[.
     page.get_by_text("pins q7").wait_for()
 
 
-def test_a_drag_paints_what_its_first_cell_says_and_undo_takes_it_back(open_app: Callable[..., Any]) -> None:
+def test_a_drag_paints_like_its_first_cell_and_undo_reverts_it(open_app: Callable[..., Any]) -> None:
     page = open_app("?what=mask")
     page.get_by_text("kept 105 of 196").wait_for()
     page.mouse.move(*cell(page, 0, 13, part="mask"))
@@ -313,8 +313,8 @@ def test_a_label_switches_its_column_but_not_its_locked_cells(open_app: Callable
     page = open_app("?what=mask&locked=1")
     page.mouse.click(*spot(page, "mask", 0.5 / 14, -0.02))
     page.get_by_text("kept 91 of 196").wait_for()
-    assert page.get_by_test_id("count").text_content() == "91 of 196 pairs may look at each other"
-    page.mouse.click(*spot(page, "mask", 13.5 / 14, -0.02))  # locked: no change, so the next one is the next change
+    assert page.get_by_test_id("count").text_content() == "The mask keeps 91 of 196 pairs"
+    page.mouse.click(*spot(page, "mask", 13.5 / 14, -0.02))  # locked: nothing changes
     page.mouse.click(*cell(page, 0, 1, part="mask"))
     page.get_by_text("kept 92 of 196").wait_for()
 
@@ -329,7 +329,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_app: Callable[..., Any
     page.get_by_text("cell (20, 3)").wait_for()
     assert identity_blue(page) == "#59a3cd"
     page.emulate_media(color_scheme="light")
-    until(lambda: identity_blue(page) == "#0072B2")  # the theme is followed live
+    until(lambda: identity_blue(page) == "#0072B2")  # the canvas follows a change of theme at once
 
 
 def test_a_finger_paints_a_mask(open_app: Callable[..., Any]) -> None:

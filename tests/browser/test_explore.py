@@ -95,7 +95,7 @@ def test_a_link_reopened_elsewhere_gives_the_same_picture(explore: Open) -> None
 
 def test_what_if_in_a_link_is_computed_again(explore: Open) -> None:
     page = explore("?open_what_if=true&mask=window&window=2&where=layer&again=true")
-    page.get_by_text("of the probability changed place").wait_for(timeout=60_000)
+    page.get_by_text("of the probability moved to other tokens").wait_for(timeout=60_000)
     assert page.get_by_text("Difference").first.is_visible()
 
 
@@ -129,7 +129,7 @@ def test_hover_reads_four_digits_and_escape_lets_go_of_pins(explore: Open) -> No
     page.wait_for_function("!location.search.includes('c=')")
 
 
-def test_back_takes_the_last_change_away_and_no_other(explore: Open) -> None:
+def test_back_undoes_only_the_last_change(explore: Open) -> None:
     page = explore("?open_what_if=true")
     page.get_by_role("button", name="Hide tokens").click()
     page.get_by_role("button", name="animal", exact=True).last.click()

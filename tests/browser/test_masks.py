@@ -25,7 +25,7 @@ def open_masks(server_url: str, new_page: Open) -> Open:
 
 
 def cell(page: Any, q: int, k: int, n: int = 10) -> tuple[float, float]:
-    """Where a cell of the grid is on screen."""
+    """The screen position of a cell of the grid."""
     stage = page.get_by_test_id("mask")
     stage.scroll_into_view_if_needed()
     box = stage.bounding_box()
@@ -34,11 +34,11 @@ def cell(page: Any, q: int, k: int, n: int = 10) -> tuple[float, float]:
 
 
 def kept(page: Any, text: str) -> None:
-    """Wait until Python's sentence under the grid says so."""
+    """Wait until Python's sentence under the grid contains `text`."""
     page.get_by_text(text).wait_for()
 
 
-def test_a_click_reaches_weights_code_and_link_and_outlives_another_rule(open_masks: Open) -> None:
+def test_a_click_reaches_weights_code_and_link_and_is_kept_under_another_rule(open_masks: Open) -> None:
     page = open_masks()
     kept(page, "55 of 100 scores.")
     page.mouse.click(*cell(page, 0, 9))
@@ -88,7 +88,7 @@ def test_a_hundred_words_are_painted_without_gaps(open_masks: Open) -> None:
     kept(page, "1,840 of 10,000 scores. 30 cells are painted.")
 
 
-def test_on_a_dark_phone_a_finger_paints_and_nothing_sticks_out(open_masks: Open) -> None:
+def test_on_a_dark_phone_a_finger_paints_and_nothing_overflows(open_masks: Open) -> None:
     page = open_masks("?m_view=traps", width=390, height=844, dark=True, has_touch=True)
     page.touchscreen.tap(*cell(page, 0, 5))
     kept(page, "56 of 100 scores. 1 cell is painted.")
@@ -100,7 +100,7 @@ def test_on_a_dark_phone_a_finger_paints_and_nothing_sticks_out(open_masks: Open
 def test_training_is_drawn_while_it_runs_and_the_mask_is_saved_as_numbers(open_masks: Open) -> None:
     page = open_masks("?m_text=a+b+c&m_view=training")
     page.get_by_role("button", name="Train both, live").click()
-    page.get_by_text("the loss falls to").wait_for()
+    page.get_by_text("its loss falls to").wait_for()
     page.get_by_text("Learnt weights, mask off").wait_for()
     page.get_by_role("button", name="Export").first.click()
     with page.expect_download() as download:

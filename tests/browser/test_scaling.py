@@ -1,4 +1,4 @@
-"""The page on scaling in a real Chromium: bars that follow their slider by themselves, training that can be stopped."""
+"""The scaling page in a real Chromium: bars that follow their slider without Python, training that can be stopped."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Open = Callable[..., Any]
 
 @pytest.fixture
 def open_scaling(server_url: str, new_page: Open) -> Open:
-    """`open_scaling("?s_section=saturation")`: the page, up to its snippet."""
+    """`open_scaling("?s_section=saturation")`: the page, drawn up to its snippet."""
 
     def opened(query: str = "", **options: Any) -> Any:
         page = new_page(**options)
@@ -30,12 +30,12 @@ def open_scaling(server_url: str, new_page: Open) -> Open:
 
 
 def facts(page: Any) -> list[str]:
-    """Largest weight, entropy and effective keys, of each row of bars in turn."""
+    """Largest weight, entropy and effective keys of each row of bars, in order."""
     return [text for text in page.locator(".ss-fact b").all_inner_texts() if text]
 
 
 def move(page: Any, what: str, stop: int, let_go: bool) -> None:
-    """Drag a slider of the bars to a stop; `let_go` ends the gesture."""
+    """Drag a slider of the bars to a stop; `let_go` releases it there."""
     page.locator(f'.ss-range[data-what="{what}"]').evaluate(
         """(input, [stop, letGo]) => {
             input.value = stop;
@@ -46,7 +46,7 @@ def move(page: Any, what: str, stop: int, let_go: bool) -> None:
     )
 
 
-def test_the_bars_show_pythons_numbers_and_move_without_asking_it(new_page: Open, server_url: str) -> None:
+def test_the_bars_show_pythons_numbers_and_move_without_it(new_page: Open, server_url: str) -> None:
     page = new_page()
     sent: list[str] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda _frame: sent.append("frame")))
@@ -71,7 +71,7 @@ def test_the_bars_show_pythons_numbers_and_move_without_asking_it(new_page: Open
     assert len(sent) == before + 1, "only the last move was sent"
 
 
-def test_letting_go_tells_python_and_the_link(open_scaling: Open) -> None:
+def test_releasing_the_slider_updates_python_and_the_link(open_scaling: Open) -> None:
     page = open_scaling("?s_section=saturation")
     page.locator(".ss-canvas").first.wait_for()
     move(page, "d_k", growing_width.film_grid(16).index(1024), let_go=True)
@@ -100,7 +100,7 @@ def test_every_alternative_is_computed_alike_in_the_browser_and_in_python(open_s
         assert float(facts(page)[7]) == pytest.approx(row.entropy, rel=5e-3)
 
 
-def test_playing_sweeps_to_the_end_and_then_tells_python(open_scaling: Open) -> None:
+def test_playing_sweeps_to_the_end_and_then_updates_python(open_scaling: Open) -> None:
     page = open_scaling("?s_section=saturation&s_dk=2896")
     page.locator(".ss-canvas").first.wait_for()
     page.locator(".ss-play").click()
@@ -116,7 +116,7 @@ def test_temperature_0_in_the_browser_is_one_hot(open_scaling: Open) -> None:
     assert facts(page)[0] == "100.0%"
 
 
-def test_a_training_can_be_stopped_and_what_it_had_stays(new_page: Open, server_url: str) -> None:
+def test_a_stopped_training_keeps_its_curves(new_page: Open, server_url: str) -> None:
     page = new_page()
     page.goto(f"{server_url}/scaling?s_section=training&s_steps=2000&s_seeds=8&s_dk=512")
     page.get_by_text(re.compile(r"step \d+ of 2000")).wait_for()

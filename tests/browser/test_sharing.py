@@ -1,4 +1,4 @@
-"""The sharing page in a real Chromium: what is chosen reaches the picture and the link, and the link brings it back."""
+"""The sharing page in a real Chromium: choices reach the picture and the link, and the link restores them."""
 
 from __future__ import annotations
 

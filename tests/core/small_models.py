@@ -1,4 +1,4 @@
-"""A decoder and an encoder put together from the core alone, as a reader would."""
+"""A decoder and an encoder built from the core alone, as a reader would build them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.core.rope import RoPE
 
 
 class Decoder(nn.Module):
-    """Llama's shape: pre-norm RMS blocks, rotary positions, a gated FFN, tied embeddings."""
+    """A decoder like Llama: pre-norm RMS blocks, rotary positions, a gated FFN, tied embeddings."""
 
     def __init__(self, vocabulary: int, d_model: int, n_layers: int, layout: HeadLayout) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Decoder(nn.Module):
 
     @torch.no_grad()
     def write(self, prompt: Tensor, count: int) -> Tensor:
-        """The prompt and `count` more tokens, the likeliest each time."""
+        """The prompt (B, T) followed by `count` generated tokens, always the most likely one."""
         room = {"batch": len(prompt), "capacity": prompt.shape[1] + count, "dtype": self.embedding.weight.dtype}
         caches = [KVCache(self.layout, **room) for _ in self.blocks]
         text = new = prompt
@@ -50,7 +50,7 @@ class Decoder(nn.Module):
 
 
 class Encoder(nn.Module):
-    """BERT's shape: post-norm blocks, every token sees every real token."""
+    """An encoder like BERT: post-norm blocks, in which every token sees every real token."""
 
     def __init__(self, vocabulary: int, layout: HeadLayout, n_layers: int) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class Encoder(nn.Module):
         )
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """Tokens (B, T) of which `lengths` (B,) are real -> (B, T, M)."""
+        """Tokens (B, T), of which the first `lengths` (B,) are real -> (B, T, M)."""
         count = tokens.shape[1]
         x = self.position.add(self.embedding(tokens), torch.arange(count))
         for block in self.blocks:

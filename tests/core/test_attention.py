@@ -1,4 +1,4 @@
-"""attend against torch's own attention, and at its edges."""
+"""`attend` against torch's own attention, and in edge cases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EXACT = {torch.float64: 1e-10, torch.float32: 1e-5}
 
 @st.composite
 def cases(draw: st.DrawFn) -> dict[str, Tensor]:
-    """q, k, v of random shapes and head layouts, and a mask that leaves each query a key."""
+    """q, k, v of random shapes and head layouts, and a mask that leaves each query at least one key."""
     groups, shared = draw(st.integers(1, 3)), draw(st.integers(1, 3))
     q_len, k_len, d_head, d_value = (draw(st.integers(1, 7)) for _ in range(4))
     lead = draw(st.sampled_from([(), (2,), (2, 3)]))
@@ -45,7 +45,7 @@ def qkv(heads: int = 4, groups: int = 2, q_len: int = 5, k_len: int = 5, d: int 
 
 @given(case=cases(), scale=st.sampled_from(["sqrt", None, 0.3]))
 @settings(max_examples=25, deadline=None)
-def test_the_output_is_that_of_torch(case: dict[str, Tensor], scale: str | float | None) -> None:
+def test_the_output_equals_that_of_torch(case: dict[str, Tensor], scale: str | float | None) -> None:
     stages = attend(**case, scale=scale)
     factor = {"sqrt": None, None: 1.0}.get(scale, scale)
     expected = scaled_dot_product_attention(
@@ -59,14 +59,14 @@ def test_the_output_is_that_of_torch(case: dict[str, Tensor], scale: str | float
 
 @given(case=cases())
 @settings(max_examples=15, deadline=None)
-def test_a_bias_is_torchs_float_mask(case: dict[str, Tensor]) -> None:
+def test_a_bias_equals_torchs_float_mask(case: dict[str, Tensor]) -> None:
     q, k, v = case["q"], case["k"], case["v"]
     bias = torch.randn(q.shape[-3], q.shape[-2], k.shape[-2], dtype=q.dtype)
     expected = scaled_dot_product_attention(q, k, v, attn_mask=bias.expand(*q.shape[:-1], k.shape[-2]), enable_gqa=True)
     torch.testing.assert_close(attend(q, k, v, bias=bias).output, expected, atol=1e-5, rtol=1e-5)
 
 
-def test_causal_is_torchs_is_causal_when_lengths_are_equal() -> None:
+def test_causal_equals_torchs_is_causal_when_lengths_are_equal() -> None:
     q, k, v = qkv(dtype=torch.float64)
     expected = scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
     torch.testing.assert_close(attend(q, k, v, mask=masks.causal(5)).output, expected, atol=1e-10, rtol=1e-10)
@@ -90,7 +90,7 @@ def test_query_heads_in_a_row_share_a_key_value_head() -> None:
     torch.testing.assert_close(attend(q, k, v).output, repeated.output)
 
 
-def test_a_row_that_sees_no_key_gets_nothing_and_is_named() -> None:
+def test_a_row_that_sees_no_key_is_zero_and_is_listed_as_empty() -> None:
     q, k, v = qkv(q_len=7, k_len=5)
     stages = attend(q, k, v, mask=masks.causal(7, 5))
     assert stages.empty_rows[0, 0].tolist() == [True, True, False, False, False, False, False]
@@ -201,7 +201,7 @@ def test_gradients_are_finite_where_a_bias_hides_a_whole_row() -> None:
 
 
 class Largest(TorchDispatchMode):
-    """The largest tensor that came into being."""
+    """Records the number of elements of the largest tensor that is created."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -218,7 +218,7 @@ def test_shared_keys_and_values_are_never_copied_to_the_query_heads() -> None:
     q, k, v = torch.randn(1, 32, 1, 16), torch.randn(1, 2, 200, 16), torch.randn(1, 2, 200, 16)
     with Largest() as largest:
         attend(q, k, v)
-    assert largest.elements == 32 * 200  # the scores; keys laid out for 32 heads would be 32 * 200 * 16
+    assert largest.elements == 32 * 200  # the scores; keys copied to 32 heads would have 32 * 200 * 16 elements
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -231,7 +231,7 @@ def test_a_gpu_gives_the_same_numbers(dtype: torch.dtype) -> None:
     torch.testing.assert_close(there.output.cpu(), attend(*inputs, **how).output, atol=tolerance, rtol=tolerance)
 
 
-def test_scale_none_means_none_and_sqrt_is_one_over_the_root_of_the_width() -> None:
+def test_scale_none_leaves_scores_unscaled_and_sqrt_divides_by_the_root_of_the_width() -> None:
     q, k, v = qkv(d=16)
     torch.testing.assert_close(
         attend(q, k, v, scale=None).scaled, q.unflatten(1, (2, 2)).matmul(k.mT[:, :, None]).flatten(1, 2)
@@ -258,7 +258,7 @@ def test_scale_none_means_none_and_sqrt_is_one_over_the_root_of_the_width() -> N
         ({"dropout": 1.5}, "dropout=1.5 must be between 0 and 1"),
     ],
 )
-def test_what_does_not_fit_is_said_in_words(change: dict[str, object], sentence: str) -> None:
+def test_invalid_arguments_are_refused_in_one_sentence(change: dict[str, object], sentence: str) -> None:
     given = {"q": torch.zeros(2, 3, 4), "k": torch.zeros(2, 3, 4), "v": torch.zeros(2, 3, 4), **change}
     with pytest.raises(Problem, match=sentence):
         attend(**given)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The block against torch's own layers, and small models put together from the core alone."""
+"""The block against torch's own layers, and small models built from the core alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def like(theirs: nn.Module, *, order: Any, activation: Any, cross: bool = False)
     ours = Block(attention(), FeedForward(24, 50, activation), cross=attention() if cross else None, order=order).to(
         F64
     )
-    for part in theirs.modules():  # random norms too, so that a norm in the wrong place shows
+    for part in theirs.modules():  # random norms too, so that a norm in the wrong place changes the result
         if isinstance(part, nn.LayerNorm):
             nn.init.normal_(part.weight)
             nn.init.normal_(part.bias)
@@ -60,7 +60,7 @@ def like(theirs: nn.Module, *, order: Any, activation: Any, cross: bool = False)
 
 @pytest.mark.parametrize("order", ["pre", "post"])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
-def test_a_block_is_torchs_encoder_layer(order: str, activation: str) -> None:
+def test_a_block_equals_torchs_encoder_layer(order: str, activation: str) -> None:
     theirs = nn.TransformerEncoderLayer(
         24, 4, 50, dropout=0.0, activation=activation, batch_first=True, norm_first=order == "pre", dtype=F64
     )
@@ -68,12 +68,12 @@ def test_a_block_is_torchs_encoder_layer(order: str, activation: str) -> None:
     x, real = torch.randn(3, 7, 24, dtype=F64), masks.padding(7, lengths=[7, 4, 6])
     mask = masks.sliding_window(7, None, 3, both_sides=True)
     expected = theirs(x, src_mask=~mask, src_key_padding_mask=~real[:, 0, 0])
-    seen = (mask & real).any(-1)[:, 0]  # a row that sees no key is NaN in torch's
+    seen = (mask & real).any(-1)[:, 0]  # torch gives NaN in rows that may see no key
     torch.testing.assert_close(ours(x, mask=mask & real)[seen], expected[seen], atol=1e-10, rtol=1e-10)
 
 
 @pytest.mark.parametrize("order", ["pre", "post"])
-def test_a_block_with_cross_attention_is_torchs_decoder_layer(order: str) -> None:
+def test_a_block_with_cross_attention_equals_torchs_decoder_layer(order: str) -> None:
     theirs = nn.TransformerDecoderLayer(24, 4, 50, dropout=0.0, batch_first=True, norm_first=order == "pre", dtype=F64)
     ours = like(theirs, order=order, activation="relu", cross=True)
     x, memory = torch.randn(2, 5, 24, dtype=F64), torch.randn(2, 8, 24, dtype=F64)
@@ -84,7 +84,7 @@ def test_a_block_with_cross_attention_is_torchs_decoder_layer(order: str) -> Non
     )
 
 
-def test_rms_norm_is_torchs() -> None:
+def test_rms_norm_equals_that_of_torch() -> None:
     ours, theirs, x = RMSNorm(8, 1e-6).to(F64), nn.RMSNorm(8, 1e-6, dtype=F64), torch.randn(3, 8, dtype=F64)
     nn.init.normal_(ours.weight)
     theirs.load_state_dict(ours.state_dict())
@@ -155,6 +155,6 @@ def test_a_small_encoder_does_not_see_padding() -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_said_in_words(wrong: Any, sentence: str) -> None:
+def test_invalid_arguments_are_refused_in_one_sentence(wrong: Any, sentence: str) -> None:
     with pytest.raises(Problem, match=sentence):
         wrong()

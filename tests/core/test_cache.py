@@ -1,4 +1,4 @@
-"""KVCache by itself: what it returns, what it holds, what it says when full."""
+"""KVCache by itself: what it returns, what it stores, and its error when full."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LAYOUT = HeadLayout(16, 4, 2, d_head=3, d_value=5)
 
 
 def tokens(count: int, first: int = 0, batch: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
-    """Keys and values that say which token they are of."""
+    """Keys and values whose numbers identify their token."""
     number = torch.arange(first, first + count, dtype=torch.float32)[None, None, :, None]
     return number.expand(batch, 2, count, 3), number.expand(batch, 2, count, 5)
 
@@ -27,7 +27,7 @@ def numbers(held: torch.Tensor) -> list[int]:
 
 @given(chunks=st.lists(st.integers(0, 5), max_size=6), window=st.integers(1, 6))
 @settings(max_examples=25, deadline=None)
-def test_what_is_held_and_returned_is_in_order_whatever_the_chunks(chunks: list[int], window: int) -> None:
+def test_the_cache_returns_tokens_in_order_whatever_the_chunks(chunks: list[int], window: int) -> None:
     growing, ready = KVCache(LAYOUT), KVCache(LAYOUT, capacity=sum(chunks) + 1)
     rolling = KVCache(LAYOUT, window=window)
     seen = 0
@@ -59,13 +59,13 @@ def test_bytes_are_those_of_the_formula(dtype: torch.dtype, name: str) -> None:
     assert growing.nbytes == storage
 
 
-def test_set_aside_room_is_used_in_place_and_never_moves() -> None:
+def test_preallocated_room_is_written_in_place_and_never_moves() -> None:
     cache = KVCache(LAYOUT, capacity=8)
     where = cache.append(*tokens(3))[0].data_ptr()
     assert cache.append(*tokens(4, 3))[0].data_ptr() == where
 
 
-def test_overflow_is_an_error_in_words_and_changes_nothing() -> None:
+def test_appending_beyond_the_capacity_is_refused_and_changes_nothing() -> None:
     cache = KVCache(LAYOUT, capacity=4)
     cache.append(*tokens(3))
     with pytest.raises(Problem, match="room for 4 tokens and holds 3: 2 more do not fit"):
@@ -84,7 +84,7 @@ def test_reset_forgets_every_token_and_keeps_the_room(room: dict[str, int]) -> N
 
 
 @pytest.mark.parametrize("room", [{}, {"capacity": 5}, {"window": 5}])
-def test_gradients_flow_through_held_tokens(room: dict[str, int]) -> None:
+def test_gradients_flow_through_cached_tokens(room: dict[str, int]) -> None:
     cache, (k, v) = KVCache(LAYOUT, **room), (x.clone().requires_grad_() for x in tokens(2))
     cache.append(k, v)
     read, _ = cache.append(*(x.clone().requires_grad_() for x in tokens(1, 2)))
@@ -102,6 +102,6 @@ def test_gradients_flow_through_held_tokens(room: dict[str, int]) -> None:
         (lambda: KVCache(LAYOUT, dtype=torch.float16).append(*tokens(1)), "dtype torch.float32 do not fit"),
     ],
 )
-def test_what_does_not_fit_is_said_in_words(wrong, sentence: str) -> None:  # type: ignore[no-untyped-def]
+def test_invalid_arguments_are_refused_in_one_sentence(wrong, sentence: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(Problem, match=sentence):
         wrong()

@@ -1,4 +1,4 @@
-"""Sentences from lecture notes on attention, put to the core."""
+"""Statements from lecture notes on attention, checked with the core."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_dot_products_of_64_wide_normal_vectors_vary_by_64_and_scaled_by_1() -> 
     assert round(stages.scaled.var(correction=0).item(), 4) == 0.9979
 
 
-def test_the_softmax_example() -> None:
+def test_the_softmax_example_of_the_notes_is_right() -> None:
     scores = torch.tensor([2.3, 9.1, 0.5])
     stages = attend(scores[None, None], torch.eye(3)[None], torch.eye(3)[None], scale=None)
     assert [round(w, 4) for w in stages.weights.flatten().tolist()] == [0.0011, 0.9987, 0.0002]

@@ -147,16 +147,16 @@ def test_bits_per_number_count_the_scales():
     assert found == plain | {"int8": 8.5, "int4": 4.5, "int2": 2.5, "q8_0": 8.5, "q4_0": 4.5}
 
 
-def test_part_of_a_byte_is_a_byte():
+def test_bytes_are_rounded_up():
     assert precision.stored_bytes(3, "int4") == 2
 
 
-def test_an_unknown_dtype_is_refused_in_words():
+def test_an_unknown_dtype_is_refused_in_one_sentence():
     with pytest.raises(ValueError, match="dtype=int3 is not one of float32"):
         precision.bits("int3")
 
 
-def test_published_tables_of_kib_per_token_come_out():
+def test_formulas_reproduce_published_tables_of_kib_per_token():
     def kib(layers, layout):
         return layers * costs.kv_bytes(layout, 1) / 1024
 
@@ -174,7 +174,7 @@ def test_parameters_equal_those_of_the_cores_own_module(layout, bias, out_bias, 
 
 @given(layouts(), st.integers(1, 9), st.integers(1, 3), st.one_of(st.none(), st.integers(1, 6)))
 @settings(max_examples=25, deadline=None)
-def test_cache_bytes_equal_what_the_cores_own_cache_holds(layout, tokens, batch, window):
+def test_cache_bytes_equal_those_of_the_cores_own_cache(layout, tokens, batch, window):
     cache = KVCache(layout, batch, window=window)
     k = torch.zeros(batch, layout.kv_heads, tokens, layout.qk_width)
     cache.append(k, torch.zeros(batch, layout.kv_heads, tokens, layout.v_width))

@@ -1,6 +1,6 @@
-"""Nothing in the core is left behind on the CPU: everything runs where its inputs are.
+"""Everything in the core runs on the device of its inputs, with no tensor left on the CPU.
 
-torch's "meta" device refuses to be mixed with the CPU as a GPU does, and is there on every machine.
+torch's "meta" device is on every machine and, like a GPU, refuses operations with tensors on the CPU.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def test_attend_runs_where_its_inputs_are(device: str) -> None:
 
 
 @on_each_device
-def test_masks_are_made_where_they_are_asked_for(device: str) -> None:
+def test_masks_are_made_on_the_requested_device(device: str) -> None:
     made = [
         masks.sliding_window(4, None, 2, device=device),
         masks.documents(4, lengths=[1, 3], device=device),
@@ -62,6 +62,6 @@ def test_decoding_runs_where_the_module_is(
 
 
 @on_each_device
-def test_three_axes_rotate_where_the_patches_are(device: str) -> None:
+def test_axial_rope_runs_where_the_patches_are(device: str) -> None:
     x = torch.randn(2, 12, 12, device=device)
     assert AxialRoPE().rotate(x, grid_positions(2, 2, 3).to(device)).device.type == device

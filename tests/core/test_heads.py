@@ -1,4 +1,4 @@
-"""HeadLayout: names for how heads share keys and values, and what does not fit."""
+"""HeadLayout: the names for how heads share keys and values, and which numbers are refused."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def test_neighbouring_query_heads_share_a_key_value_head() -> None:
         ({"n_heads": 8, "n_kv_heads": True}, "n_kv_heads=True must be a whole number"),
     ],
 )
-def test_what_does_not_fit_is_said_in_words(given: dict[str, int], sentence: str) -> None:
+def test_invalid_arguments_are_refused_in_one_sentence(given: dict[str, int], sentence: str) -> None:
     with pytest.raises(Problem, match=sentence):
         HeadLayout(64, **given)

@@ -1,4 +1,4 @@
-"""The core needs torch and the standard library, and asks for nothing else."""
+"""The core imports nothing but torch and the standard library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CORE = Path(__file__).parents[2] / "attnviz" / "core"
 
 
 def imported(source: str) -> set[str]:
-    """Top-level names a module imports anywhere in its text, `attnviz.core` for its own package."""
+    """Top-level packages that a module imports anywhere in its source; `attnviz.core` for its own package."""
     names = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -36,7 +36,7 @@ def test_a_core_file_imports_torch_and_the_standard_library_only(path: Path) -> 
     "line",
     ["import numpy as np", "def f():\n    from transformers import x", "import attnviz.words", "from .. import words"],
 )
-def test_a_stranger_would_be_found_wherever_it_hides(line: str) -> None:
+def test_a_forbidden_import_is_noticed_wherever_it_stands(line: str) -> None:
     assert strangers(line)
 
 

@@ -15,7 +15,7 @@ layouts = st.builds(latent.LatentLayout, widths, widths, st.one_of(st.none(), wi
 
 
 class Both(nn.Module):
-    """MLA without rotation or norms, run both ways on the same weights."""
+    """MLA without rotation or norms, computed in expanded and in absorbed form with the same weights."""
 
     def __init__(self, layout):
         super().__init__()
@@ -51,7 +51,7 @@ class Both(nn.Module):
 
 @given(layouts, st.integers(1, 4), st.integers(0, 4))
 @settings(max_examples=25, deadline=None)
-def test_both_machines_give_the_same_numbers_and_cost_what_torch_counts(layout, new, before):
+def test_expanded_and_absorbed_forms_give_the_same_numbers_and_cost_what_torch_counts(layout, new, before):
     mla = Both(layout)
     x = torch.randn(new, layout.d_model, dtype=torch.float64)
     cached = torch.randn(before, layout.kv_rank + layout.d_rope, dtype=torch.float64)
@@ -72,7 +72,7 @@ def test_parameters_equal_those_of_real_projections_and_norms(layout):
     assert latent.latent_parameters(layout).total == real
 
 
-def test_published_numbers_of_deepseek_come_out():
+def test_formulas_reproduce_the_published_numbers_of_deepseek():
     assert 61 * latent.latent_elements(DEEPSEEK_V3) * 2 == 70_272  # bytes a token, arXiv 2505.09343 table 1
     assert float(latent.latent_intensity(DEEPSEEK_V3)) == pytest.approx(241.8, abs=0.05)
     assert latent.latent_elements(DEEPSEEK_V3, "expanded") == 128 * (192 + 128)
@@ -93,6 +93,6 @@ def test_the_absorbed_form_is_multi_query_attention_whose_value_is_part_of_the_k
     assert latent.latent_intensity(DEEPSEEK_V3, "expanded") == decode_intensity(DEEPSEEK_V3.expanded) == 1
 
 
-def test_bad_widths_are_refused_in_words():
+def test_invalid_widths_are_refused_in_one_sentence():
     with pytest.raises(ValueError, match="kv_rank=0 must be a whole number of at least 1"):
         latent.LatentLayout(8, 2, None, 0, 4, 4, 4)

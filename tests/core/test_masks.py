@@ -1,4 +1,4 @@
-"""Masks against definitions spelled out pair by pair, and their counts against counting."""
+"""Masks against definitions evaluated pair by pair, and pair counts against counting the matrix."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.core.message import Problem
 from attnviz.core.runs import Pattern
 
 LENGTHS = st.integers(0, 9)
-Rule = Callable[[int, int], bool]  # of the query's position and the key's
+Rule = Callable[[int, int], bool]  # (query position, key position) -> may attend
 
 
 def spelled_out(q_len: int, k_len: int, rule: Rule) -> torch.Tensor:
@@ -91,7 +91,7 @@ def test_a_million_tokens_are_counted_without_the_matrix() -> None:
     assert longformer.pairs() == within + 2 * (n - w)
 
 
-def test_the_last_query_stands_at_the_last_key() -> None:
+def test_the_last_query_is_at_the_position_of_the_last_key() -> None:
     assert masks.causal(2, 4).int().tolist() == [[1, 1, 1, 0], [1, 1, 1, 1]]
     assert torch.equal(masks.causal(2, 5), masks.causal(5)[-2:])
     assert masks.causal(3, 2).int().tolist() == [[0, 0], [1, 0], [1, 1]]
@@ -128,7 +128,7 @@ def test_documents_by_id_are_documents_by_length() -> None:
 
 @given(q_len=LENGTHS, k_len=LENGTHS, each=st.integers(0, 6), both_sides=st.booleans(), seed=st.integers(0, 99))
 @settings(max_examples=25, deadline=None)
-def test_random_keys_are_as_many_as_asked_among_those_seen(
+def test_each_query_gets_the_requested_number_of_random_keys_among_those_it_may_see(
     q_len: int, k_len: int, each: int, both_sides: bool, seed: int
 ) -> None:
     drawn = masks.random(q_len, k_len, each, seed, both_sides=both_sides)
@@ -138,7 +138,7 @@ def test_random_keys_are_as_many_as_asked_among_those_seen(
     assert torch.equal(drawn, masks.random(q_len, k_len, each, seed, both_sides=both_sides))
 
 
-def test_the_three_customs_agree_wherever_a_row_has_a_key_and_only_there() -> None:
+def test_the_three_customs_agree_exactly_in_rows_that_may_see_a_key() -> None:
     scores = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
     mask = masks.causal(4, 3)
     minus_inf, smallest, billion = (
@@ -177,6 +177,6 @@ def test_an_additive_mask_is_0_where_a_key_may_be_seen(dtype: torch.dtype) -> No
         (lambda: patterns.causal(2) & patterns.causal(3), r"\(2, 2\) does not combine with one of \(3, 3\)"),
     ],
 )
-def test_what_does_not_fit_is_said_in_words(wrong: Callable[[], object], sentence: str) -> None:
+def test_invalid_arguments_are_refused_in_one_sentence(wrong: Callable[[], object], sentence: str) -> None:
     with pytest.raises(Problem, match=sentence):
         wrong()

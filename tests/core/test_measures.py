@@ -114,7 +114,7 @@ def test_a_batch_of_sentences_has_tokens_of_its_own():
         close(together[b], measures.induction_score(weights[b], tokens[b]))
 
 
-def test_rows_that_see_nothing_have_no_value_and_do_not_count():
+def test_rows_that_see_no_key_are_nan_and_are_left_out_of_averages():
     weights = torch.cat([torch.zeros(1, 3, dtype=torch.float64), BY_HAND[1:]])
     for per_row in (measures.entropy, measures.effective_keys, measures.largest_weight, measures.same_token_mass):
         values = per_row(weights)

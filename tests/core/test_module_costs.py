@@ -1,4 +1,4 @@
-"""The formulas of attnviz.core.costs against the module itself: its parameters, its FLOPs, its cache."""
+"""The formulas of attnviz.core.costs against the `Attention` module: its parameters, FLOPs and cache."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention: torch's own module, one way of computing against another, and decoding against one pass."""
+"""`Attention` against torch's own module, its ways of computing against each other, and decoding against one pass."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _seeded() -> None:
 
 
 def with_weights_of(theirs: nn.MultiheadAttention, **how: Any) -> Attention:
-    """Ours, with the weights of torch's module copied in."""
+    """Our `Attention` with the weights of torch's module copied into it."""
     ours = Attention(
         HeadLayout(theirs.embed_dim, theirs.num_heads),
         k_input=theirs.kdim,
@@ -66,7 +66,7 @@ def with_weights_of(theirs: nn.MultiheadAttention, **how: Any) -> Attention:
 
 
 def their_mask(allowed: torch.Tensor) -> torch.Tensor:
-    """torch's MultiheadAttention hides where its boolean mask is True."""
+    """The inverted mask: torch's MultiheadAttention hides keys where its boolean mask is True."""
     return ~allowed
 
 
@@ -219,7 +219,7 @@ def test_a_side_source_is_neither_rotated_nor_are_its_queries() -> None:
 
 
 @pytest.mark.parametrize("kind", ["head", "head-layernorm", "full", "full-layernorm"])
-def test_normed_queries_and_keys_do_not_feel_the_size_of_the_input(kind: Any) -> None:
+def test_with_normed_queries_and_keys_the_size_of_the_input_does_not_matter(kind: Any) -> None:
     attention = Attention(HeadLayout(16, 4, 2), qk_norm=kind)
     x = torch.randn(1, 5, 16)
     weights = attention.stages(x)[0].weights
@@ -286,12 +286,12 @@ def test_gradients_pass_gradcheck(use_fused: bool) -> None:
         (lambda: Attention(HeadLayout(8, 2))(torch.zeros(2, 8), side=torch.zeros(2, 8)), "side_input=None"),
     ],
 )
-def test_what_does_not_fit_is_said_in_words(wrong: Any, sentence: str) -> None:
+def test_invalid_arguments_are_refused_in_one_sentence(wrong: Any, sentence: str) -> None:
     with pytest.raises(Problem, match=sentence):
         wrong()
 
 
-def test_the_position_that_does_nothing_does_nothing() -> None:
+def test_the_base_position_changes_nothing() -> None:
     x = torch.randn(2, 3, 4)
     assert Position().add(x, torch.arange(3)) is x
     assert Position().rotate(x, torch.arange(3)) is x

@@ -46,7 +46,7 @@ def test_alibi_weights_are_those_of_bloom(n_heads: int) -> None:
     q, k, v = (torch.randn(n_heads, 6, 4, dtype=torch.float64) for _ in range(3))
     positions = torch.arange(6)
     ours = attend(q, k, v, mask=masks.causal(6), bias=ALiBi(n_heads).bias(positions, positions))
-    # BLOOM adds slope times the key's position: each row differs by a constant, and its weights by nothing
+    # BLOOM adds slope times the key's position: each row differs by a constant, which leaves its weights unchanged
     torch.testing.assert_close(ours.weights, attend(q, k, v, mask=masks.causal(6), bias=expected).weights)
 
 
@@ -75,11 +75,11 @@ def test_the_t5_bias_is_the_learned_number_of_the_bucket() -> None:
 
 
 @pytest.mark.parametrize("width", [0, 7])
-def test_an_odd_width_is_refused_in_words(width: int) -> None:
+def test_an_odd_width_is_refused_in_one_sentence(width: int) -> None:
     with pytest.raises(Problem, match=f"width={width} must be even"):
         sinusoidal(torch.arange(3), width)
 
 
-def test_too_few_buckets_are_refused_in_words() -> None:
+def test_too_few_buckets_are_refused_in_one_sentence() -> None:
     with pytest.raises(Problem, match="buckets=1 a side"):
         t5_buckets(torch.arange(3), buckets=2)

@@ -23,13 +23,13 @@ def limits(kv_heads):
 
 
 @pytest.mark.parametrize("kv_heads, context", [(32, 202), (8, 822), (1, 8100)])
-def test_published_limits_of_llama_on_an_a100_come_out(kv_heads, context):
+def test_formulas_reproduce_the_published_limits_of_llama_on_an_a100(kv_heads, context):
     assert float(context_no_batch_fills(A100, **limits(kv_heads))) == pytest.approx(context, rel=0.005)
 
 
 @given(st.integers(1, 1600), st.integers(1, 10**6))
 @settings(max_examples=25, deadline=None)
-def test_below_that_context_some_batch_is_compute_bound_and_above_it_none(context, batch):
+def test_below_the_limit_some_batch_is_compute_bound_and_above_it_none_is(context, batch):
     per = limits(8)
     limit = context_no_batch_fills(A100, **per)
 
@@ -55,10 +55,10 @@ def test_a_step_takes_as_long_as_the_slower_of_the_two():
     assert step.seconds == 2 * N / 2_039e9
 
 
-def test_keys_so_shared_that_reading_never_wins_have_no_limit():
+def test_there_is_no_limit_where_reading_never_takes_longer_than_computing():
     assert context_no_batch_fills(A100, parameters=N, flops_per_context=10**6, bytes_per_context=1) is None
 
 
-def test_a_machine_without_memory_is_refused_in_words():
+def test_a_machine_without_memory_is_refused_in_one_sentence():
     with pytest.raises(ValueError, match="memory=0 must be at least 1"):
         Machine(1, 1, 0)

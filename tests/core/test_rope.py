@@ -1,4 +1,4 @@
-"""Rotary positions against transformers' implementations and against what rotating means."""
+"""Rotary positions against transformers' implementations and against the properties of a rotation."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def by_transformers(settings_: dict[str, Any], d_head: int, theta: float) -> Lla
 
 @pytest.mark.parametrize("scaling, settings_", SCALINGS)
 @pytest.mark.parametrize("d_head, theta", [(16, 10_000.0), (64, 500_000.0)])
-def test_frequencies_are_those_of_transformers(
+def test_frequencies_equal_those_of_transformers(
     scaling: Scaling, settings_: dict[str, Any], d_head: int, theta: float
 ) -> None:
     theirs = by_transformers(settings_, d_head, theta)
@@ -176,6 +176,6 @@ def test_video_heads_split_into_about_thirds(d_head: int, widths: tuple[int, int
         (lambda: AxialRoPE().rotate(torch.zeros(1, 2, 12), torch.arange(2)), "must hold 3 coordinates"),
     ],
 )
-def test_what_does_not_fit_is_said_in_words(wrong: Any, sentence: str) -> None:
+def test_invalid_arguments_are_refused_in_one_sentence(wrong: Any, sentence: str) -> None:
     with pytest.raises(Problem, match=sentence):
         wrong()

@@ -13,7 +13,7 @@ def drawn(d_k=3):
 
 
 @pytest.mark.parametrize("temperature", [2 * COLDEST, 0.1, 1.0, 30.0])
-def test_it_is_softmax_of_scores_over_divisor_and_temperature(temperature):
+def test_weights_are_the_softmax_of_scores_over_divisor_and_temperature(temperature):
     q, k, v = drawn()
     expected = ((q @ k.mT) / (1.7 * temperature)).softmax(-1)
     made = attend_at(q, k, v, temperature, divisor=1.7)

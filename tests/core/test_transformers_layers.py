@@ -1,4 +1,4 @@
-"""Attention layers of transformers, built tiny, their weights copied into ours."""
+"""Our `Attention` against tiny attention layers of transformers with the same weights."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GQA = HeadLayout(24, 4, 2, d_head=10)
 
 @pytest.fixture(autouse=True)
 def _float64_all_the_way(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """transformers' eager path rounds its softmax to float32: here it stays in the dtype of the scores."""
+    """Run everything in float64; transformers' eager path would otherwise compute its softmax in float32."""
     torch.manual_seed(0)
     softmax = nn.functional.softmax
     monkeypatch.setattr(nn.functional, "softmax", lambda x, dim=-1, dtype=None: softmax(x, dim=dim))
@@ -48,7 +48,7 @@ def _float64_all_the_way(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def spread(module: nn.Module) -> nn.Module:
-    """Weights large enough that the attention is far from uniform."""
+    """Give the module random weights that are large enough to make its attention far from uniform."""
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.normal_(std=0.6)
@@ -56,14 +56,14 @@ def spread(module: nn.Module) -> nn.Module:
 
 
 def turns() -> tuple[Tensor, Tensor]:
-    """Cosines and sines that transformers' layers are handed."""
+    """The cosines and sines (1, T, D) that transformers passes to its layers."""
     angles = RoPE().angles(torch.arange(T), 10)
     table = torch.cat([angles, angles], -1)[None]
     return table.cos(), table.sin()
 
 
 def of(theirs: nn.Module, layout: HeadLayout = GQA, **how: Any) -> Attention:
-    """Ours with the q_proj, k_proj, v_proj and o_proj of theirs."""
+    """Our `Attention` with the q_proj, k_proj, v_proj and o_proj of transformers' layer `theirs`."""
     ours = Attention(layout, position=RoPE(), **how)
     weights = theirs.state_dict()
     ours.load_state_dict({("" if n.startswith("o_") else "qkv.") + n: w for n, w in weights.items()})
@@ -76,7 +76,7 @@ def check(ours: Tensor, theirs: Tensor) -> None:
 
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("use_fused", [False, True])
-def test_llama(bias: bool, use_fused: bool) -> None:
+def test_llama_attention_equals_that_of_transformers(bias: bool, use_fused: bool) -> None:
     theirs = spread(LlamaAttention(LlamaConfig(**TINY, attention_bias=bias), 0))
     ours = of(theirs, qkv_bias=bias, out_bias=bias, use_fused=use_fused)
     x, mask = torch.randn(2, T, 24), masks.causal(T)
@@ -85,7 +85,7 @@ def test_llama(bias: bool, use_fused: bool) -> None:
     check(ours.stages(x, mask=masks.causal)[0].weights, weights)
 
 
-def test_mistral_with_its_window() -> None:
+def test_mistral_attention_with_its_window_equals_that_of_transformers() -> None:
     theirs = spread(MistralAttention(MistralConfig(**TINY, sliding_window=4), 0))
     x, mask = torch.randn(2, T, 24), masks.sliding_window(T, None, 4)
     expected, _ = theirs(x, turns(), masks.additive(mask, F64)[None, None])
@@ -103,7 +103,7 @@ def test_the_windowed_mask_is_the_one_transformers_makes_for_mistral() -> None:
 
 
 @pytest.mark.parametrize("softcap", [None, 1.5])
-def test_gemma_2_with_its_softcap_before_the_mask_and_a_scale_of_its_own(softcap: float | None) -> None:
+def test_gemma_2_attention_with_its_softcap_and_scale_equals_that_of_transformers(softcap: float | None) -> None:
     config = Gemma2Config(**TINY, query_pre_attn_scalar=17, attn_logit_softcapping=softcap)
     theirs = spread(Gemma2Attention(config, 0))
     x, mask = torch.randn(2, T, 24), masks.sliding_window(T, None, 4)
@@ -114,11 +114,11 @@ def test_gemma_2_with_its_softcap_before_the_mask_and_a_scale_of_its_own(softcap
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_gpt_2(packed: bool) -> None:
+def test_gpt_2_attention_equals_that_of_transformers(packed: bool) -> None:
     config = GPT2Config(n_embd=24, n_head=4, n_layer=2, vocab_size=50, attn_implementation="eager")
     theirs = spread(GPT2Attention(config, layer_idx=0))
     ours = Attention(HeadLayout(24, 4), packed=packed, qkv_bias=True, out_bias=True)
-    weight, bias = theirs.c_attn.weight.T, theirs.c_attn.bias  # Conv1D holds its matrix the other way round
+    weight, bias = theirs.c_attn.weight.T, theirs.c_attn.bias  # Conv1D stores its matrix transposed
     copied = {"o_proj.weight": theirs.c_proj.weight.T, "o_proj.bias": theirs.c_proj.bias}
     if packed:
         copied |= {"qkv.qkv_proj.weight": weight, "qkv.qkv_proj.bias": bias}
@@ -131,7 +131,7 @@ def test_gpt_2(packed: bool) -> None:
     check(ours(x, mask=mask), expected)
 
 
-def test_bert_with_padding() -> None:
+def test_bert_attention_with_padding_equals_that_of_transformers() -> None:
     config = BertConfig(hidden_size=24, num_attention_heads=4, attn_implementation="eager")
     theirs = spread(BertSelfAttention(config))
     ours = Attention(HeadLayout(24, 4), qkv_bias=True)
@@ -142,7 +142,7 @@ def test_bert_with_padding() -> None:
                 for name, full in (("q", "query"), ("k", "key"), ("v", "value"))
                 for kind in ("weight", "bias")
             },
-            "o_proj.weight": torch.eye(24),  # the output projection stands in another module there
+            "o_proj.weight": torch.eye(24),  # in BERT the output projection is in another module
         }
     )
     x, mask = torch.randn(2, T, 24), masks.padding(T, lengths=[T, 4])
@@ -155,7 +155,7 @@ def test_rms_norms_are_those_of_llama_and_gemma() -> None:
     x = torch.randn(2, T, 24)
     for theirs, offset in ((LlamaRMSNorm(24, 1e-6), 0.0), (Gemma2RMSNorm(24, 1e-6), 1.0)):
         ours = RMSNorm(24, 1e-6, offset=offset)
-        torch.testing.assert_close(ours(x), theirs(x), atol=1e-6, rtol=1e-6)  # theirs in float32
+        torch.testing.assert_close(ours(x), theirs(x), atol=1e-6, rtol=1e-6)  # their norms compute in float32
         spread(theirs)
         ours.load_state_dict(theirs.state_dict())
         torch.testing.assert_close(ours(x), theirs(x), atol=1e-5, rtol=1e-5)
@@ -175,4 +175,4 @@ def test_a_pre_norm_block_is_a_llama_layer() -> None:
     x, mask = torch.randn(2, T, 24), masks.causal(T)
     expected = theirs(x, attention_mask=masks.additive(mask, F64)[None, None], position_embeddings=turns())
     expected = expected[0] if isinstance(expected, tuple) else expected
-    torch.testing.assert_close(ours(x, mask=mask), expected, atol=1e-6, rtol=1e-6)  # its norms round to float32
+    torch.testing.assert_close(ours(x, mask=mask), expected, atol=1e-6, rtol=1e-6)  # Llama's norms use float32

@@ -1,4 +1,4 @@
-"""The building page's figures: fixed scale, words as typed, every number there."""
+"""The building page's figures: a fixed scale, words as typed, and every number drawn."""
 
 import numpy as np
 

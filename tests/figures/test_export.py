@@ -50,7 +50,7 @@ def test_square_root_colours_reach_each_colour_at_the_square_of_its_place():
     assert scale[min(scale, key=lambda at: abs(at - 0.75**2))] == "#F0685F"
 
 
-def test_masked_cells_of_the_mosaic_are_grey_and_the_gaps_are_nothing():
+def test_masked_cells_of_the_mosaic_are_grey_and_the_gaps_are_empty():
     tile = np.array([[1.0, np.nan], [0.5, 0.5]])
     grey, heat = attention_figures.mosaic(np.stack([tile] * 4), [2, 2]).data
     assert np.nansum(grey.z) == 4

@@ -20,7 +20,7 @@ def test_hops_beyond_the_chosen_layer_are_off_the_scale():
     assert (near.data[-1].zmin, far.data[-1].zmax) == (0, 3)
 
 
-def test_tiles_are_coloured_by_root_and_told_by_share():
+def test_tiles_are_coloured_by_square_root_and_labelled_by_share():
     fig = mask_figures.far(np.array([[0.25, 0.0], [1.0, 0.04]]), 128)
     np.testing.assert_allclose(fig.data[-1].z[1], [1.0, 0.2])
     assert np.isnan(fig.data[-1].z[0, 1])

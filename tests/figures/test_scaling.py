@@ -1,4 +1,4 @@
-"""Figures of the scaling lessons: what is drawn is what was given, and extremes do not break an axis."""
+"""Figures of the scaling lessons: they draw the given numbers, and extreme values do not break an axis."""
 
 import math
 import warnings

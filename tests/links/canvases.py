@@ -1,7 +1,7 @@
-"""What a canvas was sent, read without the app's own code: who is shown, what is pinned, and the numbers drawn.
+"""What a canvas was sent, read without the app's own code: the heads shown, the pins, and the numbers drawn.
 
 A canvas gets one blob: the length of its header (u32), the header as JSON, then a payload. This is
-the one place that knows the names in the headers; what it answers does not change when they do.
+the one place that knows the names in the headers; its facts keep their own names when those change.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ MASKED_TILE, MASKED_CELL = 255, 65535
 
 
 def unblob(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """Header and payload."""
+    """The header (decoded JSON) and the payload (bytes) of a blob."""
     end = 4 + int.from_bytes(data[:4], "little")
     return json.loads(data[4:end]), data[end:]
 
 
 def facts(data: bytes) -> Facts | None:
-    """What this canvas shows; None for one that shows nothing of its own."""
+    """What this canvas shows; None for a canvas that shows no numbers of its own."""
     header, payload = unblob(data)
     if "heads" in header and "order" in header:
         return _all_heads(header, zlib.decompress(payload))
@@ -45,7 +45,7 @@ def facts(data: bytes) -> Facts | None:
 
 
 def title(data: bytes) -> str:
-    """The words above what a canvas draws, where it has some."""
+    """The title above a canvas, empty where it has none."""
     return str(unblob(data)[0].get("title") or "")
 
 

@@ -1,4 +1,4 @@
-"""In what a page differs from what was kept of it, in lines that a person can read."""
+"""The differences between a page and the facts kept of it, as lines that a person can read."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 RELATIVE = 1e-4
-KINDS = ("multiselect", "text_input")  #: of controls that had no name in the link, and have got one since
-EXACT = ("shape", "finite")  #: counts, also where they stand among numbers that are not
+KINDS = ("multiselect", "text_input")  #: kinds of controls that had no name in links of version 1 and have one now
+EXACT = ("shape", "finite")  #: fields that are counts: compared exactly, unlike the numbers beside them
 Record = dict[str, Any]
 
 
 def differences(kept: Record, now: Record) -> list[str]:
-    """Nothing where the page shows what was kept of it.
+    """Empty when the page shows what was kept of it.
 
-    Controls must hold what they held, canvases, charts and tables must be the same ones in any order, and every
-    number and token that was said must be said still. A page may have learnt to say more, to answer nonsense
-    without red, and to hold in the link what a control without a name there held.
+    Controls must have the values they had, canvases, charts and tables must be the same in any order, and every
+    number and quoted token that sentences held must still be there. A page may show more than before, may show
+    fewer errors for nonsense in a link, and may give a control a name in the link that it did not have.
     """
     lines = [*_controls(kept["controls"], now["controls"])]
     for what in ("canvases", "charts", "tables"):
@@ -57,7 +57,7 @@ def _same(what: str, kept: list[Any], now: list[Any]) -> Iterator[str]:
 
 
 def _unmatched(kept: list[Any], now: list[Any]) -> tuple[list[Any], list[Any]]:
-    """What has no partner, on either side."""
+    """The items of either side that have no equal on the other."""
     rest, missing = list(now), []
     for old in kept:
         at = next((i for i, each in enumerate(rest) if alike(old, each)), None)

@@ -1,4 +1,4 @@
-"""A handful of numbers that stand for many: they change when the many change, and can be read by a person."""
+"""A digest of an array: a handful of numbers that change when the array changes, and that a person can read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-CELLS = 5  #: single cells that are kept, evenly spread from the first to the last
+CELLS = 5  #: single values that are kept, evenly spread from the first to the last
 DIGITS = 7
 
 
@@ -21,7 +21,7 @@ def brief(number: float) -> float | int | None:
 
 
 def digest(values: Any) -> dict[str, Any]:
-    """Shape, how many are finite, their sum, the sum of their magnitudes, a sum weighted by place, and a few cells."""
+    """Shape, the count of finite values, their sum, sum of magnitudes, sum weighted by index, and a few values."""
     array = np.asarray(values, np.float64)
     flat = array.ravel()
     finite = np.where(np.isfinite(flat), flat, 0.0)

@@ -1,4 +1,4 @@
-"""Opening what was kept, in a session of its own, and the tiny model that some links name."""
+"""Opens kept links and saved views, each in a session of its own; makes the tiny model that some links name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ VIEW_FILE = "view-file"  #: the control that opens a saved view
 
 
 def translator(folder: Path) -> str:
-    """An encoder-decoder of two layers, its weights a formula: alike wherever and whenever it is made."""
+    """An encoder-decoder of two layers, with weights from a formula, so that it is the same on every machine."""
     tokenizer = marian(folder)
     last = len(tokenizer) - 1
     width = {"d_model": 32, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "max_position_embeddings": 64}
@@ -41,7 +41,7 @@ def opened(visit: Callable[..., Any], kept: dict[str, Any], folder: str) -> Any:
     link = {name: text.replace(TRANSLATOR, folder) for name, text in kept["link"].items()}
     page = visit(kept["page"], **link)
     if kept.get("file"):
-        page.session_state[SHARE_MENU] = True  # the menu that holds it draws what is in it only when it is open
+        page.session_state[SHARE_MENU] = True  # the control lies in a menu whose contents exist only when it is open
         page.run()
         page.file_uploader(key=VIEW_FILE).upload("view.json", json.dumps(kept["file"]).encode(), "application/json")
         page.run()

@@ -1,7 +1,7 @@
 """The views whose links are kept: each is reached as a visitor reaches it, by its controls, one after the other.
 
-`start` is what a canvas or an expander writes, which no test without a browser can press: it is packed
-by the app. `steps` are controls, by the name that the link has for them (or their key), and what is set.
+`start` holds parameters that a canvas or an expander writes, because no test without a browser can press
+those. `steps` are controls, by their name in the link (or their key), each with the value it is set to.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ TRANSLATOR = "{translator}"  #: stands for the folder of a tiny encoder-decoder 
 
 @dataclass(frozen=True)
 class View:
-    """One view: its page, what stands in the link at first, and what is chosen then.
+    """One view: its page, the link's parameters at first, and what is then chosen.
 
-    packed  parameters whose value the app packs, given as what they hold
-    file    a saved view that is opened in the end
+    packed  parameters that the app encodes, given as their plain values
+    file    a saved view that is opened after the steps
     """
 
     name: str
@@ -152,7 +152,7 @@ EXPLORE = (
     View(
         "explore: another model beside",
         "explore",
-        start={**opened("beside"), "other_model": "minilm-l6"},  # the only one where two are packaged
+        start={**opened("beside"), "other_model": "minilm-l6"},  # the only other model that is packaged
         steps=_steps(beside="model", beside_at_model="1.3"),
     ),
     View(

@@ -1,4 +1,4 @@
-"""What a page shows, as facts that outlive new words and a new order, but no wrong restoration.
+"""What a page shows, as facts that stay equal under new wording and order, and change when a link restores wrongly.
 
 Kept of every page: the value of each control (by its name in the link where it has one), what each
 canvas was sent, the numbers of each chart and table, the numbers and the quoted tokens in sentences,
@@ -28,7 +28,7 @@ CONTROLS = (
     "text_input", "text_area", "number_input", "slider", "select_slider", "selectbox", "multiselect", "radio",
     "toggle", "checkbox", "button_group",
 )  # fmt: skip
-#: What the code on a page hands the work to.
+#: The calls that the code on a page is searched for.
 CALLS = (
     "scaled_dot_product_attention", "MultiheadAttention", "flex_attention", "create_block_mask", "is_causal=True",
     "attn_mask=", "from_pretrained", "DynamicCache", "softmax", "masked_fill", "enable_gqa",
@@ -42,7 +42,7 @@ NOISE = 1e-5
 def what_it_shows(page: Any, parameters: frozenset[str], hidden: dict[str, str] | None = None) -> Record:
     """The facts of a page that was opened; `parameters` are the names that links know.
 
-    `hidden` texts (a folder of this run, say) are replaced wherever they are shown.
+    `hidden`: texts, such as a temporary folder's path, and what replaces them wherever they are shown.
     """
     elements = [*_below(page.main), *_below(page.sidebar)]
     named, others = _controls(elements, parameters, hidden or {})
@@ -92,7 +92,7 @@ def _controls(
 
 
 def name_in_link(element: Any) -> str:
-    """What the link calls this control: the parameter that it is bound to, or its key."""
+    """The control's name in the link: the parameter that it is bound to, or else its key."""
     bound = getattr(getattr(element, "proto", None), "query_param_key", "")
     return str(bound or getattr(element, "key", "") or "")
 
@@ -112,7 +112,7 @@ def _without(text: str, hidden: dict[str, str]) -> str:
 
 
 def _texts(elements: list[Any]) -> Iterator[str]:
-    """Every sentence that can be read, as it is read."""
+    """Every text on the page that a visitor reads."""
     for element in elements:
         if element.type in TEXTS:
             yield html.unescape(str(element.value))
@@ -165,7 +165,7 @@ def _trace(trace: dict[str, Any]) -> Record:
 
 
 def table(frame: Any) -> Record:
-    """How large a table is, and every number in it, those inside of words too."""
+    """A table's shape and every number in it, including numbers inside text."""
     cells = [cell for name in frame.columns for cell in frame[name].tolist()]
     found: list[float] = []
     for cell in cells:

@@ -1,4 +1,4 @@
-"""The two trained models that come as packages, opened once for all tests, from the app's own cache folder."""
+"""Fixtures with the two packaged trained models, loaded once for all tests from the app's own cache folder."""
 
 import os
 import warnings

@@ -53,7 +53,7 @@ def test_the_cache_follows_the_systems_rules_and_the_variable(monkeypatch, tmp_p
         ("ATTNVIZ_DTYPE", "int8", "ATTNVIZ_DTYPE=int8 must be one of float32, bfloat16, float16"),
     ],
 )
-def test_a_value_that_makes_no_sense_is_named(monkeypatch, name, value, sentence):
+def test_an_invalid_value_is_refused_with_the_name_of_its_variable(monkeypatch, name, value, sentence):
     monkeypatch.setenv(name, value)
     with pytest.raises(Problem, match=sentence):
         settings.current()

@@ -1,4 +1,4 @@
-"""The two packaged models with trained weights: against their eager path, and what they are known to do."""
+"""The two packaged models with trained weights, against their eager path and against known behaviour."""
 
 import copy
 
@@ -23,7 +23,7 @@ def loaded(request):
 
 
 def plain(loaded):
-    """A second model of the same weights on transformers' own eager path."""
+    """A second model with the same weights, on transformers' own eager path."""
     model = copy.deepcopy(loaded.model)
     model.set_attn_implementation("eager")
     return model

@@ -12,7 +12,7 @@ VOCAB = 100
 
 
 def llama(seed: int = 0, **changes: object) -> LlamaForCausalLM:
-    """2 layers, 6 query heads on 2 key/value heads; weights large enough for attention to be uneven."""
+    """2 layers, 6 query heads sharing 2 key/value heads; weights large enough to make attention uneven."""
     torch.manual_seed(seed)
     given = {
         "hidden_size": 48,
@@ -44,7 +44,7 @@ def tokens(batch: int = 2, length: int = 7, seed: int = 1) -> Tensor:
 
 
 def padded(side: str, batch: int = 2, length: int = 7, missing: int = 3) -> Tensor:
-    """Attention mask whose first row has `missing` padding tokens on one side."""
+    """An attention mask (batch, length) whose first row has `missing` padding tokens on one side."""
     mask = torch.ones(batch, length, dtype=torch.long)
     if side == "left":
         mask[0, :missing] = 0
@@ -54,7 +54,7 @@ def padded(side: str, batch: int = 2, length: int = 7, missing: int = 3) -> Tens
 
 
 def eager(model: PreTrainedModel, **inputs: object) -> Any:
-    """What the model itself reports on its plain path."""
+    """The model's own output, with attention weights, on its eager path."""
     before = model.config._attn_implementation
     model.set_attn_implementation("eager")
     try:

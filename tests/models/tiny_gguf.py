@@ -1,4 +1,4 @@
-"""A GGUF file of a tiny random Llama, written as the packaged one is."""
+"""Write a GGUF file of a tiny random Llama in the format of the packaged one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ FLAT = "norm"
 
 
 def tokens():
-    """Control tokens first, then one letter for each byte, then a merge."""
+    """The vocabulary: control tokens, then one letter per byte, then one merged token."""
     from attnviz.models.tokens.token_text import _byte_letters
 
     return ["<|end|>", "<|start|>", *_byte_letters(), "th"]

@@ -1,4 +1,4 @@
-"""Tokenizers of every make, small enough to build in a test: nothing is downloaded."""
+"""Tokenizers of every type, small enough to build in a test: nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BYTES = [f"<0x{n:02X}>" for n in range(256)]
 
 
 def loaded(tokenizer, kind="decoder", start=None):
-    """A record around a tokenizer, for code that never runs the model."""
+    """A LoadedModel with a tokenizer and a placeholder model, for code that never runs the model."""
     config = LlamaConfig(max_position_embeddings=100_000, decoder_start_token_id=start)
     model = SimpleNamespace(device=torch.device("cpu"), config=config)
     return LoadedModel(model, tokenizer, Entry(id="tiny", name="tiny", hub=None, kind=kind), "folder")
@@ -52,7 +52,7 @@ def word_piece():
 
 
 def unigram():
-    """SentencePiece's way: ▁ for spaces, bytes for what the vocabulary lacks, NFKC before."""
+    """A tokenizer like SentencePiece: ▁ for spaces, bytes for unknown characters, NFKC normalisation first."""
     pieces = [("▁the", -2.0), ("▁cat", -2.0), ("▁", -3.0), *((c, -6.0) for c in "abcdefghijklmnopqrstuvwxyz.,!?'")]
     core = Tokenizer(
         models.Unigram(
@@ -67,7 +67,7 @@ def unigram():
 
 
 def llama_like():
-    """Llama 2's way: no splitting before, ▁ put before the first word, a beginning token."""
+    """A tokenizer like Llama 2's: no splitting into words first, ▁ before the first word, a beginning token."""
     core = Tokenizer(models.BPE(byte_fallback=True, unk_token="<unk>"))
     core.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
     core.train_from_iterator(
@@ -82,7 +82,7 @@ def llama_like():
 
 
 def marian(folder):
-    """A translator's tokenizer, written in Python: it gives no offsets."""
+    """A translator's tokenizer, written in Python, which returns no offsets."""
     import sentencepiece
 
     written = io.BytesIO()

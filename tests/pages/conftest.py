@@ -1,4 +1,4 @@
-"""Pages are driven through the app's own main script, as a visitor reaches them."""
+"""Fixtures that open pages through the app's main script, as a visitor does."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def open_page(name: str = "home", **link: str) -> Any:
-    """Open a page with what its link holds, and run it."""
+    """Open a page with these link parameters, and run it."""
     app = AppTest.from_file(str(ROOT / "attnviz/ui/web/main.py"), default_timeout=120)
     if name != "home":
         app.switch_page(f"../../../pages/{name}.py")
@@ -32,13 +32,13 @@ def open_page(name: str = "home", **link: str) -> Any:
 
 @pytest.fixture
 def visit() -> Callable[..., Any]:
-    """`visit("explore", text="...")` opens a page with what its link holds, and runs it."""
+    """`visit("explore", text="...")` opens a page with these link parameters, and runs it."""
     return open_page
 
 
 @pytest.fixture(scope="session")
 def sentences(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """What the template for translators holds, made from the code as it stands."""
+    """The sentences in the template for translators, made from the code as it is now."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(script, "POT", tmp_path_factory.mktemp("locale") / "attnviz.pot")
         script.collect()
@@ -47,7 +47,7 @@ def sentences(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 @pytest.fixture(autouse=True)
 def everything_said_can_be_translated(sentences: set[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whatever a page looks up while a test drives it is in the template, however it got there."""
+    """Every sentence that a page looks up during a test must be in the template for translators."""
     said: set[str] = set()
 
     class Listening(gettext.NullTranslations):
@@ -66,7 +66,7 @@ def everything_said_can_be_translated(sentences: set[str], monkeypatch: pytest.M
 
 @pytest.fixture(autouse=True)
 def no_panel_fails(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """A panel that fails leaves a sentence and the rest of the page, so `page.exception` is empty: the log tells."""
+    """Fail when a panel failed: the page goes on with a sentence and no exception, so only the log shows it."""
     yield
     failed = [record.getMessage() for record in caplog.get_records("call") if record.levelno >= logging.ERROR]
     assert not failed

@@ -18,12 +18,12 @@ from tests.pages.conftest import open_page
 
 
 def opened(**link: str) -> AppTest:
-    """The page as a link opens it."""
+    """Open the page from a link with these parameters."""
     return open_page("build", **link)
 
 
 def headers(app: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the strip and the board were sent."""
+    """The headers that the strip and the board were sent."""
     blobs = [element.proto.bytes for element in app.get("bidi_component")[:2]]
     return unblob(blobs[0])[0], unblob(blobs[1])[0]
 
@@ -113,7 +113,7 @@ def test_every_question_has_an_answer(question: str, more: dict[str, str]) -> No
 
 
 @pytest.mark.parametrize("mistake", ["width", "keys", "groups", "mask"])
-def test_a_mistake_shows_torchs_words_beside_ours(mistake: str) -> None:
+def test_a_mistake_shows_torchs_error_beside_ours(mistake: str) -> None:
     app = opened(b_ask="sizes", b_wrong=mistake)
     assert len(app.error) == 1
     call = next(block.value for block in app.code if "torch.randn" in block.value)
@@ -149,7 +149,7 @@ def test_torchs_own_calls_run_after_the_module() -> None:
             torch.testing.assert_close(names["layer"].norm(names["x"] + names["out"]), expected, atol=1e-4, rtol=1e-4)
 
 
-def test_where_multihead_attention_cannot_it_is_said_why() -> None:
+def test_the_page_says_why_multihead_attention_cannot_express_a_configuration() -> None:
     app = opened(b_code="mha", b_h="4", b_g="2", b_pos="rope")
     said = " ".join(m.value for m in app.markdown)
     assert "here they share 2" in said
@@ -187,14 +187,14 @@ def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:
         link_pack.pack({"e": [["W_Q", 0, 0, float("nan")]]}),
     ],
 )
-def test_a_damaged_link_is_said_and_the_page_goes_on(broken: str) -> None:
+def test_a_damaged_link_gets_a_sentence_and_the_page_goes_on(broken: str) -> None:
     app = opened(b_at=broken)
     assert not app.exception
     assert len(app.warning) == 1
     assert len(app.get("bidi_component")) >= 2
 
 
-def test_a_link_that_points_outside_shows_the_nearest() -> None:
+def test_a_link_to_a_place_outside_the_board_shows_the_nearest_one() -> None:
     app = opened(b_at=link_pack.pack({"r": 99, "c": 99, "h": 99, "s": 99, "p": 99}), b_step="nowhere")
     assert healthy(app)
     assert headers(app)[1]["step"] == "scores"
@@ -209,7 +209,7 @@ def test_a_link_that_points_outside_shows_the_nearest() -> None:
         ("x", None),
     ],
 )
-def test_any_sentence_is_taken_or_refused_in_words(text: str, said: str | None) -> None:
+def test_any_sentence_is_used_or_refused_with_a_sentence(text: str, said: str | None) -> None:
     app = opened(b_text=text, b_ask="qkv" if text == "" else "weights")
     assert not app.exception
     assert bool(app.error) == bool(said)
@@ -232,7 +232,7 @@ def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine(minilm: Any
     assert any("trained" in m.value for m in app.markdown)
 
 
-def test_edits_outlive_a_visit_to_another_page() -> None:
+def test_edits_are_kept_during_a_visit_to_another_page() -> None:
     app = opened(b_step="project", b_at=link_pack.pack({"e": [["W_Q", 0, 0, 5.0]]}))
     app.switch_page("../../../pages/masks.py")
     app.query_params.clear()
@@ -244,7 +244,7 @@ def test_edits_outlive_a_visit_to_another_page() -> None:
     assert any("typed in by you" in c.value for c in app.caption)
 
 
-def test_a_sentence_outlives_the_switch_to_cross_attention() -> None:
+def test_the_sentence_is_kept_when_switching_to_cross_attention() -> None:
     app = opened()
     app.text_input(key="b_text").set_value("one two three").run()
     app.get("button_group")[0].set_value("cross").run()
@@ -254,7 +254,7 @@ def test_a_sentence_outlives_the_switch_to_cross_attention() -> None:
     assert headers(app)[1]["boards"][0]["sheets"][-1]["cols"] == ["le", "chat", "noir"]
 
 
-def test_cross_attention_without_a_second_sentence_is_refused_in_words() -> None:
+def test_cross_attention_without_a_second_sentence_is_refused_with_a_sentence() -> None:
     app = opened(b_kind="cross", b_other=" ")
     assert not app.exception
     assert "needs a second sentence" in app.error[0].value

@@ -11,15 +11,15 @@ def said(page):
 
 
 def head_of(page):
-    """The head that the large picture shows, as its canvas was told."""
-    blob = next(b for b in page.get("bidi_component") if b.proto.component_name.endswith("attnviz_head")).proto.bytes
+    """(layer, head) that the large picture shows, read from what its canvas was sent."""
+    blob = next(b for b in page.get("bidi_component") if b.proto.component_name.endswith("attnviz.head")).proto.bytes
     header = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
     return tuple(header["tile"])
 
 
 @pytest.fixture(scope="module")
 def opened():
-    """One visit, shared by the tests that only look."""
+    """One visit, shared by the tests that change nothing."""
     from tests.pages.conftest import open_page
 
     return open_page("explore")
@@ -33,7 +33,7 @@ def test_a_sentence_a_model_and_its_attention_are_there_from_the_start(opened):
     assert "gives" in said(opened)
 
 
-def test_nobody_meets_more_than_seven_controls_before_asking(opened):
+def test_a_visitor_sees_at_most_seven_controls_at_first(opened):
     plain = [opened.text_area, opened.selectbox, opened.text_input, opened.slider, opened.toggle, opened.multiselect]
     inside = {"hub_id", "specials", "pair", "frame", "show", "units", "special", "colours", "curve"}
     visible = [w for kind in plain for w in kind if w.key not in inside]
@@ -44,7 +44,7 @@ def test_heads_that_stand_out_are_named_with_their_number(opened):
     assert any("looks at the previous token" in b.label for b in opened.button)
 
 
-def test_choosing_a_standout_shows_that_head_and_says_so_in_the_link(visit):
+def test_choosing_a_standout_shows_that_head_and_writes_it_into_the_link(visit):
     page = visit("explore")
     button = next(b for b in page.button if "previous token" in b.label)
     button.click().run()
@@ -61,19 +61,19 @@ def test_a_link_opens_the_head_it_names(visit):
 
 
 @pytest.mark.parametrize(
-    "link, told",
+    "link, sentence",
     [
         ({"at": "99.0"}, "There is no layer 99"),
         ({"at": "<b>"}, "does not exist here"),
-        ({"by": "nonsense"}, "it can be place"),
+        ({"by": "nonsense"}, "it must be one of: place"),
         ({"c": "1garbage"}, "cannot be read"),
         ({"model": "no-such-model"}, "does not exist here"),
     ],
 )
-def test_a_link_that_asks_for_what_there_is_not_says_so_and_shows_the_rest(visit, link, told):
+def test_a_link_to_something_that_does_not_exist_says_so_and_the_rest_is_shown(visit, link, sentence):
     page = visit("explore", **link)
     assert not page.exception
-    assert told in said(page) + " ".join(e.value for e in page.error)
+    assert sentence in said(page) + " ".join(e.value for e in page.error)
     assert len(page.get("bidi_component")) >= 2
 
 
@@ -92,7 +92,7 @@ def test_any_text_is_shown_or_refused_in_a_sentence(visit, text):
     assert not any("<script>" in m.value for m in page.markdown)
 
 
-def test_a_very_long_text_is_cut_and_says_where(visit):
+def test_a_very_long_text_is_cut_and_the_page_says_where(visit):
     page = visit("explore")
     page.selectbox(key="model").set_value("minilm-l6").run()
     page.text_area(key="text").set_value("cat " * 25_000).run()
@@ -129,7 +129,7 @@ def test_silencing_a_head_shows_what_follows(visit):
     page = visit("explore", open_what_if="true")
     page.multiselect[0].set_value(["0.0", "1.2"]).run()
     assert not page.exception
-    assert "of the probability changed place" in said(page)
+    assert "of the probability moved to other tokens" in said(page)
 
 
 def test_an_appended_token_becomes_part_of_the_sentence(visit):
@@ -149,7 +149,7 @@ def test_an_encoder_takes_a_second_sentence(visit):
     assert not page.error
 
 
-def test_coming_back_to_the_page_finds_it_as_it_was_left(visit):
+def test_the_page_is_unchanged_when_the_visitor_comes_back(visit):
     page = visit("explore", at="3.1", by="entropy")
     page.switch_page("../../../pages/home.py").run()
     page.query_params.clear()

@@ -1,4 +1,4 @@
-"""What a link holds is there again, what it holds of nonsense is left out in words, and panels fail alone."""
+"""A link restores what it holds, its nonsense is named in a sentence, and a panel that fails stops no other."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def canvas_of(page):
     return link_pack.unpack(held[0] if isinstance(held, list) else held)
 
 
-def test_hidden_tokens_silenced_heads_and_the_stages_are_there_again(visit):
+def test_a_link_restores_hidden_tokens_silenced_heads_and_the_stages(visit):
     held = link_pack.pack({"hide": [1], "quiet": ["13.8", "0.2"], "stage": [8, 6]})
     page = visit("explore", c=held, **OPEN)
     assert not page.exception
@@ -29,7 +29,7 @@ def test_hidden_tokens_silenced_heads_and_the_stages_are_there_again(visit):
     assert "to “street”" in said(page)
 
 
-def test_choosing_in_the_stages_and_beside_them_goes_into_the_link(visit):
+def test_choosing_in_the_stages_or_a_head_beside_writes_the_link(visit):
     page = visit("explore", open_stages="true", open_beside="true")
     page.selectbox(key="stage_query").set_value(5).run()
     assert canvas_of(page)["stage"] == [5, None]
@@ -51,13 +51,13 @@ def test_the_heads_of_a_mean_and_the_reach_of_rollout_are_in_the_link(visit):
     assert "By this estimate" in said(rolled)
 
 
-def test_nonsense_on_the_canvas_is_left_out_and_said(visit):
+def test_nonsense_on_the_canvas_is_left_out_with_a_sentence(visit):
     wrong = {"hide": [1, 999, "x", None], "quiet": ["0.0", "99.9", 7], "stage": [3, 400], "mask": "!!"}
     pins = {"t": [["q", 500], ["k", 1], ["z", 1], 5], "c": [1, 900]}
     page = visit("explore", c=link_pack.pack(wrong | {"pins": pins}), mask="painted", **OPEN)
     assert not page.exception
     assert not page.error
-    assert "Not here, and left out: 999, x, None" in said(page)
+    assert "Left out of hide, because it does not exist here: 999, x, None" in said(page)
 
 
 @pytest.mark.parametrize("held", [{"hide": "x", "quiet": 3, "pins": [1], "stage": "a"}, [1, 2], "text", 5])
@@ -75,7 +75,7 @@ def test_a_mask_painted_for_another_sentence_gives_way_to_the_models_own_and_say
     assert "was for other tokens" in said(page)
 
 
-def test_a_mask_that_hides_every_key_is_told(visit):
+def test_a_mask_that_hides_every_key_is_explained(visit):
     bits = base64.b64encode(np.packbits(np.zeros((13, 13), bool)).tobytes()).decode()
     page = visit("explore", c=link_pack.pack({"mask": bits}), mask="painted", open_what_if="true", again="true")
     assert not page.exception
@@ -83,7 +83,7 @@ def test_a_mask_that_hides_every_key_is_told(visit):
     assert "may attend to nothing" in said(page)
 
 
-def test_trouble_in_one_panel_is_one_sentence_there_and_the_others_live(visit):
+def test_an_error_in_one_panel_is_one_sentence_there_and_the_other_panels_work(visit):
     page = visit("explore", beside_head="99.9", **OPEN)
     assert not page.exception
     assert len(page.error) == 1
@@ -117,7 +117,7 @@ def test_a_head_of_one_model_is_another_head_or_a_sentence_in_the_next(visit):
     assert not page.exception
     assert not page.error
     assert "There is no layer 29 head 8" in said(page).replace("&#46;", ".")
-    assert "left out: 29.8" in said(page).replace("&#46;", ".")
+    assert "because it does not exist here: 29.8" in said(page).replace("&#46;", ".")
 
 
 def test_an_appended_token_is_pinned_wherever_it_ends(visit):
@@ -127,5 +127,5 @@ def test_an_appended_token_is_pinned_wherever_it_ends(visit):
     assert canvas_of(page)["pins"] == {"t": [["q", -1]]}
 
 
-def test_one_token_is_told_that_it_has_no_choice(visit):
+def test_a_sentence_of_one_token_is_told_to_be_longer(visit):
     assert "A single token can only look at itself" in said(visit("explore", text="x"))

@@ -1,4 +1,4 @@
-"""Models that no package brings: tiny random ones in a folder of the visitor's."""
+"""Models from a folder that the visitor names: tiny random ones of families that the catalogue does not have."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def test_a_masked_language_model_guesses_what_the_mask_hides(visit, masked):
     assert "the model would write" in said(page)
 
 
-def test_without_a_mask_it_says_how_to_ask(visit, masked):
+def test_without_a_mask_token_the_page_says_how_to_write_one(visit, masked):
     page = visit("explore", model="other", hub_id=masked, text="the cat sat", open_next="true")
     assert any("Write &#91;MASK&#93;" in i.value for i in page.info)
 
 
 @pytest.mark.parametrize(
-    "name, told",
+    "name, sentence",
     [
         ("", "Name a model"),
         ("no/such-model-anywhere", "no/such"),
@@ -79,17 +79,17 @@ def test_without_a_mask_it_says_how_to_ask(visit, masked):
         ("a b", "not the name"),
     ],
 )
-def test_a_model_that_cannot_be_had_is_one_sentence_and_the_text_stays(visit, monkeypatch, name, told):
+def test_a_model_that_cannot_be_loaded_is_explained_and_the_text_stays(visit, monkeypatch, name, sentence):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     page = visit("explore", model="other", hub_id=name, text="Keep me")
     assert not page.exception
-    assert told in page.error[0].value.replace("&#46;", ".").replace("&#45;", "-")
+    assert sentence in page.error[0].value.replace("&#46;", ".").replace("&#45;", "-")
     assert page.text_area(key="text").value == "Keep me"
 
 
 @pytest.fixture
 def weights_only(tmp_path):
-    """A family that gives its weights and nothing else."""
+    """A model of a family whose attention weights are all that can be read."""
     tokenizer = word_piece()
     folder = tmp_path / "weights-only"
     config = GPTNeoConfig(
@@ -111,8 +111,8 @@ def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_
     assert not page.exception
     assert len(page.get("bidi_component")) >= 2
     assert "gives" in said(page)
-    told = " ".join(e.value for e in page.error)
-    assert "its mask and scale cannot be changed" in told
+    sentence = " ".join(e.value for e in page.error)
+    assert "its mask and scale cannot be changed" in sentence
     assert len(page.error) == 2, "the stages and the what-if, and nothing else"
 
 

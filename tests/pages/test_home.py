@@ -37,7 +37,7 @@ def test_the_switches_and_the_sentence_change_the_numbers(visit):
 
 
 @pytest.mark.parametrize("text", ["", "   "])
-def test_an_empty_sentence_gets_a_sentence_and_the_cards_stay(visit, text):
+def test_an_empty_sentence_is_explained_and_the_cards_stay(visit, text):
     page = visit()
     page.text_input(key="sentence").set_value(text).run()
     assert not page.exception

@@ -1,4 +1,4 @@
-"""Links that people have saved open as they did when they were made, whatever has changed since."""
+"""Links that people have saved still open the view that they opened when they were made."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ LINKS = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Where the tiny encoder-decoder lies."""
+    """The folder of a tiny encoder-decoder model."""
     return translator(tmp_path_factory.mktemp("attnviz_links"))
 
 
 def shown(visit: Callable[..., Any], version: str, kept: dict[str, Any], folder: str) -> dict[str, Any]:
-    """What a link shows today."""
+    """What a kept link shows with the present code."""
     names = frozenset(VERSIONS[version]["parameters"])
     return what_it_shows(opened(visit, kept, folder), names, {folder: TRANSLATOR})
 
 
-def test_there_are_links_of_every_page() -> None:
+def test_every_page_has_kept_links() -> None:
     pages = {kept["page"] for kept in VERSIONS["version_1"]["links"]}
     assert pages == {"home", "explore", "build", "masks", "scaling", "sharing"}
     assert len(LINKS) >= 60
@@ -50,7 +50,7 @@ def test_a_link_shows_what_it_showed(
 
 
 @pytest.mark.parametrize(
-    "name, parameter, text, told",
+    "name, parameter, text, difference",
     [
         ("home: another sentence, no mask", "sentence", "A dog sat on the mat.", "dog"),
         ("explore: sentence, head, order", "at", "3.2", "layer and head"),
@@ -61,10 +61,10 @@ def test_a_link_shows_what_it_showed(
         ("sharing: a quantised deployment", "h_hybrid", "true", "h_hybrid"),
     ],
 )
-def test_a_wrong_restoration_is_found(
-    visit: Callable[..., Any], folder: str, name: str, parameter: str, text: str | None, told: str
+def test_a_view_that_is_restored_wrongly_is_noticed(
+    visit: Callable[..., Any], folder: str, name: str, parameter: str, text: str | None, difference: str
 ) -> None:
     kept = next(each for each in VERSIONS["version_1"]["links"] if each["name"] == name)
     link = {key: value for key, value in kept["link"].items() if key != parameter}
     changed = kept | {"link": link | ({} if text is None else {parameter: text})}
-    assert told in "\n".join(differences(kept["shows"], shown(visit, "version_1", changed, folder)))
+    assert difference in "\n".join(differences(kept["shows"], shown(visit, "version_1", changed, folder)))

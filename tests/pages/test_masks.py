@@ -1,4 +1,4 @@
-"""The mask page as a visitor drives it: every preset, painted links, traps, code that runs, bad input."""
+"""The mask page as a visitor uses it: every preset, painted links, traps, code that runs, bad input."""
 
 import contextlib
 import io
@@ -24,7 +24,7 @@ WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired
 
 
 def canvases(app):
-    """Headers and payloads of all canvases on the page, in order."""
+    """(header, payload) of every canvas on the page, in order."""
     blobs = [packing.unblob(part.proto.bytes) for part in app.get("bidi_component") if part.proto.bytes]
     return [(header, zlib.decompress(payload)) for header, payload in blobs]
 
@@ -133,14 +133,14 @@ def test_any_paint_on_the_largest_grid_fits_into_a_link():
 
 
 @pytest.mark.parametrize("text", ["nonsense", link_pack.pack({"n": 4000, "on": "", "off": ""}), link_pack.pack([1])])
-def test_a_damaged_link_is_said_and_the_rules_alone_are_shown(visit, text):
+def test_a_damaged_link_gets_a_sentence_and_only_the_rules_are_shown(visit, text):
     app = visit("masks", m_paint=text)
     assert not app.exception
     assert "cannot be read" in spoken(app).replace("&#", "")
     assert grid(app).sum() == 55
 
 
-def test_a_row_with_nothing_left_is_told_by_name(visit):
+def test_a_word_that_may_look_at_nothing_is_named(visit):
     app = visit("masks", m_rule1="causal", m_rule2="padding", m2_padding_side="left")
     assert "may look at nothing" in spoken(app)
     assert "*The*, *cat*" in spoken(app)
@@ -157,7 +157,7 @@ def test_the_transformers_code_on_the_page_looks_where_the_grid_lets_it(visit):
     assert ((executed(app.code[-1].value) > 0) == grid(app)).all()
 
 
-def test_a_mask_that_is_no_flag_is_said_to_be_none(visit):
+def test_a_mask_that_no_flag_can_express_is_explained(visit):
     app = visit("masks", m_code="is_causal", m_rule1="window")
     assert "differs from it in 21 of 100 cells" in spoken(app)
     assert not app.code
@@ -182,22 +182,25 @@ def test_four_thousand_words_show_their_exact_count(visit):
     assert [metric.value for metric in app.metric] == [f"{4096 * 4097 // 2:,}", "50.01%", "528 of 1024"]
 
 
-def test_layers_widen_what_the_last_word_hears_of(visit):
+def test_more_layers_let_the_last_word_hear_of_more_words(visit):
     app = visit("masks", m_rule1="window", m1_window_window="3")
-    assert "After 2 layers *tired* has heard of 5 of 10 words; 5 layers bring it 10, and no more." in spoken(app)
+    assert (
+        "After 2 layers *tired* has heard of 5 of 10 words. With 5 layers it is 10, and more layers add nothing."
+        in spoken(app)
+    )
     app.slider(key="m_layers").set_value(5).run()
-    assert "After 5 layers *tired* has heard of 10 of 10 words; that is all there are." in spoken(app)
+    assert "After 5 layers *tired* has heard of 10 of 10 words. More layers can add nothing." in spoken(app)
 
 
-def test_training_runs_live_and_tells_what_leaked(visit):
+def test_training_runs_live_and_says_what_the_leak_did(visit):
     app = visit("masks", m_view="training")
     assert "One sentence of 10 words is 9 training examples" in spoken(app)
     app.button(key="m-train").click().run()
     assert not app.exception
-    assert "it copies" in spoken(app)
+    assert "the model copies the answer" in spoken(app)
 
 
-def test_a_hundred_words_and_one_word_are_taken(visit):
+def test_a_hundred_words_and_one_word_are_both_accepted(visit):
     app = visit("masks", m_text=" ".join(f"w{n}" for n in range(100)))
     assert not app.exception
     assert grid(app).shape == (100, 100)
@@ -213,7 +216,7 @@ def test_a_hundred_words_and_one_word_are_taken(visit):
     [("   ", "There is no word in the sentence"), ("w " * 129, "The sentence has 129 words")],
     ids=["none", "too many"],
 )
-def test_a_sentence_that_cannot_be_taken_is_answered_in_words(visit, text, said):
+def test_a_sentence_with_no_or_too_many_words_is_refused_with_a_sentence(visit, text, said):
     app = visit("masks")
     app.text_input(key="m_text").set_value(text).run()
     assert not app.exception
@@ -230,7 +233,7 @@ def test_markup_in_the_sentence_reaches_the_page_as_text(visit):
     assert "$x^2$" not in spoken(app)
 
 
-def test_a_document_length_that_is_none_is_named_and_the_page_lives(visit):
+def test_a_wrong_document_length_is_named_and_the_page_goes_on(visit):
     app = visit("masks", m_rule1="documents")
     app.text_input(key="m1_documents_lengths").set_value("two").run()
     assert not app.exception
@@ -239,14 +242,14 @@ def test_a_document_length_that_is_none_is_named_and_the_page_lives(visit):
 
 
 @pytest.mark.parametrize(
-    "heard, layers, said",
+    "heard, layers, sentence",
     [
-        ([1, 3, 3, 3], 2, "it hears of no others however many layers follow."),
-        ([1, 3, 5, 5], 1, "2 layers bring it 5, and no more."),
-        ([1, 5, 9, 9], 2, "that is all there are."),
-        ([1, 3, 5, 7], 1, "after 3 it is 7, and still growing."),
-        ([1, 5, 7, 9], 1, "3 layers bring it 9, and no more."),
+        ([1, 3, 3, 3], 2, "It hears of no others, however many layers follow."),
+        ([1, 3, 5, 5], 1, "With 2 layers it is 5, and more layers add nothing."),
+        ([1, 5, 9, 9], 2, "More layers can add nothing."),
+        ([1, 3, 5, 7], 1, "After 3 layers it is 7, and still growing."),
+        ([1, 5, 7, 9], 1, "With 3 layers it is 9, and more layers add nothing."),
     ],
 )
-def test_what_more_layers_bring_is_said_only_as_far_as_it_was_computed(heard, layers, said):
-    assert layers_panel._what_follows(np.array(heard), layers, 9) == said
+def test_what_more_layers_add_is_claimed_only_for_layers_that_were_computed(heard, layers, sentence):
+    assert layers_panel._what_follows(np.array(heard), layers, 9) == sentence

@@ -1,4 +1,4 @@
-"""The page on scaling, as a visitor drives it: every section, links, extremes, and nothing in the log."""
+"""The scaling page as a visitor uses it: every section, links, extreme values, and no warning in the log."""
 
 import contextlib
 import io
@@ -31,13 +31,13 @@ def figures(page):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Training of a few steps."""
+    """Make training take only a few steps."""
     monkeypatch.setattr(retrieval_panel, "BETWEEN_PICTURES", 0.0)
     results.trained.clear()
     return {"s_section": "training", "s_steps": "20", "s_seeds": "2"}
 
 
-def test_it_opens_on_the_promised_numbers_with_their_picture(visit):
+def test_the_page_opens_with_its_numbers_and_their_picture(visit):
     page = visit("scaling")
     assert not page.exception
     assert not page.error
@@ -113,14 +113,14 @@ def test_numbers_stay_when_the_section_changes(visit):
 @pytest.mark.parametrize(
     "link, words",
     [
-        ({"s_dk": "0"}, "it must lie between 1 and 4096"),
-        ({"s_dk": "<b>"}, "it must lie between 1 and 4096"),
-        ({"s_section": "nowhere"}, "Shown is"),
-        ({"s_section": "softmax", "s_T": "nan"}, "it must lie between 0 and"),
-        ({"s_components": "cauchy"}, "Shown is"),
+        ({"s_dk": "0"}, "it must be a whole number from 1 to 4,096. “64” is shown instead"),
+        ({"s_dk": "<b>"}, "it must be a whole number from 1 to 4,096"),
+        ({"s_section": "nowhere"}, "“variance” is shown instead"),
+        ({"s_section": "softmax", "s_T": "nan"}, "it must be a number from 0 to 1,000,000. “1” is shown instead"),
+        ({"s_components": "cauchy"}, "“normal” is shown instead"),
     ],
 )
-def test_a_link_that_asks_for_what_there_is_not_is_answered_in_words(visit, link, words):
+def test_nonsense_in_a_link_is_answered_in_a_sentence(visit, link, words):
     page = visit("scaling", **link)
     assert not page.exception
     assert words in said(page)
@@ -135,7 +135,7 @@ def test_a_broken_assumption_says_how_the_prediction_fails(visit):
     assert "fails" not in said(page)
 
 
-def test_more_pairs_than_can_be_drawn_at_once_come_when_asked_for(visit):
+def test_a_button_draws_the_pairs_that_would_take_too_long_at_first(visit):
     results.all_pairs.clear()
     page = visit("scaling", s_dk="4096", s_pairs="2000")
     assert "1,562 of 2,000 pairs" in said(page)
@@ -151,7 +151,7 @@ def test_training_draws_itself_and_ends_with_a_verdict(visit, quick):
     assert "Stop" not in [button.label for button in page.button]
 
 
-def test_a_training_that_was_stopped_keeps_what_it_had(visit, quick):
+def test_a_training_that_was_stopped_keeps_its_curves(visit, quick):
     page = visit("scaling", **quick)
     partial = next(retrieval_training.train(retrieval_training.Config(steps=20, seeds=2, d_k=65)))
     page.session_state["s_partial"] = partial

@@ -1,4 +1,4 @@
-"""The sharing page as a visitor drives it: every view, every model, pasted configs, bad shapes, snippets that run."""
+"""The sharing page as a visitor uses it: every view, every model, pasted configs, bad shapes, snippets that run."""
 
 import contextlib
 import inspect
@@ -43,8 +43,8 @@ def printed(snippet):
 def test_the_page_opens_with_a_trained_layer_shared(visit):
     app = healthy(visit("sharing"))
     assert "9 query heads on 1 K/V head; trained with 3" in spoken(app)
-    assert "comes next with" in spoken(app)
-    assert len(app.get("plotly_chart")) >= 12  # the wiring, nine heads, the sweep, the next token
+    assert "is the likeliest next token" in spoken(app)
+    assert len(app.get("plotly_chart")) >= 12  # charts: the wiring, nine heads, the sweep, the next token
 
 
 def test_an_encoder_is_shared_from_twelve_heads_to_one(visit):
@@ -57,7 +57,7 @@ def test_the_see_snippet_prints_what_the_page_shows(visit):
     app = healthy(visit("sharing", **MINILM, h_kept="4", h_text="A short sentence."))
     said = printed(app.code[0].value)
     first = float(said.split("[")[1].split(",")[0])
-    assert f"{first:.0%} goes elsewhere" in spoken(app)
+    assert f"{first:.0%} of head" in spoken(app)
     assert "K/V bytes at 16 bits: 3072" in said  # 6 tokens, 4 heads of 32, K and V
 
 
@@ -68,13 +68,13 @@ def test_any_sentence_is_shared(visit, minilm, text):
     assert f"| 12 × {len(minilm.tokenizer(text).input_ids)} × 32 |" in spoken(app)
 
 
-def test_no_sentence_is_answered_in_a_sentence(visit):
+def test_an_empty_sentence_is_answered_with_a_sentence(visit):
     app = visit("sharing", **MINILM, h_text="")
     assert not app.exception
     assert "The sentence is empty" in app.error[0].value
 
 
-def test_a_layer_that_the_model_does_not_have_is_said(visit):
+def test_a_layer_that_the_model_does_not_have_is_named(visit):
     app = visit("sharing", **MINILM, h_layer="99")
     assert not app.exception
     assert "99" in spoken(app)
@@ -96,7 +96,7 @@ def test_three_numbers_are_shown_and_named(visit):
 def test_models_of_every_kind_are_counted_and_sized(visit, name, view):
     healthy_or_full = visit("sharing", h_view=view, h_model=name)
     assert not healthy_or_full.exception
-    assert all("need" in error.value for error in healthy_or_full.error)  # too large is an answer
+    assert all("need" in error.value for error in healthy_or_full.error)  # too large for the machine: a valid answer
 
 
 @pytest.mark.parametrize("axis", ["batch", "heads"])
@@ -121,7 +121,7 @@ def test_the_visitors_own_shape_lives_in_the_link(visit):
     assert metrics(app)["Attention parameters"] == "1.311 million"
 
 
-def test_a_shape_that_cannot_be_is_refused_in_one_sentence(visit):
+def test_an_impossible_shape_is_refused_in_one_sentence(visit):
     app = visit("sharing", h_view="count", h_from="own", h_n_heads="6")
     assert not app.exception
     assert "n&#95;heads&#61;6 must be a multiple of n&#95;kv&#95;heads&#61;8" in app.error[0].value
@@ -156,13 +156,13 @@ def test_a_typed_machine_and_a_quantised_cache(visit):
     assert "24 GiB" in app.success[0].value
 
 
-def test_what_transformers_does_with_a_quantised_cache_is_said(visit):
+def test_the_page_says_what_transformers_does_with_a_quantised_cache(visit):
     link = {"h_view": "size", "h_as": "transformers"}
     assert "up to 128 recent tokens at 16 bits" in spoken(healthy(visit("sharing", **link, h_cache="int4")))
     assert "keeps no q4_0 cache" in spoken(healthy(visit("sharing", **link, h_cache="q4_0")))
 
 
-def test_the_proof_lays_formula_and_measurement_side_by_side(visit):
+def test_the_proof_shows_formula_and_measurement_side_by_side(visit):
     app = healthy(visit("sharing", h_view="prove", h_model="smollm2-135m", h_tokens="64"))
     app = healthy(next(b for b in app.button if "without memory" in b.label).click().run())
     assert "agree to the last parameter and byte" in app.success[0].value
@@ -180,7 +180,7 @@ def test_a_mismatch_is_shown_and_not_hidden(visit, monkeypatch):
     monkeypatch.setattr(prove_panel, "_measured", wrong)
     app = visit("sharing", h_view="prove", h_model="gpt2", h_tokens="8")
     app = next(b for b in app.button if "without memory" in b.label).click().run()
-    assert "They do not all agree" in app.error[0].value
+    assert "do not agree everywhere" in app.error[0].value
 
 
 def test_a_layer_of_the_core_is_filled_and_timed(visit):
@@ -209,7 +209,7 @@ def test_decimal_and_binary_units_are_never_mixed_up():
     assert units.duration(0.0084) == "8.4 ms"
 
 
-def test_tables_travel_as_markdown():
+def test_tables_can_be_downloaded_as_markdown():
     assert tables.markdown({"a|b": [1, None], "c": ["x|y", "z"]}).splitlines()[2] == "| 1 | x\\|y |"
 
 
@@ -231,7 +231,7 @@ def test_an_encoder_decoders_cache_is_the_same_in_every_place(visit):
     for axis in ("context", "batch", "heads"):
         app = healthy(visit("sharing", h_view="count", h_model="t5-small", h_axis=axis))
         assert metrics(app)["Ideal cache"] == "192 MiB" == units.binary(2 * each)
-        assert axis == "heads" or f"keeps {units.both(2 * each)} here" in spoken(app)
+        assert axis == "heads" or f"keeps {units.both(2 * each)} for" in spoken(app)
     assert "12 of 18 attentions keep" in spoken(app)
 
 
@@ -246,10 +246,10 @@ def test_speech_is_always_heard_at_1500_positions(visit):
 
 def test_the_next_token_is_as_likely_here_as_on_explore(visit):
     text = "The animal was too tired."
-    here = re.search(r"As trained “(.+?)” comes next with ([\d.]+%)", spoken(visit("sharing", h_text=text)))
+    here = re.search(r"As trained, “(.+?)” is the likeliest next token, with ([\d.]+%)", spoken(visit("sharing", h_text=text)))
     there = spoken(healthy(visit("explore", model="smollm2-135m", text=text, open_next="true")))
     assert here
-    assert f"“{here[1]}” comes next with {here[2]}" in there
+    assert f"“{here[1]}” comes next with a probability of {here[2]}" in there
     assert "among the 50 likeliest tokens alone" in there
 
 

@@ -1,4 +1,4 @@
-"""The ten stops that ARCHITECTURE.md tells of are the ones that a sentence passes, in that order."""
+"""A typed sentence passes through the ten functions that ARCHITECTURE.md lists, in that order."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from attnviz.ui.shared import model_cache
 ROOT = Path(__file__).parents[2]
 
 
-def told():
-    """(file, function) of each stop; a stop without a function is the whole file."""
+def documented_stops():
+    """(file, function) of each stop in ARCHITECTURE.md; the function is empty for a stop that is a whole file."""
     section = re.split(r"(?m)^## ", (ROOT / "ARCHITECTURE.md").read_text("utf-8"))
     way = next(part for part in section if part.startswith("The way of a sentence to a pixel"))
     stops = re.findall(r"(?m)^\d+\. (?:`([\w/]+\.py)`(?:, `(\w+)`)?)?", way)
@@ -20,8 +20,8 @@ def told():
     return [(str(ROOT / ("" if file.startswith("pages/") else "attnviz") / file), name) for file, name in stops if file]
 
 
-def test_a_sentence_passes_the_stops_that_are_told_in_their_order(visit):
-    stops, met = told(), []
+def test_a_sentence_passes_the_stops_in_the_order_of_the_document(visit):
+    stops, met = documented_stops(), []
     model_cache.preload("smollm2-135m")
 
     def watch(frame, event, _argument):

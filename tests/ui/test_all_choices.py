@@ -1,4 +1,4 @@
-"""Every choice of every page: changed, put into a link and into a file, opened in a new session, it is the same."""
+"""Every choice of every page, when changed, survives a link, a file, and leaving and returning to its page."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ PAGES = [row.name for row in ROWS]
 
 
 def script() -> None:
-    """A page without widgets: it follows the link, and does what the test has put into the session."""
+    """A page without widgets, as a script: it follows the link, and does what the test has put in the session."""
     import streamlit as st
 
     from attnviz.ui.shared import choices, link_state
     from attnviz.ui.web import declared  # noqa: F401
 
     page = st.session_state["test_page"]
-    link_state.follow(page)
+    if link_state.follow(page):
+        link_state.settle()
     mine = choices.choices_of(page)
     if st.session_state.pop("test_change", False):
         link_state.put_all({choice: choice.example for choice in mine})
@@ -80,7 +81,7 @@ def test_every_choice_changed_is_the_same_by_link_by_file_and_on_return(page: st
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_as_it_opens_has_an_empty_link(page: str) -> None:
+def test_a_page_with_all_defaults_has_an_empty_link(page: str) -> None:
     assert link_of(session(page)) == {}
 
 

@@ -5,7 +5,7 @@ from operator import attrgetter
 
 import pytest
 import streamlit as st
-from streamlit import config, errors
+from streamlit import errors
 from streamlit.proto import BidiComponent_pb2, Block_pb2, Empty_pb2, PlotlyChart_pb2, TextInput_pb2
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.testing.v1 import AppTest
@@ -94,6 +94,10 @@ class OtherApp:
         self.script_path = script_path
 
 
+class OtherContext:
+    """A run's context that knows neither its page nor who asked for it."""
+
+
 def without_id(self, record, file_urls):
     self.name = record.name
 
@@ -101,8 +105,13 @@ def without_id(self, record, file_urls):
 TAKEN_AWAY = {
     "errors.Error above all its errors": lambda m, folder: m.setattr(errors, "StreamlitAPIException", OtherError),
     "UploadedFile.file_id": lambda m, folder: m.setattr(UploadedFile, "__init__", without_id),
-    "App(lifespan=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
-    "config.get_option": lambda m, folder: m.delattr(config, "get_option"),
+    "ScriptRunContext.is_history_navigation": lambda m, folder: m.setattr(
+        streamlit_adapter.script_run_context, "ScriptRunContext", OtherContext
+    ),
+    "ScriptRunContext.page_script_hash": lambda m, folder: m.setattr(
+        streamlit_adapter.script_run_context, "ScriptRunContext", OtherContext
+    ),
+    "App(lifespan=, middleware=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
     "the class .stMainBlockContainer in its frontend": lambda m, folder: frontend_without(m, folder),
     "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),
 }

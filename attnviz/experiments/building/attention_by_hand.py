@@ -19,9 +19,9 @@ from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, split_h
 from attnviz.core.rope import RoPE
 from attnviz.experiments.building.inputs import Config, check, vectors, weights
 
-NORM_EPS = 1e-6  #: of the qk-norm
-LAYER_NORM_EPS = 1e-5
-_random = threading.Lock()  # torch's dropout draws from one generator for the whole process
+NORM_EPS = 1e-6  #: added to the mean square in QK norm, so that a row of zeros can be divided
+LAYER_NORM_EPS = 1e-5  #: the same in the layer norm after the residual
+_random = threading.Lock()  # torch's dropout draws from one generator that the whole process shares
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Result:
     """Every tensor by name (axes in AXES), the weights, and the words on the query and key sides.
 
     `difference` is the largest distance between "output" and what `attnviz.core.modules.Attention`
-    gives with the same weights; None where dropout acts, which draws anew.
+    gives with the same weights; None when dropout is active, because each pass drops other weights.
     """
 
     config: Config
@@ -79,7 +79,7 @@ AXES: dict[str, tuple[str, ...]] = {
 
 @lru_cache(maxsize=64)
 def run(config: Config) -> Result:
-    """All tensors of one pass. The result is shared: read it, do not write into it."""
+    """Compute every tensor of one forward pass. The result is cached and shared: do not write into its arrays."""
     check(config)
     made = weights(config)
     t: dict[str, Tensor] = {}
@@ -170,7 +170,7 @@ def _turn(config: Config, q: Tensor, k: Tensor, t: dict[str, Tensor]) -> None:
 
 
 def _mask(config: Config, q_len: int, k_len: int) -> Tensor | None:
-    """(Q, K), True where a query may look; None when all may."""
+    """(Q, K), True where a query may look; None when every query may look everywhere."""
     match config.mask:
         case "causal":
             return masks.causal(q_len, k_len)

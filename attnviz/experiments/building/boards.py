@@ -1,4 +1,4 @@
-"""Each step's operation on show: which sheets go in, what comes out, and where each number is from."""
+"""The boards of each step: the sheets that an operation takes, the sheet it gives, and where each number comes from."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _project_boards(view: View) -> tuple[Board, ...]:
 
 
 def _packed_board(view: View, source: str) -> Board:
-    """One product for all: the weights stand side by side."""
+    """One matrix product gives all parts (Q, K and V, or K and V), because their weights stand side by side."""
     parts = view.packed_parts()
     name = "".join(parts)
     matrices = [view.weight(f"W_{part}") for part in parts]
@@ -95,7 +95,7 @@ def _rotate_boards(view: View) -> tuple[Board, ...]:
 
 
 def _final(view: View, part: str) -> str:
-    """The name of Q or K as the scores read it."""
+    """The name of the tensor that the scores use as Q or K: after QK norm and rotation, where there are any."""
     for ending in ("_turned", "_norm"):
         if part + ending in view.result.tensors:
             return part + ending

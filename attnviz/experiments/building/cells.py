@@ -14,7 +14,7 @@ Token = tuple[str, float | str]  # ("0", 0.3): a number from sheet 0; ("op", "×
 
 @dataclass(frozen=True)
 class Sheet:
-    """A matrix with its name, the meaning of its rows and columns, and what it may be coloured by."""
+    """A matrix with its name, labels for its rows and columns, and the roles that set its colours."""
 
     name: str  #: as in the formula: "Q", "W_Q", "K^T"
     role: Role
@@ -22,7 +22,7 @@ class Sheet:
     rows: tuple[str, ...]
     cols: tuple[str, ...]
     axes: tuple[str, str]  #: letters of the two axes, such as ("Q", "H*D")
-    col_roles: tuple[Role, ...] = ()  #: when the columns belong to different things, as in packed QKV
+    col_roles: tuple[Role, ...] = ()  #: one for each column, when columns differ in role as in packed QKV
     lines: tuple[int, ...] = ()  #: columns before which a head ends
 
 
@@ -45,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Board:
-    """One operation on show: the sheets that go in, the signs between them, and the sheet that comes out."""
+    """One operation as it is drawn: the sheets that go in, the signs between them, and the sheet that comes out."""
 
     part: str  #: "q" | "k" | "v" | "qkv" | "kv" | "x" | "y" | ""
     sheets: tuple[Sheet, ...]  #: the last one is the result
@@ -70,12 +70,12 @@ def column(sheet: int, c: int, matrix: Sheet) -> Area:
 
 
 def given(part: str, sheet: Sheet) -> Board:
-    """A sheet that is not computed from another."""
+    """A board for one sheet that is not computed from others."""
     return Board(part, (sheet,), (), lambda r, c: Cell((), (("0", float(sheet.values[r, c])),)))
 
 
 def product(part: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | None = None) -> Board:
-    """a @ b (+ bias): a row of one times a column of the other."""
+    """a @ b (+ bias): each cell is a row of `a` times a column of `b`."""
 
     def cell(r: int, c: int) -> Cell:
         tokens: list[Token] = []
@@ -96,7 +96,7 @@ def product(part: str, a: Sheet, b: Sheet, result: Sheet, bias: Sheet | None = N
 def moved(
     part: str, sources: Sequence[Sheet], result: Sheet, origin: Callable[[int, int], tuple[int, int, int]]
 ) -> Board:
-    """Numbers in new places: `origin` names sheet, row and column of each."""
+    """Numbers copied to new places: `origin(row, column)` gives the sheet, row and column of the original."""
 
     def cell(r: int, c: int) -> Cell:
         sheet, i, j = origin(r, c)
@@ -114,7 +114,7 @@ def added(part: str, a: Sheet, b: Sheet, result: Sheet) -> Board:
 
 
 def multiplied(a: Sheet, result: Sheet, width: int | None) -> Board:
-    """Every number divided by sqrt(width); width None leaves them."""
+    """Every number divided by sqrt(width), or unchanged when `width` is None."""
 
     def cell(r: int, c: int) -> Cell:
         tokens: tuple[Token, ...] = (("0", float(a.values[r, c])),)
@@ -134,7 +134,7 @@ def masked(a: Sheet, allowed: Sheet, result: Sheet) -> Board:
 
 
 def softmax(a: Sheet, result: Sheet) -> Board:
-    """exp of a score over the sum of exp along its row; hidden scores are left out."""
+    """exp of a score, divided by the sum of exp over its row; hidden scores are left out."""
 
     def cell(r: int, c: int) -> Cell:
         finite = [float(s) for s in a.values[r] if np.isfinite(s)]
@@ -159,7 +159,7 @@ def dropped(a: Sheet, kept: Sheet, result: Sheet, keep: float) -> Board:
 
 
 def rotated(part: str, a: Sheet, angles: Sheet, result: Sheet) -> Board:
-    """Pairs (c, c + D/2) turned by their angle."""
+    """RoPE: columns c and c + D/2 of each row, turned together by their angle."""
     half = a.values.shape[1] // 2
 
     def cell(r: int, c: int) -> Cell:
@@ -184,7 +184,7 @@ def _call(name: str, argument: float) -> tuple[Token, ...]:
 
 
 def normalised(part: str, a: Sheet, result: Sheet, eps: float, centre: bool) -> Board:
-    """Each row divided by its root mean square; with `centre` its mean is taken away first."""
+    """Each row divided by its root mean square; with `centre`, the row's mean is subtracted first."""
 
     def cell(r: int, c: int) -> Cell:
         values = a.values[r].astype(np.float64)

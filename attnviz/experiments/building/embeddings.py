@@ -1,4 +1,4 @@
-"""Real word vectors for the building page: rows of a trained model's embedding table, narrowed."""
+"""Real word vectors for the building page: rows of a trained model's embedding table, cut to a few columns."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Rows:
     words: tuple[str, ...]
     other: tuple[str, ...]
     rows: tuple[tuple[float, ...], ...]  #: (words + other, width)
-    name: str  #: of the model
-    whole_width: int  #: of its embedding; the first `width` numbers are taken
-    factor: float  #: what they were multiplied by, so that the table's spread is 1
+    name: str  #: the model's name
+    whole_width: int  #: columns of the model's embedding table, of which the first `width` are used
+    factor: float  #: the rows were multiplied by this, so that the table's standard deviation is about 1
 
 
 def rows(loaded: LoadedModel, text: str, other: str, width: int) -> Rows:

@@ -1,4 +1,4 @@
-"""The configuration of the building page as code: a module to paste, and torch's own calls where they can say it."""
+"""The building page's configuration as code: a module to paste, and torch's own attention calls where they allow it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def places(length, width):  # sin, cos, sin, cos, ... of the place at width/2 sp
 
 
 def module(config: Config) -> str:
-    """A self-contained nn.Module, with nothing in it that this configuration does not use."""
+    """Source of a self-contained nn.Module that holds only what this configuration uses."""
     functions = (_ROTATE if config.position == "rope" else "") + (_PLACES if config.position == "sinusoidal" else "")
     lines = [
         "class Attention(nn.Module):",
@@ -61,7 +61,7 @@ def _layers(config: Config) -> list[str]:
 
 
 def forward(config: Config) -> list[tuple[str, str]]:
-    """The lines of `forward`, each with the id of the step that it does."""
+    """The lines of `forward`, each with the id of the step that it belongs to."""
     return [*_queries_keys_values(config), *_attention(config), *_end()]
 
 
@@ -141,7 +141,7 @@ def _end() -> list[tuple[str, str]]:
 
 
 def numbers(result: Result) -> str:
-    """The page's weights and vectors, and the call: appended to `module`, it prints the page's numbers."""
+    """Source that sets the page's weights and vectors; appended to `module`, it prints the page's numbers."""
     config = result.config
     lines = [f"layer = Attention().{'train' if config.training else 'eval'}()", "with torch.no_grad():"]
     for name, parts in _parts(config).items():
@@ -174,12 +174,12 @@ def _literal(values: np.ndarray) -> str:
 
 
 def program(result: Result) -> str:
-    """Module and numbers in one: runs as it stands."""
+    """`module` and `numbers` in one program that runs as it is."""
     return module(result.config) + "\n\n" + numbers(result)
 
 
 def scaled_dot_product(config: Config) -> str:
-    """The same with F.scaled_dot_product_attention, to be run after `program`."""
+    """Source that computes the same with F.scaled_dot_product_attention, to be run after `program`."""
     arguments = ["q, k, v"]
     before = []
     if config.position == "alibi":
@@ -205,7 +205,7 @@ def scaled_dot_product(config: Config) -> str:
 
 
 def multihead_refusals(config: Config) -> tuple[Message, ...]:
-    """Why nn.MultiheadAttention cannot say this configuration; empty when it can."""
+    """Why nn.MultiheadAttention cannot compute this configuration; empty when it can."""
     layout, why = config.layout, []
     if layout.heads_per_kv > 1:
         why.append(
@@ -238,7 +238,7 @@ def multihead_refusals(config: Config) -> tuple[Message, ...]:
 
 
 def multihead(config: Config) -> str | None:
-    """The same with nn.MultiheadAttention, to be run after `program`; None when it cannot."""
+    """Source that computes the same with nn.MultiheadAttention, to be run after `program`; None when it cannot."""
     if multihead_refusals(config):
         return None
     m, h = config.d_model, config.n_heads
@@ -274,7 +274,7 @@ def _copies(config: Config) -> list[str]:
 
 
 def _multihead_mask(config: Config, y: str) -> tuple[str, list[str]]:
-    """The argument and the lines before it. Here True means hidden, the other way round."""
+    """The call's mask argument, and the lines that prepare it. For nn.MultiheadAttention True means hidden."""
     lines = []
     shapes = [("q.shape[-2]", "x.shape[1]"), ("k.shape[-2]", f"{y}.shape[1]")]
     if config.position == "alibi":

@@ -22,7 +22,7 @@ MOST_WORDS = 10
 
 @dataclass(frozen=True)
 class Config:
-    """One attention layer and its input. `other` not empty makes it cross-attention."""
+    """One attention layer and its input; cross-attention when `other` is not empty."""
 
     words: tuple[str, ...] = ("the", "cat", "sat", "down")
     other: tuple[str, ...] = ()  #: keys and values come from these words
@@ -42,7 +42,7 @@ class Config:
     dropout: float = 0.0
     training: bool = False
     seed: int = 4
-    rows: tuple[tuple[float, ...], ...] = ()  #: vectors of `words`, then of `other`; empty: random by seed
+    rows: tuple[tuple[float, ...], ...] = ()  #: vectors of `words`, then of `other`; empty: drawn at random from `seed`
     edits: tuple[CellEdit, ...] = ()
 
     @property
@@ -55,7 +55,7 @@ class Config:
 
 
 def check(config: Config) -> None:
-    """Problem when these settings make no attention layer."""
+    """Raise a Problem when these settings make no attention layer."""
     for words in (config.words, config.other or config.words):
         if not 1 <= len(words) <= MOST_WORDS:
             raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
@@ -85,8 +85,8 @@ def check(config: Config) -> None:
 def vectors(config: Config) -> tuple[Tensor, Tensor]:
     """Word vectors (B, Q, M) of the sentence and (B, K, M) of the keys' sentence, before positions.
 
-    Random vectors hang on the word and the seed alone, so that a word that comes twice has one
-    vector; they have one decimal.
+    A random vector depends on the word and the seed only, so that a repeated word has the same vector
+    each time. Random vectors are rounded to one decimal.
     """
     split = len(config.words)
     rows = [torch.tensor(row) for row in config.rows] or [
@@ -103,9 +103,9 @@ def _batch(x: Tensor, batch: int) -> Tensor:
 
 
 def weights(config: Config) -> dict[str, Tensor]:
-    """W_Q (M, H*D), W_K (M, G*D), W_V (M, G*Dv), W_O (H*Dv, M), as in x @ W, with one decimal; edits applied.
+    """W_Q (M, H*D), W_K (M, G*D), W_V (M, G*Dv), W_O (H*Dv, M), as in x @ W, with the visitor's edits applied.
 
-    With bias also b_Q, b_K, b_V, b_O. Random by seed.
+    With bias also b_Q, b_K, b_V, b_O. Drawn at random from the seed and rounded to one decimal.
     """
     layout = config.layout
     q, k, v = layout.n_heads * layout.qk_width, layout.kv_heads * layout.qk_width, layout.kv_heads * layout.v_width
@@ -123,7 +123,7 @@ def weights(config: Config) -> dict[str, Tensor]:
         }
     for name, row, col, value in config.edits:
         if name not in shapes or not (0 <= row < shapes[name][0] and 0 <= col < shapes[name][1]):
-            continue  # typed for another width: kept by the page, used when it fits again
+            continue  # made at another width: the page keeps the edit, and it applies again once it fits
         made[name][row, col] = value
     return made
 
@@ -134,4 +134,4 @@ def _matrix(shape: tuple[int, ...], seed: int) -> Tensor:
 
 
 def _one_decimal(x: Tensor) -> Tensor:
-    return x.round(decimals=1) + 0.0  # no -0.0
+    return x.round(decimals=1) + 0.0  # + 0.0 turns -0.0 into 0.0

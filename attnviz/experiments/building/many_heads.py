@@ -1,4 +1,4 @@
-"""Why several heads: a query with several things to look at, through one head and through several.
+"""Why several heads: a query that has to look at several words, with one head and with several.
 
 With H=2, every word must carry the word before it in the first half of its output and the word
 after it in the second half. A single softmax can only hand over a mixture
@@ -20,15 +20,15 @@ from attnviz.core.message import Problem
 
 OFFSETS = (-1, 1, -2, 2)  #: where head 1, 2, 3, 4 look, counted from the query's own place
 SHARES = tuple(i / 20 for i in range(21))
-NOTHING = 1e-9  # a share of nought, whose logarithm is still finite
+NOTHING = 1e-9  # stands for a share of 0, whose logarithm would be infinite
 
 
 @dataclass(frozen=True)
 class Config:
     words: tuple[str, ...] = ("the", "cat", "sat", "on", "the", "mat")
     d_model: int = 8  #: M: width of the one head, or of the H heads together
-    n_heads: int = 2  #: H: how many things each query has to look at, 2 to 4
-    share: float = 0.5  #: part of the single head's weight for the first thing; the others share the rest
+    n_heads: int = 2  #: H: how many words each query has to look at, 2 to 4
+    share: float = 0.5  #: part of the single head's weight for the first word; the others share the rest
     sharpness: float = 12.0  #: score of a place that is looked at; all other places score 0
     sentences: int = 800  #: random sentences on which the read-out is fitted and the blur measured
     seed: int = 0
@@ -41,10 +41,10 @@ class Result:
     offsets: tuple[int, ...]  #: (H,)
     one_head: np.ndarray  #: weights (Q, K) of the single head
     heads: np.ndarray  #: weights (H, Q, K)
-    blur_one: np.ndarray  #: (H,), of each thing looked at
-    blur_heads: np.ndarray  #: (H,)
-    shares: np.ndarray  #: every share that was tried
-    blur_by_share: np.ndarray  #: (shares, H): the single head's blur of each thing
+    blur_one: np.ndarray  #: (H,) the single head's blur of each word looked at
+    blur_heads: np.ndarray  #: (H,) the same with H heads
+    shares: np.ndarray  #: (shares,) the values of `share` that were tried
+    blur_by_share: np.ndarray  #: (shares, H): the single head's blur of each word
     parameters: int  #: numbers in W_Q, W_K, W_V and W_O: the same for both
 
 
@@ -95,7 +95,7 @@ def _check(config: Config) -> None:
 
 
 def _looking(length: int, offset: int, sharpness: float) -> Tensor:
-    """Scores (Q, K) that find the word `offset` places away. The sentence is a ring."""
+    """Scores (Q, K) that point each query at the word `offset` places away, wrapping around at the sentence's ends."""
     return torch.eye(length, dtype=torch.float64).roll(offset, 1) * sharpness
 
 
@@ -108,9 +108,9 @@ def _mixed(sharp: Tensor, share: float) -> Tensor:
 
 
 def _attention(scores: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights (H, Q, K) and what the heads bring, (N, Q, M), from scores (H, Q, K) and words x (N, K, M).
+    """Weights (H, Q, K) and joined outputs (N, Q, M), from scores (H, Q, K) and words x (N, K, M) of N sentences.
 
-    Keys are one-hot places and queries the rows of the scores, so that q.kT is exactly `scores`.
+    Keys are one-hot vectors and queries the rows of `scores`, so that q.kT is exactly `scores`.
     Each head takes the first M/H columns of x as its values.
     """
     heads, length, _ = scores.shape
@@ -121,7 +121,7 @@ def _attention(scores: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _blur(brought: Tensor, x: Tensor, offsets: tuple[int, ...]) -> np.ndarray:
-    """(H,): for each place looked at, the variance of its M/H columns that the best linear map misses."""
+    """(H,): for each place looked at, the share of the variance of its M/H columns that the best linear map misses."""
     width = x.shape[-1] // len(offsets)
     seen = brought.flatten(0, 1)
     missed = []

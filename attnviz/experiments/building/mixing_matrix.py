@@ -2,7 +2,7 @@
 
 A mixing matrix A (T, T) can be learned just as well: out = A V. It is learned here, by least
 squares, to do what attention does, once on this sentence alone and once on many random ones. Then
-both are given the sentence in another order and at another length.
+attention and both matrices are given the sentence in another order and at another length.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Config:
 
 @dataclass(frozen=True)
 class Case:
-    """One input through the three: errors are relative to attention's own output; None: impossible."""
+    """One input, given to attention and both matrices. Errors are relative to attention's output; None: no fit."""
 
     name: str  #: "same" | "permuted" | "longer" | "shorter" | "other"
     weights: np.ndarray  #: attention's weights, (T', T')
-    equivariant: float | None  #: attention: distance from its first output, permuted along; only for "permuted"
-    memorised: float | None  #: matrix learned on this sentence
-    learned: float | None  #: matrix learned on many sentences
-    error: str | None  #: PyTorch's own words where the matrix does not fit
+    equivariant: float | None  #: error of attention's first output, permuted likewise; only for "permuted"
+    memorised: float | None  #: error of the matrix learned on this sentence
+    learned: float | None  #: error of the matrix learned on many sentences
+    error: str | None  #: PyTorch's error message where the matrix does not fit
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Result:
     learned: np.ndarray  #: (T, T)
     cases: tuple[Case, ...]
     lengths: tuple[int, ...]
-    attention_parameters: tuple[int, ...]  #: W_Q, W_K, W_V by length: they do not grow
-    matrix_parameters: tuple[int, ...]  #: A and W_V by length: T*T grows
+    attention_parameters: tuple[int, ...]  #: numbers in W_Q, W_K and W_V at each length: always the same
+    matrix_parameters: tuple[int, ...]  #: numbers in A and W_V at each length: A has T*T
 
 
 class _MixingHead:
@@ -71,7 +71,7 @@ class _MixingHead:
 
 @lru_cache(maxsize=64)
 def run(config: Config) -> Result:
-    """The three ways to mix, on the sentence, in another order, longer, shorter, and with other words."""
+    """Compare attention and both matrices on the sentence, reordered, longer, shorter, and on another sentence."""
     x = torch.tensor(config.x, dtype=torch.float64)
     length, width = x.shape
     if sorted(config.order) != list(range(length)):
@@ -105,7 +105,7 @@ def run(config: Config) -> Result:
 def _fit(head: _MixingHead, x: Tensor) -> Tensor:
     """The A (T, T) with the smallest squared error of A V against attention's output, over all sentences x (N, T, M).
 
-    A sentence of more words than V is wide has many best matrices; the shortest is taken.
+    Where several matrices are equally good (N*Dv < T), lstsq gives the one of smallest norm.
     """
     _, wanted = head(x)
     seen = head.values(x).permute(0, 2, 1).flatten(0, 1)  # (N*Dv, T)

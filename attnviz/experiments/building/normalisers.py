@@ -11,7 +11,7 @@ from torch import Tensor
 
 from attnviz.core.message import Problem
 
-#: How weights are made from one row of scores. Ids, in the order they are shown.
+#: Ids of the ways to make weights from one row of scores, in the order in which they are shown.
 NORMALISERS: dict[str, Callable[[Tensor], Tensor]] = {
     "softmax": lambda s: s.softmax(-1),
     "argmax": lambda s: torch.nn.functional.one_hot(s.argmax(-1), s.shape[-1]).to(s.dtype),
@@ -33,7 +33,7 @@ class Measures:
     smallest: float
     gradient: float  #: norm of d output / d scores: 0 means nothing can be learned from this row
     shift: float  #: how far the output moves when every score grows by 1
-    growth: np.ndarray  #: norm of the output as the same keys are repeated COPIES times
+    growth: np.ndarray  #: norm of the output when every key is repeated, once for each number in COPIES
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _measure(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) -
 
 
 def _gradient(make: Callable[[Tensor], Tensor], scores: Tensor, values: Tensor) -> float:
-    """Frobenius norm of the (Dv, K) Jacobian of the output; 0 where autograd finds no path."""
+    """Frobenius norm of the (Dv, K) Jacobian of the output; 0 where autograd finds no path to the scores."""
     leaf = scores.clone().requires_grad_()
     output = make(leaf) @ values
     if not output.requires_grad:

@@ -1,4 +1,4 @@
-"""Tensors cut into sheets: the matrix that one sentence and one head have in each."""
+"""Sheets cut from tensors: the matrix that belongs to one sentence of the batch and one head."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class View:
         return self.config.layout.kv_head_of(self.head)
 
     def sheet(self, name: str, head: int | None = None, transpose: bool = False) -> Sheet:
-        """The matrix that this view cuts out of a tensor."""
+        """The matrix of tensor `name` in this view; `head` chooses another query or K/V head."""
         values, axes = self.result.tensors[name], AXES[name]
         for letter, place in (("B", self.batch), ("H", self.head), ("G", self.kv_head)):
             if letter in axes:
@@ -76,7 +76,7 @@ class View:
         return tuple(int(n) for n in np.cumsum(widths)[:-1])
 
     def offset(self, part: str) -> int:
-        """Where a part's columns begin in the packed projection."""
+        """The column at which a part begins in the packed projection."""
         parts = self.packed_parts()
         return sum(self.result.tensors[f"{p}_flat"].shape[-1] for p in parts[: parts.index(part)])
 

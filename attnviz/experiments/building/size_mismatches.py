@@ -31,7 +31,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class SizeRule:
-    """One agreement: what is compared, the two sizes, and whether they must agree."""
+    """Two sizes compared: what they are, their values, and whether they must be equal."""
 
     name: str  #: "width" | "keys" | "groups" | "lengths" | "value_width" | "mask"
     left: int
@@ -80,7 +80,7 @@ def run(sizes: Sizes) -> Result:
 
 
 def _mask_fits(sizes: Sizes) -> bool:
-    """A mask fits when each of its sizes is the scores' own, or 1 and so repeated."""
+    """Whether each size of the mask equals that of the scores, or is 1 and is repeated."""
     return sizes.mask_queries in (1, sizes.queries) and sizes.mask_keys in (1, sizes.keys)
 
 
@@ -121,7 +121,7 @@ def _message(refusal: Exception) -> Message:
 
 
 def code(sizes: Sizes) -> str:
-    """The call with these sizes, to be pasted: it fails, or works, in the same way."""
+    """Source of the PyTorch call with these sizes, to paste: it fails or works as it does on the page."""
     repeat = ""
     if sizes.n_heads != sizes.n_kv_heads:
         repeat = f"k, v = (t.repeat_interleave({sizes.n_heads} // {sizes.n_kv_heads}, 0) for t in (k, v))\n"

@@ -1,4 +1,4 @@
-"""The walk from X to the output: which steps a configuration has, and what becomes of the axes in each."""
+"""The walk from X to the output: which steps a configuration has, and how each changes the axes."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from attnviz.experiments.building.inputs import Config
 
 @dataclass(frozen=True)
 class WalkStep:
-    """One stop on the walk. `tensors` are names in Result.tensors; `chain` says what becomes of the axes."""
+    """One stop on the walk. `tensors` are names in Result.tensors; `chain` says how the axes change."""
 
     id: str
     tensors: tuple[str, ...]
-    chain: tuple[tuple[str, ...] | str, ...]  #: axes, verb, axes, ...
+    chain: tuple[tuple[str, ...] | str, ...]  #: axes before, verb, axes after, verb, ...
 
 
 def steps(config: Config) -> tuple[WalkStep, ...]:
-    """The stops of this configuration, in order."""
+    """The steps of this configuration, in order."""
     found = [_embed(config)]
     if config.position == "sinusoidal":
         found.append(
@@ -69,7 +69,7 @@ def _split() -> WalkStep:
 
 
 def sizes(result: Result) -> dict[str, int]:
-    """Every axis letter as a number."""
+    """The size of every axis, by its letter."""
     config, layout = result.config, result.config.layout
     h, g, d, dv = layout.n_heads, layout.kv_heads, layout.qk_width, layout.v_width
     packed = (0 if config.cross else h * d) + g * (d + dv)
@@ -79,7 +79,7 @@ def sizes(result: Result) -> dict[str, int]:
     }  # fmt: skip
 
 
-#: What the letters of the query side become on the side of the keys and of the values.
+#: part -> axis letters of the query side, and the letters that replace them in this part.
 _SIDES = {
     "q": {},
     "k": {"Q": "K", "H": "G", "HD": "GD"},
@@ -91,6 +91,6 @@ _SIDES = {
 
 
 def chain(step: WalkStep, part: str) -> tuple[tuple[str, ...] | str, ...]:
-    """What becomes of the axes in one part of the step, such as the keys' projection."""
+    """How the axes change in one part of the step, such as the keys' projection."""
     side = _SIDES.get(part, {})
     return tuple(link if isinstance(link, str) else tuple(side.get(a, a) for a in link) for link in step.chain)

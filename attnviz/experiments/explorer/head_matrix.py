@@ -1,4 +1,4 @@
-"""One matrix to draw large: a head, an average, or rollout, as the visitor asked to see it."""
+"""One matrix to draw large (a head, an average of heads, or rollout), in the form that the visitor chose."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ Part = Literal["all", "first to first", "first to second", "second to first", "s
 class Look:
     """How a matrix is shown."""
 
-    values: Literal["weights", "values"] = "weights"  #: "values": weight times the length of what the value adds
+    values: Literal["weights", "values"] = "weights"  #: "values": weight times the length of value @ W_O
     units: Literal["pieces", "words"] = "pieces"
     special: bool = True  #: whether special tokens are shown
     renormalise: bool = False  #: rows sum to 1 again after special tokens are left out
-    part: Part = "all"  #: of a pair: "first to second" keeps the rows of one sentence and the columns of the other
+    part: Part = "all"  #: of two sentences: "first to second" keeps the first's rows, the second's columns
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """Values (Q, K) with what each row and column is called and where it stands in the sentence."""
+    """Values (Q, K) with the label and the position in the sentence of each row and column."""
 
-    values: np.ndarray  #: float32
-    hidden: np.ndarray  #: boolean, True where the mask hides
+    values: np.ndarray  #: (Q, K) float32
+    hidden: np.ndarray  #: (Q, K) boolean, True where the mask hides
     rows: tuple[str, ...]
     cols: tuple[str, ...]
-    row_at: tuple[int, ...]  #: position of each row's first piece
+    row_at: tuple[int, ...]  #: position of each row's first token
     col_at: tuple[int, ...]
     row_breaks: tuple[int, ...] = ()  #: rows where a second sentence begins
     col_breaks: tuple[int, ...] = ()
-    notes: tuple[Message, ...] = ()  #: what was added up, averaged or left out
+    notes: tuple[Message, ...] = ()  #: sentences about what was added up, averaged or left out
     looks_at_itself: bool = True  #: whether rows and columns are the same tokens
     meaning: Meaning = "weights"  #: "values": weight times length; "mean": of several heads; "estimate": rollout
 
@@ -59,7 +59,7 @@ class Matrix:
         return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden)
 
     def said_of(self, row: int, most: int = 3) -> Message:
-        """A sentence about one row, from its numbers; a token that stands there twice is told with its position."""
+        """A sentence naming the `most` largest cells of a row; a token that occurs more than once gets its position."""
         token = _named(self.rows, self.row_at, row)
         if self.hidden[row].all():
             return Message("“{token}” may attend to nothing: its whole row is masked.", {"token": token})
@@ -74,7 +74,7 @@ class Matrix:
         return Message(SAID[self.meaning][len(worth) - 1].template, params)
 
 
-#: meaning -> what is said of a row whose largest one, two, three cells are worth naming
+#: meaning -> the sentences about a row, naming its largest cell, its two largest, its three largest
 SAID: dict[Meaning, tuple[Message, Message, Message]] = {
     "weights": (
         Message("“{token}” gives {share1:.0%} to “{key1}”."),
@@ -109,7 +109,7 @@ SAID: dict[Meaning, tuple[Message, Message, Message]] = {
 
 
 def _named(labels: Sequence[str], at: Sequence[int], index: int) -> str:
-    """A token by its label, with its position where it stands more than once."""
+    """A token's label, followed by its position when the label occurs more than once."""
     return labels[index] if labels.count(labels[index]) == 1 else f"{labels[index]} ({at[index]})"
 
 
@@ -121,7 +121,7 @@ def head_matrix(
     mask: MaskChoice = "model",
     scale: ScaleChoice = "model",
 ) -> Matrix:
-    """One head under the model's or another mask and scale. Indices are places in the stack."""
+    """One head under the model's or another mask and scale; `layer` and `head` count from 0 within the stack."""
     look = look or Look()
     chosen = stack.layers[layer]
     weights = chosen.weights(head, mask, scale)[0, 0].float()
@@ -143,7 +143,7 @@ def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = 
 
 
 def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5, layers: int | None = None) -> Matrix:
-    """Attention rollout through the first `layers` of a stack (None: all), half of each step along the residual."""
+    """Attention rollout through the first `layers` layers (None: all); `residual` is the share that skips a layer."""
     through = stack.layers[:layers]
     means = torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in through])  # (L, 1, Q, K)
     flowed = core_rollout.rollout(means, residual)[-1]
@@ -152,7 +152,7 @@ def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5, la
 
 
 def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
-    """Pieces joined to words and special tokens left out, as the look asks."""
+    """The matrix with tokens merged into words and special tokens left out, as `look` says."""
     words = look.units == "words"
     rows, cols = matrix_axis(stack.queries, words, look.special), matrix_axis(stack.keys, words, look.special)
     if look.part != "all" and max(rows.segment, default=0) > 0:
@@ -176,7 +176,7 @@ def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix
 
 
 def _only(side: MatrixAxis, which: str) -> MatrixAxis:
-    """The places of the first or the second sentence."""
+    """The part of an axis that belongs to the "first" or the "second" sentence."""
     wanted = [i for i, segment in enumerate(side.segment) if (segment == 0) == (which == "first")]
     return replace(
         side,
@@ -188,13 +188,13 @@ def _only(side: MatrixAxis, which: str) -> MatrixAxis:
 
 
 def _breaks(side: MatrixAxis) -> tuple[int, ...]:
-    """Where a later segment begins."""
+    """The indices at which the second and later segments begin."""
     highest = accumulate(side.segment, max)
     return tuple(i for i, (now, before) in enumerate(zip(side.segment[1:], highest, strict=False), 1) if now > before)
 
 
 def _hidden(stack: Stack, layer: int, head: int, mask: MaskChoice = "model") -> Tensor:
-    """Where this head may not look, (Q, K)."""
+    """(Q, K), True where this head may not look."""
     chosen = stack.layers[layer]
     _, heads, q_len, k_len = chosen.shape
     if not chosen.exact:

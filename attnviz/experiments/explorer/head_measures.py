@@ -1,4 +1,4 @@
-"""All heads of a stack: their weights for thumbnails, what each is measured at, and who stands out."""
+"""All heads of a stack: their weights for thumbnails, their measures, and the heads that stand out."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from attnviz.models.capture import RecordedLayer, few_heads, measures, of_heads
 MEASURES: dict[str, tuple[Message, Message]] = {
     "entropy_share": (
         Message("spread"),
-        Message("Entropy of a row as a share of the most its mask allows: 0 is all on one token, 1 is even over all."),
+        Message("Entropy of a row over the largest its mask allows: 0 is all on one token, 1 is even over all."),
     ),
     "effective_keys": (
         Message("effective keys"),
-        Message("exp(entropy): how many evenly attended tokens would be as spread. From 1 to the number of tokens."),
+        Message("exp(entropy): how many evenly attended tokens have this entropy. From 1 to the number of tokens."),
     ),
     "largest_weight": (Message("largest weight"), Message("The biggest weight in a row, from 0 to 1.")),
     "mean_distance": (
@@ -38,7 +38,7 @@ MEASURES: dict[str, tuple[Message, Message]] = {
     ),
     "first_token": (
         Message("first token (sink)"),
-        Message("Weight on the very first token, from 0 to 1. Many heads park there what they do not need."),
+        Message("Weight on the very first token, from 0 to 1. Many heads put the weight there that they do not need."),
     ),
     "duplicate_token": (
         Message("duplicates"),
@@ -51,12 +51,12 @@ MEASURES: dict[str, tuple[Message, Message]] = {
     "entropy": (Message("entropy, nats"), Message("Entropy of a row in nats: 0 is all on one token.")),
 }
 
-#: measure -> what is said of the head that has most of it
+#: measure -> the sentence about the head with the highest value
 STANDOUT: dict[str, Message] = {
     "previous_token": Message("Layer {layer} head {head} looks at the previous token: {value:.2f}"),
     "induction": Message("Layer {layer} head {head} looks at what followed the same token before: {value:.2f}"),
     "duplicate_token": Message("Layer {layer} head {head} looks at earlier copies of the token: {value:.2f}"),
-    "first_token": Message("Layer {layer} head {head} parks on the first token: {value:.2f}"),
+    "first_token": Message("Layer {layer} head {head} looks at the first token: {value:.2f}"),
     "next_token": Message("Layer {layer} head {head} looks at the next token: {value:.2f}"),
     "same_token": Message("Layer {layer} head {head} looks at the token itself: {value:.2f}"),
 }
@@ -65,13 +65,13 @@ STANDS_OUT_FROM = 0.5
 
 @dataclass(frozen=True)
 class StackMeasures:
-    """Every measure of every head of a stack, one number a head in layer order."""
+    """Every measure of every head of a stack: one number for each of N heads, in layer order."""
 
-    values: dict[str, np.ndarray]  #: measure id -> (N,), NaN where no row has an answer
+    values: dict[str, np.ndarray]  #: measure id -> (N,), NaN where no row can be measured
     places: tuple[tuple[int, int], ...]  #: (layer, head) of each
 
     def standouts(self) -> list[tuple[Message, tuple[int, int]]]:
-        """For each kind of pattern the head that shows it most, where one shows it at least by half."""
+        """For each pattern its strongest head, if it reaches STANDS_OUT_FROM: a sentence and (layer, head)."""
         found = []
         for name, message in STANDOUT.items():
             values = self.values.get(name)
@@ -86,7 +86,7 @@ class StackMeasures:
 
 
 def few_by_few(layer: RecordedLayer) -> Iterator[np.ndarray]:
-    """Weights (h, Q, K) of a few heads of a layer at a time, negative where the mask hides: fastest for pictures."""
+    """Weights (h, Q, K) of a few heads at a time, which is fastest for pictures; -1 where the mask hides."""
     for heads in few_heads(layer):
         yield _seen(layer, heads, -1.0)
 
@@ -106,7 +106,7 @@ def measured_layer(stack: Stack, index: int) -> dict[str, np.ndarray]:
 
 
 def measured(stack: Stack, layers: Sequence[dict[str, np.ndarray]] | None = None) -> StackMeasures:
-    """All measures of all heads: from those of each layer, which are made where they are not given."""
+    """All measures of all heads, from `layers` (what `measured_layer` gives for each), computed when left out."""
     parts = layers or [measured_layer(stack, index) for index in range(len(stack.layers))]
     values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     places = tuple((index, head) for index, layer in enumerate(stack.layers) for head in range(layer.n_heads))
@@ -114,6 +114,6 @@ def measured(stack: Stack, layers: Sequence[dict[str, np.ndarray]] | None = None
 
 
 def answered(stack: Stack) -> tuple[str, ...]:
-    """The measures that this stack has an answer to: copies of tokens only where a sentence looks at itself."""
+    """Ids of the measures that apply to this stack: those of repeated tokens only where a sentence looks at itself."""
     ours = stack.layers[0].kind == "self" and len(stack.keys) == stack.layers[0].shape[3]
     return tuple(name for name in MEASURES if ours or name not in ("duplicate_token", "induction"))

@@ -20,7 +20,7 @@ class CellArithmetic:
     query: int
     key: int
     score: float  #: q.k
-    factor: float  #: what it is multiplied by
+    factor: float  #: the score is multiplied by this
     scaled: float  #: after scale, bias and soft-cap
     hidden: bool
     others: float  #: sum of exp(scaled - largest) over all allowed keys, sinks included
@@ -45,7 +45,7 @@ class StagesResult:
     factor: float
     kv_head: int
     shapes: dict[str, tuple[int, ...]]  #: the whole head's tensors, by stage
-    extras: tuple[str, ...]  #: of "bias", "softcap", "sinks": what else this layer adds
+    extras: tuple[str, ...]  #: which of "bias", "softcap" and "sinks" this layer has
 
     def cell(self, key: int) -> CellArithmetic:
         """The arithmetic behind the weight on `key`."""

@@ -22,7 +22,7 @@ StackId = Literal["encoder", "decoder", "cross"]
 
 @dataclass(frozen=True)
 class Request:
-    """What a model is to be run on. Equal requests give the same run."""
+    """What to run a model on. Equal requests give the same run."""
 
     model: str
     text: str
@@ -32,7 +32,7 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """The layers of one kind, and the tokens that look and are looked at."""
+    """The layers of one kind (encoder, decoder or cross), with their query tokens and key tokens."""
 
     id: StackId
     layers: tuple[RecordedLayer, ...]
@@ -41,7 +41,7 @@ class Stack:
 
     @property
     def same_tokens(self) -> bool:
-        """Whether a sentence looks at itself."""
+        """Whether queries and keys are the same tokens: a sentence that looks at itself."""
         return self.queries is self.keys
 
     @cached_property
@@ -50,16 +50,16 @@ class Stack:
         return torch.tensor([self.keys.ids])
 
     def has(self, layer: int, head: int) -> bool:
-        """Whether there is such a head."""
+        """Whether this stack has this layer and this head in it, both counted from 0."""
         return 0 <= layer < len(self.layers) and 0 <= head < self.layers[layer].n_heads
 
 
 @dataclass(frozen=True, eq=False)
 class ModelRun:
-    """One pass of one model over one sentence. It holds no model: what runs the model again is given it."""
+    """One pass of one model over one sentence. It holds no model: what runs the model again takes it as an argument."""
 
     request: Request
-    name: str  #: the model's, for people
+    name: str  #: the model's name as a visitor reads it
     trace: Trace
     source: Tokens
     target: Tokens | None = None  #: what the decoder of an encoder-decoder has written
@@ -67,7 +67,7 @@ class ModelRun:
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
-        """In the order in which a model runs them."""
+        """All stacks, in the order in which the model runs them."""
         return self.stacks_in(self.trace)
 
     def stacks_in(self, trace: Trace) -> tuple[Stack, ...]:
@@ -92,12 +92,12 @@ class ModelRun:
         return self.trace.nbytes
 
     def inputs_on(self, device: torch.device) -> dict[str, Tensor]:
-        """What the model's forward takes, to run it again."""
+        """The arguments of the model's forward pass on `device`, to run it again."""
         return {name: tensor.to(device) for name, tensor in inputs_of(self.source, self.target).items()}
 
 
 def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stack, ...]:
-    """The layers of a trace by what they are for."""
+    """The layers of a trace, grouped into encoder, decoder and cross-attention."""
     decoder = target or source
     wanted: list[tuple[StackId, Callable[[RecordedLayer], bool], Tokens, Tokens]] = [
         ("encoder", lambda la: la.stack == "encoder", source, source),
@@ -109,12 +109,12 @@ def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stac
 
 
 def logits_wanted(loaded: LoadedModel) -> Logits:
-    """Encoders guess at any position, decoders at the last."""
+    """Encoders predict a token at every position, decoders after the last."""
     return "all" if loaded.entry.kind == "encoder" else "last"
 
 
 def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
-    """One pass of the model over the sentence. A sentence that cannot be read is a Problem."""
+    """One pass of the model over the sentence. Raises a Problem for a sentence that the model cannot take."""
     if not request.text.strip():
         raise Problem("The sentence is empty: type at least one word")
     is_pair = loaded.model.config.is_encoder_decoder
@@ -129,7 +129,7 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
 
 
 def has_kept_run(request: Request) -> bool:
-    """Whether `kept_run` will find this run on the disk. Looks at files only."""
+    """Whether `kept_run` will find this run on the disk. Looks at files only, and loads nothing."""
     return _example(request) is not None and is_prepared(find(request.model), current())
 
 
@@ -141,7 +141,7 @@ def kept_run(request: Request) -> ModelRun | None:
 
 
 def _example(request: Request) -> Example | None:
-    """The example that asks for exactly this."""
+    """The example with exactly this model and these sentences, if there is one."""
     if request.frame != "usual":
         return None
     asked = (request.model, request.text, request.second)
@@ -149,5 +149,5 @@ def _example(request: Request) -> Example | None:
 
 
 def inputs_of(source: Tokens, target: Tokens | None) -> dict[str, Tensor]:
-    """What the forward takes."""
+    """The arguments of the model's forward pass."""
     return source.inputs | ({} if target is None else {"decoder_input_ids": target.inputs["input_ids"]})

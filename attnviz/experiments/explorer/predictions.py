@@ -1,4 +1,4 @@
-"""What the model says next, or in place of a mask, before and after a change."""
+"""The tokens a model predicts next, or in place of a mask token, before and after a change."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class TokenChoice:
     """One token that may come next."""
 
     token: int
-    label: str  #: for a person
-    text: str  #: what it adds to the sentence
+    label: str  #: as a visitor reads it
+    text: str  #: the characters that it adds to the sentence
     probability: float  #: in the softmax over the whole vocabulary
     drawn: float  #: after the temperature, among the top k alone
 
 
 @dataclass(frozen=True)
 class ProbabilityChange:
-    """A token's probability before and after."""
+    """A token's probability before and after a change."""
 
     label: str
     before: float
@@ -36,7 +36,7 @@ class ProbabilityChange:
 
 @dataclass(frozen=True)
 class Slot:
-    """A place where the model guesses: the next token, or a masked one."""
+    """A place where the model predicts a token: after the last one, or at a mask token."""
 
     position: int | None  #: None: after the last token
     name: str
@@ -44,7 +44,7 @@ class Slot:
 
 
 def slots(run: ModelRun, loaded: LoadedModel, trace: Trace | None = None) -> list[Slot]:
-    """Where this model guesses in this sentence, by this run or another `trace` of it; empty if it does not guess."""
+    """Where this model predicts tokens, from `run` or another `trace` of it; empty if the model predicts none."""
     logits = (trace or run.trace).logits
     if logits is None:
         return []
@@ -59,7 +59,7 @@ def slots(run: ModelRun, loaded: LoadedModel, trace: Trace | None = None) -> lis
 def token_choices(
     loaded: LoadedModel, slot: Slot, n: int = 10, temperature: float = 1.0, top_k: int | None = None
 ) -> list[TokenChoice]:
-    """The likeliest tokens of a slot that temperature and top-k leave possible."""
+    """The `n` likeliest tokens of a slot that temperature and top-k leave possible."""
     whole = probabilities(slot.logits)
     return [
         TokenChoice(guess.token, *_spelled(loaded, guess.token), float(whole[guess.token]), guess.probability)
@@ -68,7 +68,7 @@ def token_choices(
 
 
 def changes(loaded: LoadedModel, before: Slot, after: Slot) -> tuple[list[ProbabilityChange], float]:
-    """The tokens that either pass finds likely, and the share of probability that changed place."""
+    """The likeliest tokens before and after, and the share of probability (0 to 1) that moved to other tokens."""
     found = likeliest(loaded, before.logits, after.logits, SHOWN)
     return found, probability_moved(before.logits, after.logits)
 
@@ -76,7 +76,7 @@ def changes(loaded: LoadedModel, before: Slot, after: Slot) -> tuple[list[Probab
 def likeliest(
     loaded: LoadedModel, before: Tensor, after: Tensor, n: int, n_after: int | None = None
 ) -> list[ProbabilityChange]:
-    """The `n` likeliest tokens of logits (V,) before, and the `n_after` (else `n`) after, in the first's order."""
+    """The `n` likeliest tokens of `before` (V,) and the `n_after` (or `n`) of `after`, by probability before."""
     return [
         ProbabilityChange(_spelled(loaded, each.token)[0], each.before, each.after)
         for each in moved(before, after, n, n_after)

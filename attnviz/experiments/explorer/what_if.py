@@ -1,4 +1,4 @@
-"""Another mask, another scale, a silenced head: the same head at once, and the whole model run again."""
+"""Another mask, another scale, a silenced head: what it does to the head at once, and to a new run of the model."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class WhatIf:
 
     pattern: Literal["model", "none", "causal", "window", "painted"] = "model"
     window: int = 4  #: tokens that a window sees, itself included
-    hidden: tuple[int, ...] = ()  #: key positions that nobody may look at
+    hidden: tuple[int, ...] = ()  #: key positions that no query may look at
     painted: bytes = b""  #: np.packbits of a (Q, K) boolean, for pattern "painted"
     scale: Literal["model", "none", "inverse", "factor"] = "model"  #: "inverse": 1/D
-    factor: float = 1.0  #: of the model's own scale
+    factor: float = 1.0  #: the model's own scale times this, for scale "factor"
     where: Where = "head"
     silenced: tuple[tuple[int, int], ...] = ()  #: (layer, head) in the stack
 
@@ -43,7 +43,7 @@ class WhatIf:
 
     @property
     def changes(self) -> bool:
-        """Whether anything differs at all."""
+        """Whether anything is changed, silenced heads included."""
         return self.changes_attention or bool(self.silenced)
 
 
@@ -85,7 +85,7 @@ def instantly(stack: Stack, layer: int, head: int, what_if: WhatIf, look: Look |
 
 
 def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:
-    """The what-if in the words of `intervene`."""
+    """The what-if as the edits that `intervene` takes."""
     found = []
     chosen = range(len(stack.layers)) if what_if.where == "all" else [layer]
     kind, side = stack.layers[0].kind, stack.layers[0].stack
@@ -102,13 +102,13 @@ def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:
 
 
 def run_again(run: ModelRun, loaded: LoadedModel, stack: Stack, layer: int, head: int, what_if: WhatIf) -> Trace:
-    """One pass with the change made on the way: later layers and the logits follow from it."""
+    """Run the model again with the change made during the pass, so that it reaches later layers and the logits."""
     chosen = edits(stack, layer, head, what_if)
     return intervene(loaded.model, chosen, logits=logits_wanted(loaded), **run.inputs_on(loaded.model.device))
 
 
 def moved(before: Stack, after: Stack) -> np.ndarray:
-    """For each head the share of its weight that changed place, (N,), mean over rows, 0 to 1."""
+    """(N,): for each head the share of its weight that moved to other keys, 0 to 1, mean over rows."""
     parts = []
     for old, new in zip(before.layers, after.layers, strict=True):
         difference = total_variation(old.weights()[0].float(), new.weights()[0].float())  # (H, Q)
@@ -122,7 +122,7 @@ def packed(mask: np.ndarray) -> bytes:
 
 
 def unpacked(bits: bytes, q_len: int, k_len: int) -> np.ndarray:
-    """The mask that `packed` took; all open where the bits are for another size."""
+    """The mask that was packed; all True when the bits are for another size."""
     flat = np.unpackbits(np.frombuffer(bits, np.uint8))
     size = q_len * k_len
     if not size <= len(flat) < size + 8:

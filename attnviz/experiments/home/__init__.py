@@ -1,3 +1,3 @@
-"""What the start page shows; the lesson is a module."""
+"""What the start page shows: one lesson, `landing`."""
 
 __all__ = ["landing"]

@@ -14,7 +14,7 @@ from attnviz.experiments.explorer import Matrix, Stack, WhatIf, instantly
 from attnviz.experiments.word_vectors import word_vector
 
 MODEL = "smollm2-135m"
-HEAD = (13, 8)  # where "it" looks at what it stands for
+HEAD = (13, 8)  # layer and head in which "it" attends to the noun that it refers to
 WIDTH = 64
 MOST_WORDS = 40
 
@@ -36,7 +36,7 @@ def trained(stack: Stack, config: Config) -> Matrix:
 
 
 def run(config: Config) -> Matrix:
-    """The same without a model: each word a random vector (the same word the same one), W_Q and W_K random."""
+    """The same without a model: random W_Q and W_K, and a random vector for each word, equal for equal words."""
     words = config.text.split()[:MOST_WORDS]
     if not words:
         raise Problem("The sentence is empty: type at least one word")

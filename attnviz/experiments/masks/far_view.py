@@ -1,4 +1,4 @@
-"""The same rules over 4,096 words: counted from where each word's runs of keys begin and end, not pair by pair."""
+"""A mask's rules over 4,096 words: pairs are counted from the ends of each word's runs of keys, not one by one."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from attnviz.core.runs import Pattern
 from attnviz.experiments.masks.mask_rules import Rule, Values, joined
 
 LENGTH = 4096
-TILE = 64  #: words that one dot of the picture stands for, each way
-FLEX_BLOCK = 128  #: what FlexAttention skips or computes as a whole
+TILE = 64  #: words along each side of the square that one dot of the picture stands for
+FLEX_BLOCK = 128  #: words along each side of a block that FlexAttention skips or computes as a whole
 
 
 @dataclass(frozen=True)
 class Far:
-    """`density` (tiles, tiles): share of each tile's pairs that is kept, 0 to 1; `pairs` exact.
+    """`density` (tiles, tiles): share of each tile's pairs that is kept, 0 to 1; `pairs`: how many are kept in all.
 
-    `blocks` counts FlexAttention's blocks: (empty, partial, full). `by_lot`: keys are drawn, which no runs
-    describe, and every pair was looked at, a strip of `TILE` rows at a time.
+    `blocks` counts FlexAttention's blocks: (empty, partial, full). `by_lot`: some keys are drawn at random and
+    form no runs, so every pair was looked at, `TILE` rows of the matrix at a time.
     """
 
     length: int
@@ -38,7 +38,7 @@ class Far:
 
     @property
     def matrix_bytes(self) -> int:
-        """What the matrix would take as booleans."""
+        """Bytes that the whole boolean matrix would take; it is never made."""
         return self.square
 
 
@@ -71,7 +71,7 @@ def _strip_by_strip(rules: Sequence[Rule], length: int, tile: int) -> Tensor:
 
 
 def _strips(rule: Rule, length: int, rows: int) -> Iterator[Tensor]:
-    """The rule's matrix, (rows, length) at a time. Random keys are drawn row by row: a strip continues the last."""
+    """The rule's matrix, (rows, length) at a time. Random keys are drawn row by row, so strips go in order."""
     values: Values = dict(rule.values)
     pattern = rule.pattern(length)
     luck = torch.Generator().manual_seed(values.get("seed", 0))

@@ -16,7 +16,7 @@ from attnviz.core.attention import attend
 from attnviz.core.message import Problem
 
 WIDTH = 32
-MOST_WORDS = 32  #: different words that the small model learns
+MOST_WORDS = 32  #: different words that the small model learns, at most
 REPORT_EVERY = 5
 
 
@@ -40,8 +40,8 @@ class Config:
 class Result:
     """Losses in nats per word at the steps that were reported, one model under each mask.
 
-    `guess` is the loss of guessing blindly, ln V: on random words no honest model beats it. `without_leak`
-    is the leaking model asked without the leak, as when it must write a text itself. Weights are
+    `guess` is the loss of guessing blindly, ln V: on random words no model without a leak beats it. `without_leak`
+    is the leaking model's loss under the right mask, as when it generates text. Weights are
     (length, length), the mean over a batch.
     """
 
@@ -76,7 +76,7 @@ class Examples:
 
 
 class TinyModel(nn.Module):
-    """Words and places in, one attention layer, next word out."""
+    """A language model of one attention layer: words and their positions in, logits of the next word out."""
 
     def __init__(self, vocabulary: int, length: int) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ def examples(words: tuple[str, ...], seed: int = 0) -> Examples:
 
 
 def train(config: Config) -> Iterator[Result]:
-    """Two models, same start, same lines, one mask right and one off by `leak`; the last Result is done."""
+    """Train two models from one start on the same lines, one mask right and one off by `leak`; results so far."""
     names = vocabulary(config.words)
     honest, leaking = (_model(len(names), config.length, config.seed) for _ in range(2))
     right, wrong = masks.causal(config.length), shifted_mask(config.length, config.leak)

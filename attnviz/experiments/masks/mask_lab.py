@@ -65,8 +65,8 @@ class Result:
 
     `pairs` of `square` pairs are kept; `empty` are the queries that may look at nothing.
     `hops` (T, T): after how many layers key k has reached query q, 0 = at once (itself), -1 = never within
-    MOST_LAYERS; the residual stream hands every word its own past along. `moved` (T,): how much of each
-    row's weight had to go elsewhere.
+    MOST_LAYERS; the residual stream carries what a word has received on to the next layer. `moved` (T,): the share
+    of each row's weight that masking moved to other keys.
     """
 
     words: tuple[str, ...]
@@ -90,7 +90,7 @@ class Result:
         return total_variation(torch.from_numpy(self.before), torch.from_numpy(self.after)).numpy()
 
     def reached(self, layers: int) -> np.ndarray:
-        """How many words each word has heard of after so many layers, itself included, (T,)."""
+        """(T,): how many words have reached each word after `layers` layers, itself included."""
         return ((self.hops >= 0) & (self.hops <= layers)).sum(-1)
 
 

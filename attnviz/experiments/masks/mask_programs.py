@@ -1,6 +1,6 @@
-"""A mask as programs: for SDPA, for FlexAttention, for transformers. What is shown is what runs.
+"""A mask as programs: for SDPA, for FlexAttention, for transformers. Tests run the programs as they are shown.
 
-Each program starts from the same random vectors as the page and leaves the weights it found in `weights`.
+Each program starts from the same random vectors as the page and leaves its attention weights in a variable `weights`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from attnviz.experiments.masks.mask_lab import Config
 from attnviz.experiments.masks.mask_rules import Rule, combined
 from attnviz.experiments.word_vectors import WIDTH
 
-CELLS_LISTED = 12  #: painted cells that are written one by one; more than that are written as a grid
+CELLS_LISTED = 12  #: at most so many painted cells are written one by one, more of them as a grid
 
 Way = Literal["is_causal", "attn_mask", "mask_mod", "transformers"]
 WAYS: tuple[Way, ...] = ("is_causal", "attn_mask", "mask_mod", "transformers")
@@ -26,14 +26,14 @@ WAYS: tuple[Way, ...] = ("is_causal", "attn_mask", "mask_mod", "transformers")
 
 @dataclass(frozen=True)
 class Program:
-    """Python to copy, or None where this way cannot say the mask, and a sentence about it."""
+    """Python to copy, or None where this way cannot express the mask, and a sentence about it."""
 
     code: str | None
     remark: Message
 
 
 def program(way: Way, config: Config) -> Program:
-    """The mask of `config`, said in one of four ways."""
+    """The mask of `config`, written in one of four ways."""
     return {"is_causal": _is_causal, "attn_mask": _attn_mask, "mask_mod": _mask_mod, "transformers": _transformers}[
         way
     ](config)
@@ -50,12 +50,12 @@ def tagged(rules: Sequence[Rule]) -> list[tuple[Rule, str]]:
 
 
 def setup(rules: Sequence[Rule]) -> str:
-    """The tensors that the conditions look into; needs `torch` and `T`."""
+    """Source of the tensors that the conditions index; it uses the names `torch` and `T`."""
     return "".join(f"{text}\n" for rule, tag in tagged(rules) if (text := rule.setup(tag)))
 
 
 def condition(rules: Sequence[Rule]) -> str:
-    """All rules as one expression over q and k."""
+    """Source of all rules as one expression over q and k."""
     if not rules:
         return "(q >= 0) & (k >= 0)"
     (first, tag), *others = tagged(rules)
@@ -79,7 +79,7 @@ def _vectors(config: Config) -> str:
 
 
 def _matrix(config: Config) -> str:
-    """`mask`, (T, T), rules first and then paint."""
+    """Source that makes `mask` (T, T): the rules first, then the painted cells."""
     code = (
         f"{setup(config.rules)}"
         "q, k = torch.arange(T)[:, None], torch.arange(T)\n"
@@ -109,7 +109,7 @@ def _is_causal(config: Config) -> Program:
         return Program(
             None,
             Message(
-                "is_causal can say causal and nothing else: this mask differs from it in {n} of {all} cells.",
+                "is_causal means the causal mask and nothing else: this mask differs from it in {n} of {all} cells.",
                 {"n": differ, "all": length * length},
             ),
         )
@@ -131,7 +131,7 @@ def _attn_mask(config: Config) -> Program:
     return Program(
         code,
         Message(
-            "Takes any mask; True means attend. It is held as {cells:,} cells, once for all heads.",
+            "Takes any mask; True means attend. It is stored as {cells:,} cells, once for all heads.",
             {"cells": length * length},
         ),
     )
@@ -192,7 +192,7 @@ def _transformers(config: Config) -> Program:
             "position_ids = (attention_mask.cumsum(-1) - 1).clamp(min=0)\n"
             f"{_CALL.format(extra=', position_ids=position_ids')}"
         )
-        return Program(code, Message("The model adds its own causal mask: it is told only which places are words."))
+        return Program(code, Message("The model adds its own causal mask: this one only marks which places are words."))
     code = (
         f"{head}{_matrix(config)}"
         "lowest = torch.finfo(model.dtype).min\n"
@@ -202,7 +202,7 @@ def _transformers(config: Config) -> Program:
     return Program(
         code,
         Message(
-            "A mask of four dimensions is taken as it is, in place of the model's own: numbers to add, 0 = may attend."
+            "A mask of four dimensions replaces the model's own: its numbers are added to the scores, 0 = may attend."
         ),
     )
 
@@ -216,7 +216,7 @@ print((weights > 0).int())
 
 
 def two_dimensional(config: Config) -> torch.Tensor | None:
-    """(T,) which places are words, when the mask is causal and padding and nothing else; otherwise None."""
+    """(T,) boolean, True where a place is a word, if the mask is only causal and padding; otherwise None."""
     length = len(config.words)
     mask = config.paint.over(combined(config.rules, length))
     real = mask[-1]

@@ -1,7 +1,7 @@
 """The presets of the mask page: each with its parameters, its matrix, and the condition that a program would write.
 
 A condition is Python over `q` and `k`, the positions of query and key (tensors that broadcast), and `T`,
-the number of words. The same text is shown to the reader and executed, here and in their notebook.
+the number of words. The same text is executed here, and shown for the reader to run in a notebook.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Joinable = TypeVar("Joinable", Tensor, Pattern)
 
 @dataclass(frozen=True)
 class RuleParameter:
-    """One thing to choose: a whole number between `least` and `most`, a switch, one of `options`, or a list in text."""
+    """One parameter: a whole number between `least` and `most`, a switch, one of `options`, or a list in text."""
 
     name: str
     label: Message
@@ -38,23 +38,23 @@ class RuleParameter:
 
 @dataclass(frozen=True)
 class RuleKind:
-    """A preset. `setup` prepares tensors that `condition` looks into; both are Python text.
+    """A preset. `setup` makes tensors that `condition` indexes; both are Python text.
 
-    Both are given a tag, "" or "_2", that the tensors' names end on, so that one kind can be used twice.
+    Both take a tag, such as "" or "_2", that is appended to the tensors' names, so that one kind can be used twice.
     """
 
     id: str
     title: Message
     lesson: Message
     parameters: tuple[RuleParameter, ...]
-    pattern: Callable[[int, Values], Pattern] | None  #: None where keys are drawn by lot, which no runs describe
+    pattern: Callable[[int, Values], Pattern] | None  #: None where keys are drawn at random and form no runs
     condition: Callable[[Values, str], str]
     setup: Callable[[Values, str], str] = lambda _values, _tag: ""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A preset with its values, and how it joins what stands before it (the first rule's join is not read)."""
+    """A preset with its values, and how it is joined to the rules before it (the first rule's `join` is ignored)."""
 
     kind: str
     values: tuple[tuple[str, RuleValue], ...] = ()
@@ -62,14 +62,14 @@ class Rule:
 
     @staticmethod
     def of(kind: str, join: Join = "and", **values: RuleValue) -> Rule:
-        """A rule with defaults where nothing is said; Problem for an unknown kind or a value out of bounds."""
+        """A rule, with defaults for values not given; raises a Problem for an unknown kind or a value out of bounds."""
         if kind not in KINDS:
-            raise Problem("There is no mask {kind}; there are {known}.", kind=repr(kind), known=", ".join(KINDS))
+            raise Problem("There is no mask {kind}; choose one of {known}.", kind=repr(kind), known=", ".join(KINDS))
         chosen = {p.name: _checked(p, values.get(p.name, p.default)) for p in KINDS[kind].parameters}
         return Rule(kind, tuple(chosen.items()), join)
 
     def pattern(self, length: int) -> Pattern | None:
-        """Which keys each query sees, countable at any length; None for keys drawn by lot."""
+        """Which keys each query sees, countable at any length; None for keys drawn at random."""
         made = KINDS[self.kind].pattern
         return made(length, dict(self.values)) if made else None
 
@@ -116,7 +116,7 @@ def _checked(parameter: RuleParameter, value: RuleValue) -> RuleValue:
 
 
 def combined(rules: Sequence[Rule], length: int) -> Tensor:
-    """The boolean matrix (T, T) of all rules, joined from the first to the last; no rule hides nothing."""
+    """The boolean matrix (T, T) of all rules, joined from the first to the last; all True without rules."""
     return joined(rules, [rule.matrix(length) for rule in rules], masks.everything(length))
 
 
@@ -131,7 +131,7 @@ def joined(rules: Sequence[Rule], parts: Sequence[Joinable], everything: Joinabl
 
 
 def document_lengths(text: str) -> tuple[int, ...]:
-    """The numbers in "4, 3, 5"; Problem when there is anything else."""
+    """The numbers in "4, 3, 5"; raises a Problem when there is anything else."""
     pieces = text.replace(",", " ").split()
     if not pieces or not all(piece.isdecimal() and 1 <= int(piece) <= 4096 for piece in pieces):
         raise Problem("Document lengths {text} must be whole numbers of at least 1, such as 4, 3, 5.", text=repr(text))
@@ -208,7 +208,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "none",
             Message("no mask"),
-            Message("Everyone may look at everyone, as in BERT."),
+            Message("Every word may look at every word, as in BERT."),
             (),
             lambda n, v: patterns.everything(n),
             lambda v, _tag: "(q >= 0) & (k >= 0)",
@@ -216,7 +216,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "causal",
             Message("causal"),
-            Message("Nobody looks ahead: every decoder, from GPT-2 to Llama."),
+            Message("No word looks ahead: every decoder, from GPT-2 to Llama."),
             (),
             lambda n, v: patterns.causal(n),
             lambda v, _tag: "k <= q",
@@ -240,7 +240,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "padding",
             Message("padding"),
-            Message("Places that only fill a batch are no keys for anyone."),
+            Message("Places that only fill up a batch are never looked at."),
             (
                 RuleParameter("pads", Message("places of padding"), 2, 0, 64),
                 RuleParameter("side", Message("on the"), "right", options=("right", "left")),
@@ -251,8 +251,8 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "documents",
             Message("packed documents"),
-            Message("Several texts packed in one row do not see each other: how training batches are filled."),
-            (RuleParameter("lengths", Message("words in each, again and again"), "4, 3, 5"),),
+            Message("Several texts packed in one row do not see each other: this is how training batches are filled."),
+            (RuleParameter("lengths", Message("words in each, then from the first again"), "4, 3, 5"),),
             lambda n, v: patterns.documents(n, n, cut(document_lengths(v["lengths"]), n)),
             lambda v, tag: f"document{tag}[q] == document{tag}[k]",
             _documents_setup,
@@ -260,7 +260,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "dilated",
             Message("dilated"),
-            Message("Every n-th word: far sight for few pairs, as in LongNet and Longformer."),
+            Message("Every n-th word: it reaches far with few pairs, as in LongNet and Longformer."),
             (
                 RuleParameter("dilation", Message("step"), 2, 1, 32),
                 RuleParameter("window", Message("at most (0: no limit)"), 0, 0, 64),
@@ -272,7 +272,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "blocks",
             Message("blocks with global words"),
-            Message("Blocks of neighbours, and a few words that all see: BigBird, Longformer."),
+            Message("Blocks of neighbours, and a few words that every word sees: BigBird, Longformer."),
             (
                 RuleParameter("block", Message("words in a block"), 3, 1, 64),
                 RuleParameter("neighbours", Message("neighbouring blocks"), 1, 0, 16),
@@ -285,7 +285,7 @@ KINDS: dict[str, RuleKind] = {
         RuleKind(
             "random",
             Message("random"),
-            Message("A few keys drawn by lot for each query: BigBird's third ingredient."),
+            Message("A few keys drawn at random for each query: BigBird's third ingredient."),
             (
                 RuleParameter("keys", Message("keys for each query"), 3, 1, 64),
                 RuleParameter("seed", Message("seed"), 0, 0, 9999),

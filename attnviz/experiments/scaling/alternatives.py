@@ -1,4 +1,4 @@
-"""Other ways than 1/sqrt(d_k) to keep softmax from saturating: each one a call of `attend`."""
+"""Other ways than 1/sqrt(d_k) to keep softmax from saturating, each computed by a call of `attend`."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _ALL = (
     Alternative("sink", "b", default=0.0, low=-20.0, high=20.0),
 )
 ALTERNATIVES: dict[str, Alternative] = {one.id: one for one in _ALL}
-#: Those a visitor chooses between, beside raw and scaled.
+#: Ids that a visitor chooses from; raw and scaled are always shown.
 CHOICES = tuple(one.id for one in _ALL[2:])
 
 
 def check(alternative: str, parameter: float) -> None:
-    """Problem when there is no such alternative, or its number is out of range."""
+    """Raise a Problem when there is no such alternative, or its number is out of range."""
     if alternative not in ALTERNATIVES:
         raise Problem(
             "alternative={alternative} must be one of {allowed}",
@@ -64,11 +64,12 @@ def stages(
 ) -> Stages:
     """Attention of q (..., H, Q, D) on k (..., H, K, D), made the way `alternative` makes it.
 
-    temperature T: softmax(q.k / (sqrt(D) T)), and T = 0 is its limit, all on the largest.
+    temperature T: softmax(q.k / (sqrt(D) T)), and T = 0 is its limit, all weight on the largest.
     inverse a: softmax(a q.k / D).   qk-norm g: softmax(g cos(q, k)).
     softcap c: softmax(c tanh(q.k / sqrt(D) / c)).   log-n N: softmax(ln K / ln N * q.k / sqrt(D)).
     sink b: softmax over the keys and one more logit b, which takes weight and gives nothing.
-    A tensor as `parameter` takes a gradient (qk-norm's learned scale). `mask` is True where a query may attend.
+    When `parameter` is a tensor, gradients flow to it (qk-norm's learned scale).
+    `mask` is True where a query may attend.
     """
     d_k, n_keys = q.shape[-1], k.shape[-2]
     root = 1.0 / math.sqrt(d_k)

@@ -1,7 +1,7 @@
 """Random components of queries and keys: where they come from, and what theory says of their product.
 
 Every distribution has variance 1, so that the textbook argument (mean 0, variance 1, all
-independent) predicts a variance of d_k for q.k. Two of them break one of its assumptions each.
+independent) predicts a variance of d_k for q.k. The last two each break one of its assumptions.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ _COMPONENTS: dict[str, Callable[[tuple[int, ...], Generator], Tensor]] = {
     "correlated": normal,
     "shifted": normal,
 }
-#: Ids, in the order they are shown.
+#: Ids, in the order in which they are shown.
 DISTRIBUTIONS = tuple(_COMPONENTS)
-#: Those that break an assumption, and what their `strength` is: a correlation, or a mean.
+#: Distributions that break an assumption, and what their `strength` is: a correlation, or a mean.
 BROKEN = {"correlated": (-1.0, 1.0), "shifted": (-2.0, 2.0)}
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean and variance of one product q_i k_i, and the excess kurtosis of that product (None: it has none)."""
+    """Mean and variance of one product q_i k_i, and the excess kurtosis of that product (None: infinite)."""
 
     mean: float
     variance: float
@@ -64,9 +64,9 @@ class Moments:
 
 
 def moments(distribution: str, strength: float = 0.0) -> Moments:
-    """In closed form. Independent, mean 0, variance 1: mean 0 and variance 1, whatever the shape.
+    """Moments of q_i k_i in closed form: mean 0 and variance 1 for independent q_i and k_i of mean 0 and variance 1.
 
-    Correlated normals with E[q k] = r: mean r, variance 1 + r^2. Both means m: mean m^2, variance 1 + 2 m^2.
+    Correlated normals with E[q k] = r: mean r, variance 1 + r^2. Means of m for both: mean m^2, variance 1 + 2 m^2.
     """
     check(distribution, strength)
     if distribution == "correlated":
@@ -93,7 +93,7 @@ def pair(distribution: str, strength: float, shape: tuple[int, ...], generator: 
 
 
 def check(distribution: str, strength: float) -> None:
-    """Problem when there is no such distribution, or its strength is out of range."""
+    """Raise a Problem when there is no such distribution, or its strength is out of range."""
     if distribution not in _COMPONENTS:
         raise Problem(
             "distribution={distribution} must be one of {allowed}",

@@ -1,7 +1,7 @@
 """One query and n keys while d_k grows: the lesson in one picture.
 
 The same vectors are kept and cut off at each d_k, so that growing d_k adds coordinates to them
-and nothing else changes. attnviz.experiments.scaling.saturation measures many rows; this one is the first of them.
+and nothing else changes. attnviz.experiments.scaling.saturation measures many rows, of which this is the first.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from attnviz.experiments.scaling.alternatives import stages
 
 LARGEST_D_K = 4096
 MOST_KEYS = 4096
-MOST_SETS = 16  #: sets of keys, and
-ROWS = 16  #: queries that look at each
+MOST_SETS = 16  #: sets of keys that are drawn, at most
+ROWS = 16  #: queries that look at each set of keys, at most
 KEY_NUMBERS = 2_100_000  #: components of keys drawn in all: fewer sets when there are more keys
 
 
@@ -36,13 +36,13 @@ class Config:
 
 @dataclass(frozen=True)
 class WidthRow:
-    """The weights that one query gives to n keys, and what they are like."""
+    """The weights that one query gives to n keys, and measures of them."""
 
-    logits: np.ndarray  #: (n,) what softmax is taken of
+    logits: np.ndarray  #: (n,) what goes into softmax
     weights: np.ndarray  #: (n,) sum to 1, or less with a sink
     largest: float  #: the largest weight
     entropy: float  #: nats
-    effective: float  #: exp(entropy): as spread as so many keys evenly attended to
+    effective: float  #: exp(entropy): how many evenly attended keys have this entropy
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Film:
-    """What the browser needs to draw the row at any d_k of a grid by itself."""
+    """What the browser needs to draw the row at any d_k of a grid without asking the server."""
 
     d_k: np.ndarray  #: (grid,) whole numbers from 1 to LARGEST_D_K
     scores: np.ndarray  #: (grid, n) raw q.k, float32
-    cosines: np.ndarray  #: (grid, n) of the same vectors, float32
+    cosines: np.ndarray  #: (grid, n) cosine of the same q and k, float32
 
 
 @dataclass(frozen=True)
@@ -68,11 +68,11 @@ class Vectors:
 
     q: Tensor  #: (S, 1, R, D)
     k: Tensor  #: (S, 1, n, D)
-    sent: Tensor  #: (S, 1, R, n): what each value sends back to its weight, for gradients
+    sent: Tensor  #: (S, 1, R, n): the gradient that arrives at each weight, standard normal too
 
 
 def draw(n_keys: int, seed: int) -> Vectors:
-    """The vectors of this seed: set by set, queries, keys, `sent`. The picture shows the very first query."""
+    """The vectors of this seed, drawn set by set: queries, keys, `sent`. The row of bars shows the very first query."""
     check(Config(n_keys=n_keys, seed=seed))
     generator = torch.Generator().manual_seed(seed)
     sets, rows = how_many(n_keys)
@@ -93,7 +93,7 @@ def _one_set(n_keys: int, rows: int, generator: Generator) -> tuple[Tensor, Tens
 
 
 def run(config: Config, vectors: Vectors | None = None) -> Result:
-    """Raw, scaled and the alternative at one d_k. `vectors`: what `draw` gave for these keys and seed, to save time."""
+    """Raw, scaled and the alternative at one d_k. `vectors`: from `draw`, to save time."""
     check(config)
     check_alternative(config.alternative, config.parameter)
     q, k = _one_query(vectors or draw(config.n_keys, config.seed), config.d_k)
@@ -108,7 +108,7 @@ def _one_query(vectors: Vectors, d_k: int) -> tuple[Tensor, Tensor]:
 
 
 def film(n_keys: int, seed: int, also: int = 1, vectors: Vectors | None = None) -> Film:
-    """Raw scores and cosines at as many d_k as the browser can hold, fewer for more keys; and at d_k = `also`."""
+    """Raw scores and cosines on a grid of d_k, coarser for more keys to bound its size; and at d_k = `also`."""
     check(Config(n_keys=n_keys, seed=seed, d_k=also))
     vectors = vectors or draw(n_keys, seed)
     grid = sorted({*film_grid(n_keys), also})
@@ -129,7 +129,7 @@ def film_grid(n_keys: int) -> list[int]:
 
 
 def check(config: Config) -> None:
-    """Problem that names what is out of range."""
+    """Raise a Problem that names what is out of range."""
     limits = {"d_k": (config.d_k, LARGEST_D_K), "n_keys": (config.n_keys, MOST_KEYS)}
     for name, (value, high) in limits.items():
         if not 1 <= value <= high:

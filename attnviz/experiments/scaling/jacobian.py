@@ -13,7 +13,7 @@ MOST_SHOWN = 32
 
 @dataclass(frozen=True)
 class Result:
-    """How each weight answers to each logit; keys in the order of `keys`."""
+    """How each weight changes with each logit; rows and columns in the order of `keys`."""
 
     keys: np.ndarray  #: (m,) positions of the keys in the row, m = n or, in a long row, the MOST_SHOWN largest weights
     matrix: np.ndarray  #: (m, m) diag(p) - p pT

@@ -27,7 +27,7 @@ class Result:
     """Medians over ROWS queries; all (lengths,)."""
 
     n_keys: np.ndarray
-    effective: np.ndarray  #: exp(entropy)
+    effective: np.ndarray  #: exp(entropy), in keys
     largest: np.ndarray  #: largest weight
 
 

@@ -1,4 +1,4 @@
-"""The same switch on a trained head: where its scores' variance sits, and its entropy at other scales."""
+"""A trained head with and without scaling: which dimensions hold its scores' variance, and entropy by scale."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.core.measures import entropy, entropy_share, over_rows
 from attnviz.core.message import Problem
 from attnviz.models.capture import RecordedLayer
 
-#: What the model's own scale is multiplied by, to see entropy over sharpness.
+#: The model's own scale is multiplied by each of these, to plot entropy over scale.
 MULTIPLES = tuple(2.0 ** (i / 2) for i in range(-8, 13))
 
 
@@ -30,8 +30,8 @@ class Weights:
 
     scale: float  #: what q.kT was multiplied by
     weights: np.ndarray  #: (Q, K)
-    entropy: float  #: nats, mean over rows that had a choice
-    share: float  #: of ln(keys a row may see), mean over the same rows
+    entropy: float  #: nats, mean over rows that may attend to two keys or more
+    share: float  #: entropy over ln(keys that a row may see), mean over the same rows
     variance: float  #: of the logits, over the pairs that may attend
 
 
@@ -43,7 +43,7 @@ class Result:
     allowed: np.ndarray  #: (Q, K) boolean
     by_dimension: np.ndarray  #: (D,) variance of q_i k_i over the pairs that may attend
     total: float  #: variance of the raw q.k over the same pairs; the sum above if dimensions were uncorrelated
-    mean: float  #: of the raw q.k
+    mean: float  #: mean of the raw q.k over the same pairs
     raw: Weights
     model: Weights
     chosen: Weights
@@ -51,7 +51,7 @@ class Result:
     shares: np.ndarray  #: (multiples,) entropy share at each
 
     def holding(self, share: float) -> int:
-        """How few dimensions hold this share of the sum of variances."""
+        """The smallest number of dimensions that together hold this share of the sum of variances."""
         running = np.sort(self.by_dimension)[::-1].cumsum()
         return int(np.searchsorted(running, share * running[-1]) + 1) if running[-1] > 0 else 0
 

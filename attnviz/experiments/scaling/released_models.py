@@ -1,4 +1,4 @@
-"""What released models do to their scores before softmax, and where each can be read."""
+"""What released models do to their scores before softmax, and where this is documented."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ CODE = "https://github.com/huggingface/transformers/blob/main/src/transformers/m
 
 @dataclass(frozen=True)
 class ReleasedFamily:
-    """One way, and who goes it. Names and formulas stand as their authors write them, in every language."""
+    """One way to treat scores, and the models that use it. Names and formulas are not translated."""
 
     models: str
     alternative: str  #: an id of attnviz.experiments.scaling.alternatives.ALTERNATIVES
     how: str  #: the formula with the setting of the model
-    paper: str  #: title, year; empty where the code is all there is
+    paper: str  #: title, year; empty where no paper says so, only the code
     paper_link: str
     code: str  #: file in transformers
     code_link: str
-    setting: str  #: what to look for in that file
+    setting: str  #: the name to search for in that file
 
 
 def _family(models: str, alternative: str, how: str, paper: str, number: str, code: str, name: str) -> ReleasedFamily:

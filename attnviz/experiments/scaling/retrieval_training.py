@@ -20,8 +20,8 @@ from attnviz.core.message import Message, Problem
 from attnviz.experiments.scaling import alternatives
 
 LABELS = 8
-WIDTH = 16  #: of a value
-SEQUENCES = 32  #: in a batch
+WIDTH = 16  #: numbers in a value
+SEQUENCES = 32  #: sequences in a batch
 EVERY = 10  #: steps between two partial results
 LAST = 20  #: steps over which the end of a run is averaged
 MEASURES = ("loss", "accuracy", "entropy", "gradient")
@@ -31,10 +31,10 @@ MEASURES = ("loss", "accuracy", "entropy", "gradient")
 class Config:
     d_k: int = 64
     alternative: str = "temperature"
-    parameter: float = 2.0  #: qk-norm's is learned from here
+    parameter: float = 2.0  #: of the alternative; qk-norm learns its own and starts from this
     names: int = 16
     steps: int = 300
-    seeds: int = 4  #: runs from seed, seed + 1, ...
+    seeds: int = 4  #: number of runs, with seed, seed + 1, ...
     seed: int = 0
     optimizer: str = "sgd"  #: or "adam"
     rate: float = 1.0  #: learning rate
@@ -46,11 +46,11 @@ class TrainingRun:
 
     loss: np.ndarray  #: cross-entropy, nats
     accuracy: np.ndarray  #: share of labels right
-    entropy: np.ndarray  #: of the weights, nats, mean over queries
+    entropy: np.ndarray  #: entropy of the weights, nats, mean over queries
     gradient: np.ndarray  #: norm of the gradient at all queries and keys
 
     def end(self, measure: str) -> np.ndarray:
-        """Each seed's mean over the last steps: (seeds,)."""
+        """Each seed's mean over the last LAST steps: (seeds,)."""
         values: np.ndarray = getattr(self, measure)[:, -LAST:]
         return values.mean(-1)
 
@@ -59,7 +59,7 @@ class TrainingRun:
 class Result:
     config: Config
     done: int  #: steps so far
-    runs: dict[str, TrainingRun]  #: raw, sqrt, and the alternative
+    runs: dict[str, TrainingRun]  #: by id: raw, sqrt, and the alternative
 
     @property
     def complete(self) -> bool:
@@ -96,12 +96,12 @@ class Result:
 
 
 def run(config: Config) -> Result:
-    """The complete result."""
+    """Train to the last step, and return the complete result."""
     return deque(train(config), maxlen=1)[0]
 
 
 def train(config: Config) -> Iterator[Result]:
-    """Raw, scaled and the alternative in step with each other, from the same start on the same data."""
+    """Train raw, scaled and the alternative side by side, from the same start on the same data; results so far."""
     _check(config)
     names = dict.fromkeys(("raw", "sqrt", config.alternative))
     heads = {name: _Head(config, name) for name in names}
@@ -137,7 +137,7 @@ class _Head:
         each = torch.nn.functional.cross_entropy(logits.flatten(0, 2), wanted.flatten(), reduction="none")
         loss = each.reshape(len(labels), -1).mean(-1)  # (S,)
         self.optimizer.zero_grad()
-        loss.sum().backward()  # seeds do not touch: each gets the gradient of its own loss
+        loss.sum().backward()  # seeds share no parameters: each gets the gradient of its own loss
         assert self.q.grad is not None
         assert self.k.grad is not None
         square = self.q.grad.square().sum((-1, -2)) + self.k.grad.square().sum((-1, -2))

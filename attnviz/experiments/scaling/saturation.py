@@ -1,4 +1,4 @@
-"""How softmax saturates as d_k grows: many rows of weights measured at each d_k, and what theory knows of the ends."""
+"""How softmax saturates as d_k grows: many rows of weights measured at each d_k, and the limits that theory gives."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Limits:
-    """What is known without drawing anything, for n keys and scores that are normal with variance s."""
+    """What theory says, without drawing any vectors, for n keys and scores that are normal with variance s."""
 
     n_keys: int
-    uniform: dict[str, float]  #: all weights equal
-    one_hot: dict[str, float]  #: all weight on one key
+    uniform: dict[str, float]  #: each measure when all weights are equal
+    one_hot: dict[str, float]  #: each measure when all weight is on one key
     largest_score: float  #: mean of the largest of n standard normals, exact
     frozen_at: float  #: variance 2 ln n: beyond it a few keys hold all the weight, however large n
 
@@ -86,7 +86,7 @@ def run(config: Config, vectors: growing_width.Vectors | None = None) -> Result:
 
 
 def limits(n_keys: int) -> Limits:
-    """Even weights, one-hot weights, and the largest of n normals."""
+    """The measures of even and of one-hot weights, and the mean of the largest of n normals."""
     n = float(n_keys)
     even = {"largest": 1 / n, "entropy": math.log(n), "effective": n, "jacobian": math.sqrt(n - 1) / n}
     one = {"largest": 1.0, "entropy": 0.0, "effective": 1.0, "jacobian": 0.0, "to_q": 0.0, "to_k": 0.0}
@@ -126,7 +126,7 @@ def _measure(made: Stages, q: Tensor, k: Tensor, sent: Tensor, config: Config) -
 def gradient_norms(
     made: Stages, q: Tensor, k: Tensor, sent: Tensor, alternative: str, parameter: float
 ) -> tuple[Tensor, Tensor]:
-    """Norms (S, 1, R) of the gradients of sum(weights * sent) by each row's q, and by the keys, each row on its own.
+    """Norms (S, 1, R) of the gradients of sum(weights * sent) by each row's q, and by all keys, row by row.
 
     By hand rather than by autograd, which would add up the rows that share keys; tests compare the two.
     """
@@ -153,7 +153,7 @@ def _slope(made: Stages, alternative: str, parameter: float, d_k: int, n_keys: i
 
 
 def _through_norm(cosines: Tensor, at_cosines: Tensor, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
-    """The same through q/|q| and k/|k|: only what is across a vector changes its direction."""
+    """The same norms through q/|q| and k/|k|: only the part of a change that is perpendicular to a vector turns it."""
     q_length = torch.linalg.vector_norm(q, dim=-1)  # (S, 1, R)
     k_length = torch.linalg.vector_norm(k, dim=-1)  # (S, 1, n)
     pull = at_cosines @ (k / k_length[..., None])  # (S, 1, R, D)

@@ -1,4 +1,4 @@
-"""Softmax by itself, on scores that a person types: temperature, overflow, and the way fused kernels add it up."""
+"""Softmax by itself, on scores that a person types: temperature, overflow, and how fused kernels work in blocks."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ DTYPES = {
 }
 MOST_SCORES = 4096
 LARGEST_SCORE = 1e9
-#: What is added to every score to see where exp overflows.
+#: Each of these is added to every score, to see where exp overflows.
 SHIFTS = np.concatenate([np.linspace(0, 100, 201), np.linspace(105, 1000, 180)])
 
 
 def parse(text: str) -> list[float]:
-    """Scores from text: numbers between commas, semicolons or spaces, brackets allowed. Problem names what is none."""
+    """Scores from text: numbers between commas, semicolons or spaces, in brackets or not. A Problem names any other."""
     words = [word for word in re.split(r"[\s,;，、；]+", text.strip().strip("[](){}")) if word]
     if not 1 <= len(words) <= MOST_SCORES:
         raise Problem("{count} scores; between 1 and {limit} are needed", count=len(words), limit=MOST_SCORES)
@@ -50,7 +50,7 @@ def _number(word: str) -> float:
 
 
 def weights(scores: list[float], temperature: float = 1.0) -> np.ndarray:
-    """softmax(scores / temperature) in float64; 0 is the limit (ties share), infinity is even. Made by `attend_at`."""
+    """softmax(scores / temperature) in float64; temperature 0 is the limit (ties share), infinity is even."""
     if not temperature >= 0:
         raise Problem("temperature={temperature} must be at least 0", temperature=temperature)
     k = torch.tensor(scores, dtype=torch.float64)[None, :, None]  # (1, n, 1)
@@ -142,7 +142,7 @@ class OnlineBlock:
 
 
 def online(scores: list[float], values: np.ndarray, size: int) -> Iterator[OnlineBlock]:
-    """Softmax-weighted sum of values (n, Dv), `size` scores at a time: the last output / total."""
+    """Softmax-weighted sum of values (n, Dv), `size` scores at a time; it is the last block's output / total."""
     if size < 1:
         raise Problem("{name}={value} must be at least 1", name="block", value=size)
     maximum, total, output = -math.inf, 0.0, np.zeros(values.shape[1])
@@ -165,7 +165,7 @@ class Mixes:
     weights: np.ndarray  #: (n,)
     by_weights: np.ndarray  #: (2,) inside the values' hull
     by_scores: np.ndarray  #: (2,) sum of score * value
-    by_scores_shifted: np.ndarray  #: (2,) the same after adding 1 to every score; softmax does not move
+    by_scores_shifted: np.ndarray  #: (2,) the same after adding 1 to every score, which leaves softmax as it is
 
 
 def arc(n: int) -> np.ndarray:
@@ -175,6 +175,6 @@ def arc(n: int) -> np.ndarray:
 
 
 def mixes(scores: list[float], temperature: float = 1.0) -> Mixes:
-    """Why normalise: softmax stays among the values, raw scores carry the mix away."""
+    """Why normalise: a softmax mix stays among the values, a mix by raw scores need not."""
     values, p, raw = arc(len(scores)), weights(scores, temperature), np.array(scores)
     return Mixes(values, p, p @ values, raw @ values, (raw + 1) @ values)

@@ -46,9 +46,9 @@ class Spread:
     textbook: float  #: variance if mean 0, variance 1, all independent
     exact_mean: float  #: in closed form, for the distribution really drawn
     exact_variance: float
-    counts: np.ndarray  #: density in each bin
-    edges: np.ndarray  #: one more than bins
-    outside: int  #: how many fell beyond the edges
+    counts: np.ndarray  #: (bins,) density in each bin
+    edges: np.ndarray  #: (bins + 1,)
+    outside: int  #: how many numbers fell beyond the edges
 
     @property
     def off(self) -> float:
@@ -83,19 +83,19 @@ class Growth:
 
 
 def run(config: Config) -> Result:
-    """All pairs, at once or in as many blocks as it takes."""
+    """The result on all pairs, drawn block by block."""
     return deque(draw(config), maxlen=1)[0]
 
 
 def first(config: Config) -> Result:
-    """As many pairs as the first block holds: an answer at once, at any d_k."""
+    """The result on the pairs of the first block: quick at any d_k."""
     return next(draw(config))
 
 
 def draw(config: Config) -> Iterator[Result]:
     """Results on more and more pairs, the last one on all of them.
 
-    Pairs come in blocks of so many components: all queries of a block, then all its keys.
+    Pairs are drawn in blocks of `per_block` pairs: all queries of a block, then all its keys.
     """
     _check(config)
     generator = torch.Generator().manual_seed(config.seed)
@@ -111,7 +111,7 @@ def draw(config: Config) -> Iterator[Result]:
 
 
 def most_pairs(d_k: int) -> int:
-    """How many pairs may be asked for at this width."""
+    """The largest number of pairs that may be asked for at this d_k."""
     return min(MOST_PAIRS, MOST_NUMBERS // d_k)
 
 
@@ -161,9 +161,9 @@ def _spread(scores: Tensor, textbook: float, mean: float, variance: float, latti
 
 
 def _edges(textbook: float, mean: float, lattice: tuple[float, float]) -> np.ndarray:
-    """Bins over REACH predicted standard deviations, and as far as the mean went.
+    """Edges of bins that cover REACH predicted standard deviations on either side of 0 and of the mean.
 
-    `lattice` (step, one of its points): numbers that come in steps get whole steps as bins, or a comb would show.
+    `lattice` (step, one of its points): numbers that come in steps get bins of whole steps, or some would be empty.
     """
     half = REACH * math.sqrt(textbook)
     low, high = min(-half, mean - half), max(half, mean + half)

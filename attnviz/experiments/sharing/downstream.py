@@ -1,4 +1,4 @@
-"""What the whole model makes of shared keys and values: the next token, before and after."""
+"""What shared keys and values change in the whole model: the next token, before and after."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ SHOWN = 6
 
 @dataclass(frozen=True)
 class Result:
-    """`guesses`, likeliest as trained first, is empty for a model that predicts nothing."""
+    """`guesses`, in order of probability as trained, is empty for a model that predicts no tokens."""
 
     scope: Scope
     guesses: tuple[ProbabilityChange, ...]
     divergence: float | None  #: KL(before | after) of the next token, nats
-    last_moved: float  #: change of the last layer's attention output, relative
+    last_moved: float  #: length of the change of the last layer's attention output, relative to that output
 
 
 def run(before: ModelRun, loaded: LoadedModel, config: head_sharing.Config, scope: Scope = "layer") -> Result:

@@ -28,7 +28,7 @@ class Config:
     layer: int = 0
     n_kv_heads: int = 1
     method: Method = "mean"
-    seed: int = 0  #: of "random" only
+    seed: int = 0  #: for method "random"
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,9 @@ class Point:
     """The layer with one number of key/value heads."""
 
     n_kv_heads: int
-    moved: float  #: of the layer's output: length of the change over length of the output
+    moved: float  #: length of the change of the layer's output over the length of that output
     cache_bytes: int  #: keys and values of this sentence, 16 bits a number
-    parameters: int  #: of W_K and W_V
+    parameters: int  #: numbers in W_K and W_V
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,16 @@ class Result:
     d_model: int
     d_head: int
     d_value: int
-    kv_of: tuple[int, ...]  #: key/value head that each query head reads, shared
-    trained_kv_of: tuple[int, ...]  #: and as trained
+    kv_of: tuple[int, ...]  #: key/value head that each query head reads when shared
+    trained_kv_of: tuple[int, ...]  #: key/value head that each query head reads as trained
     before: np.ndarray  #: (H, Q, K) weights as trained
-    after: np.ndarray  #: (H, Q, K)
+    after: np.ndarray  #: (H, Q, K) weights with keys and values shared
     hidden: np.ndarray  #: (Q, K) boolean: cells that the mask hides
-    weights_moved: np.ndarray  #: (H,) half the L1 distance of the rows, mean: 0 the same, 1 nothing in common
+    weights_moved: np.ndarray  #: (H,) half the L1 distance between rows, mean over rows: 0 equal, 1 nothing shared
     outputs_moved: np.ndarray  #: (H,) change of each head's output, relative
-    k_shape: tuple[int, ...]  #: of the shared keys, (G, K, D)
+    k_shape: tuple[int, ...]  #: (G, K, D) of the shared keys
     v_shape: tuple[int, ...]
-    sweep: tuple[Point, ...]  #: from one for each query head (MHA) down to one for all (MQA)
+    sweep: tuple[Point, ...]  #: one point for each possible number of key/value heads, from MHA down to MQA
 
     @property
     def point(self) -> Point:
@@ -117,7 +117,7 @@ def change(config: Config) -> TensorChange:
 
 
 def complete(layer: RecordedLayer, model: nn.Module) -> RecordedLayer:
-    """The layer with its output projection, which a trace kept in a file leaves out."""
+    """The layer with its output projection, which traces kept in files leave out."""
     if layer.w_o is not None or layer.v is None or not layer.name:
         return layer
     modules = dict(model.named_modules())
@@ -191,13 +191,13 @@ def whole_output(layer: RecordedLayer, stages: Stages) -> Tensor:
 
 
 def relative(old: Tensor, new: Tensor) -> Tensor:
-    """Length of the change over the length of what was there, of matrices (..., Q, M)."""
+    """Length of the change over the length of `old`, for matrices (..., Q, M)."""
     length: Tensor = torch.linalg.vector_norm(new - old, dim=(-2, -1))
     return length / torch.linalg.vector_norm(old, dim=(-2, -1)).clamp_min(1e-30)
 
 
 def _weights_moved(old: Tensor, new: Tensor, allowed: Tensor) -> np.ndarray:
-    """Total variation distance, mean over the rows that have two keys or more."""
+    """(H,): total variation distance, mean over the rows that may attend to two keys or more."""
     chose = allowed.sum(-1) > 1  # (H, Q)
     return _array((total_variation(old, new) * chose).sum(-1) / chose.sum(-1).clamp_min(1))
 

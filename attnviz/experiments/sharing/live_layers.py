@@ -33,11 +33,11 @@ class LiveLayerRow:
 
     kind: SharingKind
     n_kv_heads: int
-    cache_bytes: int  #: what the filled cache really takes
+    cache_bytes: int  #: bytes in use in the filled cache
     formula_bytes: int
     parameters: int  #: counted on the module
     formula_parameters: int
-    seconds: float  #: of one decoded token, median
+    seconds: float  #: median time to decode one token
     ratio: float  #: how many times faster than MHA
 
 
@@ -63,7 +63,7 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
                 started = time.perf_counter()
                 module(x, cache=cache)
                 times[i].append(time.perf_counter() - started)
-                cache.seen -= 1  # the same step again
+                cache.seen -= 1  # so that every round decodes at the same position
     seconds = [statistics.median(taken[2:]) for taken in times]
     return tuple(
         _row(layout, module, cache, took, seconds[0])

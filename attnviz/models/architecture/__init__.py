@@ -1,4 +1,4 @@
-"""What a model's config says of its attention: parameters, cache bytes, and what a server needs for them."""
+"""A model's attention worked out from its config: parameters, FLOPs, cache bytes, and the hardware they need."""
 
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.custom_shape import CustomShape, Scheme, as_latent, has_heads, shared_otherwise

@@ -1,4 +1,4 @@
-"""A model's attention as numbers: parameters, FLOPs and cache, layer by layer, from its config alone."""
+"""A model's attention as numbers: parameters, FLOPs and cache bytes, layer by layer, from its config alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,11 @@ from attnviz.models.architecture.presets import find_preset
 
 @dataclass(frozen=True)
 class Architecture:
-    """Attention of one model. `measured` says that no rule for its family is known here and meta tensors were asked."""
+    """The attention layers of one model.
+
+    `measured` is True when there are no rules for the model's family, so that its layers were measured on the
+    meta device instead.
+    """
 
     name: str
     model_type: str
@@ -33,7 +37,7 @@ class Architecture:
     config: PretrainedConfig | None = field(default=None, compare=False, repr=False)
     measured: bool = False
     heard: int | None = None  #: positions its encoder always reads, however little is said (Whisper)
-    unread: tuple[str, ...] = ()  #: fields of the config that look as if they mattered and are not known
+    unread: tuple[str, ...] = ()  #: config fields that sound like attention and that no rule reads
 
     @classmethod
     def from_config(cls, config: PretrainedConfig | dict[str, Any], name: str | None = None) -> Architecture:
@@ -60,7 +64,7 @@ class Architecture:
 
     @classmethod
     def preset(cls, name: str) -> Architecture:
-        """One of the published models by its name."""
+        """The architecture of a published model, by its preset name."""
         return _preset(name)
 
     @property
@@ -84,11 +88,11 @@ class Architecture:
         return (self.heard or tokens) if crosses else 0
 
     def parameters(self) -> Parameters:
-        """Attention's parameters of the whole model, by what they are."""
+        """Attention parameters of the whole model, by kind."""
         return sum((layer.parameters for layer in self.layers), Parameters())
 
     def attention_parameters(self) -> int:
-        """Attention's parameters of the whole model."""
+        """Number of attention parameters in the whole model."""
         return self.parameters().total
 
     def kv_cache_bytes(
@@ -101,7 +105,10 @@ class Architecture:
         group: int = 64,
         paged: Paged = PAGED,
     ) -> int:
-        """Bytes that `batch` sequences of `tokens` tokens keep; cross-attention keeps `encoder_tokens` of its own."""
+        """Cache bytes of `batch` sequences of `tokens` tokens; cross-attention layers cache `encoder_tokens` instead.
+
+        `convention` says whose rules for what is stored apply; `group` is the quantisation group in numbers.
+        """
         _check(tokens, batch, encoder_tokens)
         lengths = {"self": tokens, "cross": encoder_tokens}
         return batch * sum(
@@ -118,7 +125,7 @@ class Architecture:
         group: int = 64,
         paged: Paged = PAGED,
     ) -> Iterator[tuple[LayerSpec, int]]:
-        """Each layer with the bytes it keeps."""
+        """Each layer with the bytes of its cache; arguments as in `kv_cache_bytes`."""
         _check(tokens, batch, encoder_tokens)
         for layer in self.layers:
             length = encoder_tokens if layer.role == "cross" else tokens
@@ -127,7 +134,7 @@ class Architecture:
     def prefill_flops(
         self, tokens: int, *, causal: bool = False, machine: LatentForm = "expanded", encoder_tokens: int | None = None
     ) -> Flops:
-        """Attention's FLOPs to read `tokens` tokens at once; an encoder beside the decoder reads as many unless said.
+        """Attention FLOPs to process `tokens` tokens in one pass; an encoder beside it reads as many unless said.
 
         `causal` skips what a decoder's mask hides; encoders and cross-attention look everywhere.
         """
@@ -147,7 +154,7 @@ class Architecture:
     def decode_flops(
         self, context: int, *, machine: LatentForm = "absorbed", encoder_tokens: int | None = None
     ) -> Flops:
-        """Attention's FLOPs for one more token that sees `context` tokens, itself included (fewer under a window).
+        """Attention FLOPs to decode one token that sees `context` tokens, itself included (fewer with a window).
 
         Cross-attention looks at `encoder_tokens` (as many unless said), whose keys and values are kept.
         """
@@ -162,7 +169,7 @@ class Architecture:
 
     @cached_property
     def _alike(self) -> tuple[tuple[LayerSpec, int], ...]:
-        """Layers that differ in nothing but their place, and how many there are."""
+        """The distinct layers, ignoring their index, each with how often it occurs."""
         return tuple(Counter(replace(layer, index=0) for layer in self.layers).items())
 
 
@@ -172,9 +179,16 @@ def _heard(config: Any) -> int | None:
 
 
 def _check(tokens: int, batch: int, encoder_tokens: int) -> None:
+    most = 1 << 40
     for name, value, least in (("tokens", tokens, 0), ("batch", batch, 1), ("encoder_tokens", encoder_tokens, 0)):
-        if not isinstance(value, int) or not least <= value <= 1 << 40:
-            raise Problem("{name}={value} must be a whole number and not negative", name=name, value=value)
+        if not isinstance(value, int) or not least <= value <= most:
+            raise Problem(
+                "{name}={value} must be a whole number from {least} to {most}",
+                name=name,
+                value=value,
+                least=least,
+                most=most,
+            )
 
 
 @lru_cache(maxsize=64)

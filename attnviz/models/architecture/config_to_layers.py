@@ -1,4 +1,4 @@
-"""From a transformers config to the layers it describes, by the family's own rules."""
+"""From a transformers config to the attention layers it describes, using the rules of its family."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _KINDS: dict[str, LayerKind] = {
 
 
 class UnknownLayer(Problem):
-    """A layer that no rule here fits."""
+    """The config names a kind of layer that no rule describes."""
 
 
 def read(config: Any, family: FamilyRules) -> tuple[LayerSpec, ...]:
-    """Every attention layer of the model, encoder first, a decoder layer's self before its cross."""
+    """Every attention layer of the model: encoder first; in a decoder layer, self-attention before cross-attention."""
     return tuple(_SHAPES[family.shape](config, family))
 
 
 def number(config: Any, name: str) -> int:
-    """A size from the config, refused in words when it is not one."""
+    """A size from the config; raises a Problem unless it is a whole number within its limits."""
     value, most = getattr(config, name, None), LIMITS.get(name, 1 << 24)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
         raise Problem("{name}={value} must be a whole number from 1 to {most}", name=name, value=repr(value), most=most)
@@ -60,15 +60,15 @@ def _layout(config: Any, family: FamilyRules, heads: int | None = None) -> HeadL
         kv_heads = number(config, "num_kv_heads") if new else 1 if config.multi_query else heads
     width = number(config, "head_dim") if getattr(config, "head_dim", None) else None
     if config.model_type in ("falcon", "esm", "phi", "stablelm", "opt"):
-        width = None  # what these call head_dim is computed, or not used
+        width = None  # in these families head_dim is computed from other fields, or not used
     d_model = number(config, "hidden_size")
     if width is None and family.shape in ("decoder", "hybrid", "gpt2") and d_model >= heads:
-        width = d_model // heads  # transformers rounds down where they do not divide
+        width = d_model // heads  # transformers also rounds down when heads do not divide d_model
     return HeadLayout(d_model, heads, kv_heads, width)
 
 
 def _count(config: Any, family: FamilyRules, layout: HeadLayout, **more: Any) -> Parameters:
-    """Parameters of one layer, the family's extras included."""
+    """Attention parameters of one layer, including what the family adds to the standard projections."""
     found = parameters(
         layout,
         qkv_bias=_flag(config, family.qkv_bias),
@@ -104,7 +104,7 @@ def _layer(index: int, kind: LayerKind, layout: HeadLayout, count: Parameters, *
 
 
 def _kinds(config: Any, n: int) -> list[tuple[LayerKind, int | None]]:
-    """Kind and window of each layer, as transformers itself decides."""
+    """Kind and window (in tokens, or None) of each of `n` layers, as transformers assigns them."""
     types = getattr(config, "layer_types", None) or getattr(config, "attention_layers", None)
     if types is None:
         chunk = getattr(config, "attention_chunk_size", None)
@@ -114,7 +114,7 @@ def _kinds(config: Any, n: int) -> list[tuple[LayerKind, int | None]]:
     found: list[tuple[LayerKind, int | None]] = []
     for name in types[:n]:
         if name not in _KINDS:
-            raise UnknownLayer("layer type {name} is not known here", name=repr(name))
+            raise UnknownLayer("layer type {name} is not supported", name=repr(name))
         kind = _KINDS[name]
         given = (getattr(config, field, None) for field in windows.get(kind, ()))
         found.append((kind, next((int(w) for w in given if w), None)))
@@ -124,7 +124,7 @@ def _kinds(config: Any, n: int) -> list[tuple[LayerKind, int | None]]:
 def _decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
     layout = _layout(config, family)
     count = _count(config, family, layout)
-    slides = getattr(config, "attention_layers", None) is None  # GPT-Neo's local layers keep everything
+    slides = getattr(config, "attention_layers", None) is None  # GPT-Neo's local layers still cache every token
     repeats = getattr(config, "new_decoder_architecture", False)  # Falcon 40B caches keys once per query head
     held = None if family.cache and not repeats else 2 * layout.n_heads * layout.qk_width * family.cache
     for i, (kind, window) in enumerate(_kinds(config, number(config, "num_hidden_layers"))):
@@ -169,7 +169,7 @@ def _latent(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
 
 
 def _hybrid(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
-    """Families whose layers differ in more than their window."""
+    """Layers of families in which layers differ in more than their window."""
     n = number(config, "num_hidden_layers")
     sharing = getattr(config, "kv_sharing_modes", None) or [None] * n
     each = getattr(config, "per_layer_config", None) or [config] * n
@@ -205,7 +205,7 @@ def _encoder_decoder(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
 
 
 def _t5(config: Any, family: FamilyRules) -> Iterator[LayerSpec]:
-    """T5 keeps one table of position biases per stack, in its first layer; UMT5 one in every layer."""
+    """Layers of T5 and UMT5. T5 has one table of position biases per stack, in its first layer; UMT5 one per layer."""
     layout = HeadLayout(number(config, "d_model"), number(config, "num_heads"), d_head=number(config, "d_kv"))
     plain = _count(config, family, layout)
     table = replace(plain, other=plain.other + number(config, "relative_attention_num_buckets") * layout.n_heads)

@@ -1,4 +1,4 @@
-"""An architecture from a handful of numbers: the visitor's own shape, and any model with its heads shared otherwise."""
+"""Architectures from a few numbers: a shape that the visitor enters, and any model with its K/V heads changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST = {"n_layers": 512, "d_model": 65_536, "n_heads": 1024, "d_head": 2048, "d_
 
 @dataclass(frozen=True)
 class CustomShape:
-    """A decoder of equal layers with a gated FFN, as Llama's; with `scheme` latent as DeepSeek's."""
+    """A decoder of identical layers with a gated FFN, like Llama; with `scheme` "latent", with MLA like DeepSeek."""
 
     n_layers: int = 32
     d_model: int = 4096
@@ -49,7 +49,7 @@ class CustomShape:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The transformers config that builds it."""
+        """The fields of a transformers config that builds this model."""
         common = {
             "hidden_size": self.d_model, "num_hidden_layers": self.n_layers, "num_attention_heads": self.n_heads,
             "intermediate_size": self.d_ff, "vocab_size": self.vocab, "max_position_embeddings": 1 << 20,
@@ -67,7 +67,7 @@ class CustomShape:
 
     @property
     def total_parameters(self) -> int:
-        """Of the whole model: attention, gated FFN, two norms a layer and one at the end, embeddings and head."""
+        """Parameters of the whole model: attention, gated FFN, two norms per layer, final norm, embeddings and head."""
         m, ffn = self.d_model, 3 * self.d_model * self.d_ff
         return self.architecture().attention_parameters() + self.n_layers * (ffn + 2 * m) + m + 2 * self.vocab * m
 
@@ -78,23 +78,23 @@ class CustomShape:
         return ParameterCounts(self.total_parameters, read, read)
 
     def architecture(self, name: str = "your shape") -> Architecture:
-        """The layers, by the same formulas as for published models."""
+        """The architecture of this shape, with the same formulas as for published models."""
         fields = dict(self.fields)
         return Architecture.from_config(AutoConfig.for_model(fields.pop("model_type"), **fields), name)
 
 
 def shared_otherwise(arch: Architecture, n_kv_heads: int) -> Architecture:
-    """The same model with `n_kv_heads` key/value heads in every layer that has heads of its own (MLA: as unfolded)."""
+    """The same model with `n_kv_heads` key/value heads in every layer that has its own; MLA is expanded first."""
     return replace(arch, layers=tuple(_reshared(layer, n_kv_heads) for layer in arch.layers), config=None)
 
 
 def as_latent(arch: Architecture, kv_rank: int = 512, d_rope: int = 64) -> Architecture:
-    """The same model with MLA in place of its heads: DeepSeek's latent of 512 + 64 unless said otherwise."""
+    """The same model with MLA in place of its heads; by default with the latent widths of DeepSeek, 512 + 64."""
     return replace(arch, layers=tuple(_latent(layer, kv_rank, d_rope) for layer in arch.layers), config=None)
 
 
 def has_heads(layer: LayerSpec) -> bool:
-    """Whether the layer makes keys and values of its own."""
+    """Whether the layer projects its own keys and values."""
     return layer.n_heads > 0 and layer.kind not in ("shared", "none", "linear")
 
 
@@ -111,7 +111,7 @@ def _reshared(layer: LayerSpec, n_kv_heads: int) -> LayerSpec:
     shape = HeadLayout(layer.d_model, layer.n_heads, n_kv_heads, d_head, d_value)
     plain = parameters(shape)
     count = replace(layer.parameters, w_k=plain.w_k, w_v=plain.w_v)
-    if layer.parameters.biases:  # those of keys and values follow their width
+    if layer.parameters.biases:  # the biases of keys and values change with their width
         count = replace(count, biases=max(0, count.biases - (layer.n_kv_heads - n_kv_heads) * (d_head + d_value)))
     if layer.latent is not None:
         count = plain

@@ -1,4 +1,4 @@
-"""Does it fit, how far does it reach, and how fast can it decode: one model on one machine."""
+"""One model on one machine: whether it fits in memory, its longest context, and how fast it can decode."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ FARTHEST = 1 << 30
 
 @dataclass(frozen=True)
 class Deployment:
-    """How a model is to be served."""
+    """How a model is served: context in tokens, batch, number formats, and the layout of the cache."""
 
     context: int = 8192
     batch: int = 1
     weight_dtype: str = "bfloat16"
     cache_dtype: str = "bfloat16"
-    group: int = 64  #: numbers that share a scale, in int8, int4 and int2
+    group: int = 64  #: numbers that share one scale in int8, int4 and int2
     convention: Convention = "ideal"
-    hybrid: bool = True  #: paged only: whether windowed layers are managed apart
-    encoder_tokens: int = 0  #: what an encoder has read, whatever the context
+    hybrid: bool = True  #: only for a paged cache: whether layers with a window get a cache of their own size
+    encoder_tokens: int = 0  #: tokens that the encoder has read, whatever the context
 
     def __post_init__(self) -> None:
         for name in ("context", "batch"):
@@ -39,24 +39,24 @@ class Deployment:
 
 @dataclass(frozen=True)
 class Size:
-    """What comes of it. Bytes are whole, seconds are what an ideal kernel takes."""
+    """The results for one deployment. Bytes are exact; seconds are those of an ideal kernel."""
 
     weight_bytes: int
-    cache_bytes: int  #: of the whole batch
+    cache_bytes: int  #: for the whole batch
     fits: bool
-    longest_context: int  #: at this batch; 0 when the weights alone do not fit
+    longest_context: int  #: in tokens, at this batch; 0 when not even one token fits
     largest_batch: int  #: at this context
     step: DecodingStep
-    bandwidth_limit: int | None  #: context from which no batch makes decoding compute-bound; None: never
+    bandwidth_limit: int | None  #: context in tokens from which no batch is compute-bound; None if there is none
 
     @property
     def tokens_per_second(self) -> float:
-        """Of one sequence."""
+        """Tokens per second of one sequence."""
         return 1 / self.step.seconds
 
 
 def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment, machine: Machine) -> Size:
-    """All of `counts` is stored; a step reads and multiplies with less."""
+    """Size a model that stores all of `counts`; a decoding step reads and multiplies with less."""
     if not arch.decodes:
         raise Problem("{model} is an encoder: it decodes no tokens and keeps no cache", model=arch.name)
     weights = stored_bytes(counts.total, how.weight_dtype, how.group)
@@ -68,7 +68,7 @@ def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment
         )
 
     each = cache(how.context)
-    # one sequence reads the experts it uses; a batch is charged all of them
+    # a single sequence reads only the experts it uses; a batch is assumed to use all of them
     step = decode_step(
         machine,
         parameters=counts.active,
@@ -91,7 +91,10 @@ def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment
 def bandwidth_limit(
     arch: Architecture, active: int, machine: Machine, cache: Callable[[int], int], encoder_tokens: int = 0
 ) -> int | None:
-    """The shortest context at which one more sequence takes longer to read than to compute."""
+    """The shortest context in tokens at which reading one more sequence takes longer than computing it.
+
+    `cache` gives the cache bytes of one sequence of so many tokens. None when there is no such context.
+    """
 
     def computes(tokens: int) -> bool:
         work = (2 * active + _attention(arch, tokens, encoder_tokens)) * machine.bandwidth
@@ -102,13 +105,16 @@ def bandwidth_limit(
 
 
 def _attention(arch: Architecture, context: int, encoder_tokens: int) -> int:
-    """FLOPs of scores and values for one decoded token; the projections are among the parameters."""
+    """FLOPs of scores and values for one decoded token. The projections are counted with the parameters."""
     work = arch.decode_flops(context, encoder_tokens=encoder_tokens)
     return work.scores + work.values
 
 
 def _largest(holds: Callable[[int], bool]) -> int:
-    """The largest number up to FARTHEST for which `holds`, 0 if not even 1; it holds for all below."""
+    """The largest number up to FARTHEST for which `holds` is True, 0 if there is none.
+
+    Searches by bisection, so `holds` must be True for all smaller numbers.
+    """
     if not holds(1):
         return 0
     low, high = 1, 2

@@ -1,4 +1,4 @@
-"""What each family of transformers does that its config does not say in the same words."""
+"""Facts about each model family that its config leaves out or names differently from other families."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from typing import Literal
 
 from attnviz.core.costs import QKNorm
 
-#: A flag is known (True, False) or stands in a field of the config.
+#: Either a fixed answer (True, False) or the name of the config field that has it.
 Flag = bool | str
 FamilyShape = Literal["decoder", "encoder", "encoder-decoder", "t5", "latent", "gpt2", "hybrid"]
 
 
 @dataclass(frozen=True)
 class FamilyRules:
-    """How to read one family's config. Defaults are those of Llama."""
+    """How to read one family's config. The defaults describe Llama."""
 
     shape: FamilyShape = "decoder"
     qkv_bias: Flag = "attention_bias"
     out_bias: Flag = "attention_bias"
-    key_bias: bool = True  #: False where only queries and values have one (Whisper)
+    key_bias: bool = True  #: False where only queries and values have a bias (Whisper)
     qk_norm: QKNorm | None = None
-    qk_norm_flag: Flag = True  #: whether the norm is there at all
+    qk_norm_flag: Flag = True  #: whether the norm is present
     sinks: Flag = False
     gated: Flag = False
-    shares_heads: bool = True  #: False: every query head has its own keys, whatever the config says
-    extra_per_head: int = 0  #: numbers more per query head
-    extra_per_width: int = 0  #: times the head width
-    cache: bool = True  #: False where transformers has none for the family
-    sub_norm: bool = False  #: a norm over the model width before W_O
+    shares_heads: bool = True  #: False where every query head has its own keys, even if the config says otherwise
+    extra_per_head: int = 0  #: additional parameters per query head
+    extra_per_width: int = 0  #: additional parameters, in multiples of the head width
+    cache: bool = True  #: False where transformers has no cache for the family
+    sub_norm: bool = False  #: whether there is a norm over the model width before W_O
 
 
 def _each(names: str, family: FamilyRules) -> dict[str, FamilyRules]:
-    """The same rules for several model types, given with spaces between."""
+    """The same rules for several model types; `names` separates them by spaces."""
     return dict.fromkeys(names.split(), family)
 
 

@@ -1,4 +1,4 @@
-"""One attention layer of a published architecture: its kind, its numbers, and the bytes it keeps."""
+"""One attention layer of an architecture: its kind, its sizes, its FLOPs and the bytes of its cache."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from attnviz.core.latent import LatentForm, LatentLayout, latent_flops
 from attnviz.core.message import Problem
 from attnviz.core.precision import stored_bytes
 
-#: full: sees everything before it. window, chunk: the last W tokens, or those of its own chunk. latent: MLA.
-#: shared: reuses another layer's keys and values. linear: a state of fixed size. none: no attention in this layer.
+#: full: each token sees all earlier tokens. window: only the last `window` tokens. chunk: only its own chunk.
+#: latent: MLA. shared: reuses another layer's keys and values. linear: keeps a state of fixed size. none: no attention.
 LayerKind = Literal["full", "window", "chunk", "latent", "shared", "linear", "hybrid", "none"]
 
-#: ideal: what the formula says must be kept. transformers: what its DynamicCache holds. paged: what a server allocates.
+#: ideal: the least that must be stored. transformers: what its DynamicCache stores. paged: what a server allocates.
 Convention = Literal["ideal", "transformers", "paged"]
 CONVENTIONS: tuple[Convention, ...] = ("ideal", "transformers", "paged")
 
@@ -25,11 +25,11 @@ NONE = Parameters()
 
 @dataclass(frozen=True)
 class Paged:
-    """How a server lays out its cache."""
+    """How a server with a paged cache allocates memory."""
 
-    block: int = 16  #: tokens in one page
-    chunk: int = 2048  #: new tokens it takes in at once: a window must hold them too
-    hybrid: bool = True  #: whether windowed layers are managed apart; if not they are charged in full
+    block: int = 16  #: tokens per page
+    chunk: int = 2048  #: new tokens processed at once; a layer with a window needs room for them too
+    hybrid: bool = True  #: whether layers with a window get less room; if False they get room for every token
 
 
 PAGED = Paged()
@@ -37,7 +37,7 @@ PAGED = Paged()
 
 @dataclass(frozen=True)
 class LayerSpec:
-    """Attention of one layer; `index` counts within its stack. Numbers without attention are 0."""
+    """Attention of one layer. `index` counts from 0 within its stack; sizes are 0 in a layer without attention."""
 
     index: int
     stack: Literal["encoder", "decoder"]
@@ -50,24 +50,24 @@ class LayerSpec:
     d_value: int = 0
     parameters: Parameters = NONE
     window: int | None = None
-    cached: int = 0  #: numbers one token leaves in the cache
-    fixed: int = 0  #: numbers kept however long the text, in the model's dtype (convolutions)
-    fixed_float32: int = 0  #: the same, always float32 (recurrent states)
+    cached: int = 0  #: numbers that each token adds to the cache
+    fixed: int = 0  #: numbers stored regardless of the length of the text, in the model's dtype (convolutions)
+    fixed_float32: int = 0  #: the same, but always in float32 (recurrent states)
     latent: LatentLayout | None = None
-    slides: bool = True  #: False where transformers keeps every token although the layer sees a window only
+    slides: bool = True  #: False where transformers caches every token although the layer only sees a window
 
-    held: int | None = None  #: numbers one token leaves in transformers' cache, when not `cached`
+    held: int | None = None  #: numbers that each token adds to transformers' cache, when it differs from `cached`
 
     @property
     def layout(self) -> HeadLayout:
-        """The layer's heads; MLA's as they unfold."""
+        """The layer's heads; those of an MLA layer in expanded form."""
         return HeadLayout(self.d_model, self.n_heads, self.n_kv_heads, self.d_head, self.d_value)
 
     def tokens_kept(self, tokens: int, convention: Convention = "ideal", paged: Paged = PAGED) -> int:
-        """How many of `tokens` tokens the cache keeps room for."""
+        """Number of tokens that the cache has room for after `tokens` tokens."""
         if convention == "ideal":
             return tokens_kept(tokens, self.window)
-        if convention == "transformers":  # a sliding layer keeps what the next token will see beside itself
+        if convention == "transformers":  # a sliding layer keeps the window - 1 tokens before the next token
             trimmed = self.window is not None and self.slides and self.window > 1
             return min(tokens, (self.window or 0) - 1) if trimmed else tokens
         if self.window is not None and paged.hybrid:
@@ -77,7 +77,7 @@ class LayerSpec:
     def cache_bytes(
         self, tokens: int, dtype: str, convention: Convention = "ideal", group: int = 64, paged: Paged = PAGED
     ) -> int:
-        """Bytes one sequence of `tokens` tokens keeps in this layer."""
+        """Bytes of this layer's cache for one sequence of `tokens` tokens."""
         if convention not in CONVENTIONS:
             raise Problem(
                 "convention={convention} is not one of {known}", convention=convention, known=", ".join(CONVENTIONS)
@@ -88,7 +88,7 @@ class LayerSpec:
         return growing + stored_bytes(self.fixed, plain) + 4 * self.fixed_float32
 
     def flops(self, new_tokens: int, context: int, *, causal: bool = False, machine: LatentForm = "absorbed") -> Flops:
-        """FLOPs for `new_tokens` at the end of `context`; MLA as `machine`. Only softmax attention is counted."""
+        """FLOPs of softmax attention for `new_tokens` tokens at the end of `context`; MLA in the form `machine`."""
         if self.n_heads == 0:
             return Flops(0, 0, 0)
         n = pairs(new_tokens, context, causal=causal, window=self.window if causal else None)

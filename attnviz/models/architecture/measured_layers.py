@@ -1,4 +1,4 @@
-"""Layers of a family no rule is known for, from what its model does on the meta device."""
+"""Layers of a model whose family has no rules here, measured by running the model on the meta device."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ SHORT, LONG = 8, 16
 
 
 def measured_layers(config: Any) -> tuple[LayerSpec, ...]:
-    """One layer per attention module, and one per cache layer; heads are not to be seen, so their numbers are 0."""
+    """One layer per attention module, and one per cache layer; heads cannot be measured, so their numbers are 0."""
     try:
         short, long = measure_on_meta(config, SHORT), measure_on_meta(config, LONG)
     except Exception as error:
         raise Problem(
-            "model_type={model_type} is not known here, and its model cannot be built to measure it: {reason}",
+            "There are no rules for model_type={model_type}, and its model cannot be built to measure it: {reason}",
             model_type=config.model_type,
             reason=str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__,
         ) from error
     if long.failure:
         raise Problem(
-            "model_type={model_type} is not known here, and measuring it failed: {reason}",
+            "There are no rules for model_type={model_type}, and measuring its model failed: {reason}",
             model_type=config.model_type,
             reason=str(long.failure),
         )
@@ -38,12 +38,15 @@ def measured_layers(config: Any) -> tuple[LayerSpec, ...]:
 
 
 def _cache_layer(short: MeasuredCache, long: MeasuredCache, width: int) -> LayerSpec:
-    """What grows with the text, and what does not."""
+    """A layer from its cache after a short and a long text: numbers per token, and numbers of fixed size.
+
+    `width` is the model width M.
+    """
     elements = (long.elements - short.elements) // (LONG - SHORT)
     per_token = (long.nbytes - short.nbytes) // (LONG - SHORT) // 2  # in 16-bit numbers: some indices are float32
     fixed = long.elements - elements * LONG
     kind: LayerKind = "linear" if not per_token else "window" if long.window else "full"
-    wide = long.nbytes - 2 * per_token * LONG - 2 * fixed  # float32 numbers take two bytes more
+    wide = long.nbytes - 2 * per_token * LONG - 2 * fixed  # a float32 number takes two bytes more than a 16-bit one
     return LayerSpec(
         long.index,
         "decoder",

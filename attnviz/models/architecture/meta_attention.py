@@ -1,4 +1,4 @@
-"""Running a model without numbers: attention that computes shapes, and answers about padding."""
+"""Helpers to run a model on the meta device: attention that only computes shapes, and a fixed answer about padding."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-# by module: the package's own names are missing while another thread is still importing it
+# imported from its module: the names of the transformers package are incomplete while another thread imports it
 from transformers.masking_utils import AttentionMaskInterface
 from transformers.modeling_utils import AttentionInterface
 
@@ -17,7 +17,10 @@ _ANSWERS = {Tensor.item: 1, Tensor.__bool__: True, Tensor.__int__: 1, Tensor.__c
 
 
 class NoPadding(TorchFunctionMode):
-    """On `meta` no value is known: what code asks about its padding mask is answered as where there is none."""
+    """Lets models test the values of their padding mask on the meta device, where tensors have no values.
+
+    Such tests are answered as if there were no padding.
+    """
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if args and isinstance(args[0], Tensor) and args[0].is_meta and func in _ANSWERS:
@@ -28,7 +31,7 @@ class NoPadding(TorchFunctionMode):
 def _shapes_only(
     module: nn.Module, query: Tensor, key: Tensor, value: Tensor, *args: Any, **kwargs: Any
 ) -> tuple[Tensor, None]:
-    """Attention that computes nothing: an output of the right shape, (B, Q, H, Dv)."""
+    """Attention that computes nothing and returns an output of the right shape, (B, Q, H, Dv)."""
     batch, heads, q_len, _ = query.shape
     return query.new_empty(batch, q_len, heads, value.shape[-1]), None
 

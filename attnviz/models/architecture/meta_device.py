@@ -1,4 +1,4 @@
-"""Measure a model that is never loaded: built on torch's `meta` device, where tensors have shapes and no memory."""
+"""Measure a model without loading it: built on torch's `meta` device, where tensors have shapes but no memory."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from transformers.models.auto.modeling_auto import (
 from attnviz.core.message import Message
 from attnviz.models.architecture.meta_attention import SHAPES_ONLY, NoPadding
 
-#: What a module of softmax attention is called; T5's LayerSelfAttention is the block around one.
+#: Class names of softmax attention modules; T5's LayerSelfAttention is the block around the attention module.
 _ATTENTION = re.compile(r"(?<!Layer)(?<!LayerSelf)(?<!LayerCross)(Attention|Attn)$")
 _NOT_SOFTMAX = re.compile(r"(Linear|Delta|Lightning|LayerSelf|LayerCross|LayerLocal|LayerTransientGlobal)\w*Attention$")
-#: Norms of the block that some families keep inside the attention module: not attention's own.
+#: Norms that some families place inside the attention module although they belong to the block.
 _BLOCK_NORM = re.compile(r"(^|\.)(LayerNorm|layer_norm|self_attn_layer_norm|ln)\.")
 
 
@@ -39,13 +39,13 @@ class MeasuredModule:
 
 @dataclass(frozen=True)
 class MeasuredCache:
-    """What one layer's cache holds after a pass."""
+    """The contents of one layer's cache after a pass."""
 
     role: str  #: "self" or "cross"
     index: int
     kind: str  #: class name of the cache layer
-    nbytes: int  #: of the keys and values (or states) that later steps read
-    storage: int  #: of the memory behind them, larger where they are a view
+    nbytes: int  #: bytes of the keys and values (or states) that later steps read
+    storage: int  #: bytes of the memory that they occupy, larger where they are a view of a longer tensor
     elements: int
     shapes: tuple[str, ...]
     window: int | None = None
@@ -53,13 +53,13 @@ class MeasuredCache:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was found by building a model without memory and running it without numbers."""
+    """The result of building a model on the meta device and running it there once."""
 
     total_parameters: int
     modules: tuple[MeasuredModule, ...]
     cache: tuple[MeasuredCache, ...]
     seconds: float
-    failure: Message | None = None  #: why the pass could not be run, when it could not
+    failure: Message | None = None  #: why the pass failed; None when it succeeded
 
     @property
     def attention_parameters(self) -> int:
@@ -79,13 +79,13 @@ def measure_on_meta(
 ) -> Measurement:
     """Build `config`'s model on `meta`, count its attention's parameters, run `tokens` tokens, measure its cache.
 
-    Without `tokens` nothing is run. In an encoder-decoder `tokens` are the decoder's, `encoder_tokens` (as many
-    unless given) the encoder's.
+    With `tokens` 0 nothing is run. In an encoder-decoder, `tokens` counts the decoder's tokens and
+    `encoder_tokens` (by default the same number) the encoder's.
     """
     started = time.perf_counter()
     failure: Message | None = None
     cache: tuple[MeasuredCache, ...] = ()
-    for implementation in (SHAPES_ONLY, "eager"):  # some families take no attention function of ours
+    for implementation in (SHAPES_ONLY, "eager"):  # some families do not accept a custom attention function
         try:
             model = build(config, dtype, implementation)
         except (ValueError, ImportError, KeyError):
@@ -98,9 +98,9 @@ def measure_on_meta(
             with NoPadding():
                 cache, failure = tuple(_cache_of(_run(model, tokens, batch, encoder_tokens or tokens))), None
             break
-        except Exception as error:  # a model's own code, on a device it was not written for: anything may be raised
+        except Exception as error:  # model code runs on a device it was not written for, so any exception is possible
             failure = failure or Message(
-                "{model} does not run without numbers: {reason}", {"model": type(model).__name__, "reason": str(error)}
+                "{model} cannot run on the meta device: {reason}", {"model": type(model).__name__, "reason": str(error)}
             )
     total = sum(p.numel() for p in model.parameters())
     return Measurement(total, attention_modules(model), cache, time.perf_counter() - started, failure)
@@ -109,7 +109,7 @@ def measure_on_meta(
 def build(
     config: PretrainedConfig, dtype: torch.dtype = torch.bfloat16, implementation: str = SHAPES_ONLY
 ) -> nn.Module:
-    """The model of `config` on `meta`, with its language-modelling head where it has one."""
+    """The model of `config` on the meta device, with its language-modelling head if it has one."""
     kind = type(config)
     if config.is_encoder_decoder and kind in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING:
         auto: Any = AutoModelForSeq2SeqLM
@@ -123,7 +123,7 @@ def build(
 
 
 def attention_modules(model: nn.Module) -> tuple[MeasuredModule, ...]:
-    """Every module of softmax attention, outermost ones only, each module once however often it runs."""
+    """Every softmax attention module: outermost modules only, each listed once even if it runs several times."""
     found: list[MeasuredModule] = []
 
     def walk(module: nn.Module, path: str) -> None:
@@ -145,7 +145,7 @@ def _run(model: nn.Module, tokens: int, batch: int, encoder_tokens: int) -> Any:
     inputs: dict[str, Any] = {"input_ids": ids}
     if config.is_encoder_decoder:
         inputs["decoder_input_ids"] = ids
-        if getattr(config, "num_mel_bins", None):  # speech: always as long as its positions, which are half its frames
+        if getattr(config, "num_mel_bins", None):  # speech: the input fills all positions, two frames each
             frames = 2 * config.max_source_positions
             inputs.pop("input_ids")
             inputs["input_features"] = torch.zeros(
@@ -184,7 +184,7 @@ def _measured(role: str, index: int, layer: Any) -> MeasuredCache:
 
 
 def _tensors(layer: Any) -> list[tuple[str, Tensor]]:
-    """Every tensor a cache layer keeps for later steps, under a name."""
+    """Every tensor that a cache layer stores for later steps, each with a name."""
     found = []
     for name, value in vars(layer).items():
         if name.startswith("_"):

@@ -1,4 +1,4 @@
-"""Configs of transformers: from a pasted config.json, and what in them is not understood."""
+"""transformers configs from a pasted config.json, and which of their fields no rule reads."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAYS_NOTHING = re.compile(
 )
 
 
-#: Fields that hold a count of something there must be one of.
+#: Fields that count something of which there must be at least one.
 _A_SIZE = re.compile(
     r"^(num_(attention_heads|hidden_layers|key_value_heads|heads|layers)|hidden_size|head_dim|d_model|n_(embd|head|layer))$"
 )
@@ -34,7 +34,7 @@ def config_from(given: dict[str, Any]) -> PretrainedConfig:
         if _A_SIZE.search(key) and isinstance(value, int) and not isinstance(value, bool) and value < 1:
             raise Problem("{name}={value} must be a whole number of at least 1", name=key, value=value)
     if model_type not in CONFIG_MAPPING:
-        raise Problem("model_type={model_type} is no family of transformers", model_type=model_type)
+        raise Problem("model_type={model_type} is not a model type of transformers", model_type=model_type)
     try:
         return AutoConfig.for_model(model_type, **fields)
     except Exception as error:  # configs check themselves in many ways
@@ -53,7 +53,7 @@ def config_from_text(text: str) -> PretrainedConfig:
 
 
 def max_context(config: Any) -> int | None:
-    """Tokens the model was made for, when its config says."""
+    """The longest text in tokens that the model was made for; None when its config does not say."""
     for field in ("max_position_embeddings", "n_positions", "max_target_positions", "max_seq_len"):
         value = getattr(config, field, None)
         if isinstance(value, int) and 0 < value < 1 << 30:
@@ -62,7 +62,7 @@ def max_context(config: Any) -> int | None:
 
 
 def text_part(config: PretrainedConfig) -> PretrainedConfig:
-    """The language model of a config that also has eyes or ears."""
+    """The language model's part of a config that also describes image or audio parts."""
     try:
         return config.get_text_config(decoder=True)
     except ValueError:
@@ -74,7 +74,7 @@ def _first_line(error: Exception) -> str:
 
 
 def unread_fields(given: dict[str, Any], config: Any) -> tuple[str, ...]:
-    """Fields that the family's config class does not know and that sound like attention."""
+    """Fields whose names suggest attention and that the family's config class does not have."""
     kind: Any = type(config)
     known = _fields(kind) | set(config.attribute_map)
     return tuple(
@@ -89,9 +89,9 @@ def unread_fields(given: dict[str, Any], config: Any) -> tuple[str, ...]:
 
 @lru_cache(maxsize=256)
 def _fields(kind: Any) -> frozenset[str]:
-    """Every field a config class declares or gives itself."""
+    """Every field that a config class declares or sets when it is created without arguments."""
     declared = {name for parent in kind.__mro__ for name in getattr(parent, "__annotations__", {})}
     try:
         return frozenset(declared | set(kind().to_dict()))
-    except Exception:  # some cannot be made without arguments
+    except Exception:  # some classes cannot be created without arguments
         return frozenset(declared)

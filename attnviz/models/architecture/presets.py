@@ -1,4 +1,4 @@
-"""Published facts that travel with the package: architectures, GPUs, quality beside cost, each with its source."""
+"""Published facts included in the package: architectures, GPUs, and quality against cost, each with its source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GIB = 1 << 30
 
 @dataclass(frozen=True)
 class Preset:
-    """One published model: what builds its config, what people call its attention, and where that is written."""
+    """One published model: the fields of its config, the common name of its attention, and the source of both."""
 
     id: str
     attention: str  #: MHA, GQA, MQA, MLA, with SWA for a sliding window
@@ -40,13 +40,13 @@ class Preset:
 
 @dataclass(frozen=True)
 class Gpu:
-    """One accelerator as its maker states it: dense 16-bit FLOP/s, memory bandwidth, memory."""
+    """One GPU as its maker states it: dense 16-bit FLOP/s, memory bandwidth, memory."""
 
     id: str
     name: str
     teraflops: float
     gigabytes_per_second: float
-    memory_gib: float  #: what makers print as GB
+    memory_gib: float  #: makers call this GB
     source: str
 
     @property
@@ -56,7 +56,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Quality:
-    """One row of the GQA paper's table 1: seconds for one sample, average score over its tasks."""
+    """One row of the GQA paper's table 1: seconds per sample, and the average score over the tasks."""
 
     model: str
     seconds: float
@@ -69,7 +69,7 @@ def all_presets() -> dict[str, Preset]:
 
 
 def find_preset(name: str) -> Preset:
-    """The preset of that name."""
+    """The preset with this name; an unknown name is a Problem that lists the known ones."""
     known = all_presets()
     if name not in known:
         raise Problem("no architecture is called {name}; known are {known}", name=name, known=", ".join(known))
@@ -83,7 +83,7 @@ def gpus() -> dict[str, Gpu]:
 
 @lru_cache(maxsize=1)
 def quality() -> tuple[tuple[Quality, ...], str]:
-    """(the rows, their source)."""
+    """The rows of the GQA paper's table 1, and their source."""
     loaded = _load("quality.json")
     return tuple(Quality(**row) for row in loaded["rows"]), loaded["source"]
 

@@ -1,4 +1,4 @@
-"""Numbers that papers and blogs print, worked out again from the architectures, with what came out."""
+"""Numbers published in papers, blogs and logs, each compared with the number computed from the architecture."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ GIB, KIB = 1 << 30, 1 << 10
 
 @dataclass(frozen=True)
 class Claim:
-    """One published number."""
+    """One published number and the computed number to compare it with."""
 
     id: str
-    said: Message  #: what was printed
+    said: Message  #: the published statement
     source: str
     printed: float
     unit: str  #: "GiB", "KiB", "kB", "GB", "x", "%", "elements"
-    found: float  #: what the architecture gives, same unit
+    found: float  #: the computed number, in the same unit
     verdict: Verdict
     why: Message
 
     @property
     def off(self) -> float:
-        """How far the printed number is from what is found, relative."""
+        """Relative difference of the printed number from the computed one; 0 when equal, 1 when twice as large."""
         return self.printed / self.found - 1
 
 
 def per_token(name: str, unit: int = 1) -> float:
-    """Ideal 16-bit cache bytes of one token of a preset."""
+    """Ideal 16-bit cache of one token of a preset, in multiples of `unit` bytes."""
     return Architecture.preset(name).kv_cache_bytes(1) / unit
 
 
 def claims() -> tuple[Claim, ...]:
-    """All of them, worked out now."""
+    """All published claims, each with its number computed from the architecture."""
     return tuple(make() for make in _CLAIMS)
 
 
@@ -105,7 +105,7 @@ def _v2_percent() -> Claim:
 
 
 def _deepseek_67b() -> Architecture:
-    """95 layers, 64 heads on 8, as the DeepSeek LLM paper states it (arXiv 2401.02954, table 2)."""
+    """95 layers with 64 query heads and 8 key/value heads (DeepSeek LLM paper, arXiv 2401.02954, table 2)."""
     return CustomShape(n_layers=95, d_model=8192, n_heads=64, n_kv_heads=8, d_head=128, d_ff=22016).architecture()
 
 
@@ -179,7 +179,7 @@ def _mib(name: str, printed: float, title: str, arch: Callable[[], Architecture]
 
 
 def _command_r() -> Architecture:
-    """40 layers, 64 heads each with its own keys, 128 wide."""
+    """40 layers with 64 heads of width 128, each with its own keys and values."""
     return CustomShape(n_layers=40, d_model=8192, n_heads=64, n_kv_heads=64, d_head=128).architecture()
 
 

@@ -1,6 +1,6 @@
-"""Numbers that layers without softmax attention keep, however long the text, in models that mix both kinds.
+"""The fixed-size state of layers without softmax attention, in models that mix both kinds of layers.
 
-Models of such layers alone (Mamba) have no rules: the meta device measures all there is to say about them.
+Models that have only such layers (Mamba) need no rules here: they are measured on the meta device.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def recurrent_state_of(config: Any) -> tuple[int, int]:
-    """(numbers in the model's dtype, numbers in float32) of one such layer's state."""
+    """Size of one layer's state: (numbers in the model's dtype, numbers in float32)."""
     if getattr(config, "linear_num_value_heads", None):
         return _delta_net(config)
     if getattr(config, "conv_L_cache", None):  # LFM2: a short convolution and nothing else
@@ -33,7 +33,7 @@ def _mamba(config: Any) -> tuple[int, int]:
 
 
 def _mamba2(config: Any) -> tuple[int, int]:
-    """Mamba 2: the convolution also runs over what writes to and reads from the state."""
+    """Mamba 2: as Mamba, but the convolution also runs over the inputs that write to and read from the state."""
     inner = config.mamba_d_ssm or config.mamba_expand * config.hidden_size
     written = 2 * config.mamba_n_groups * config.mamba_d_state
     return (inner + written) * config.mamba_d_conv, inner * config.mamba_d_state

@@ -1,4 +1,4 @@
-"""One pass of a model with every attention layer recorded, read afterwards or changed on the way."""
+"""Run a model once with every attention layer recorded, to read it afterwards, or with its attention changed."""
 
 from attnviz.models.capture.all_heads import few_heads, measures
 from attnviz.models.capture.forward_pass import Logits

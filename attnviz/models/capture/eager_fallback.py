@@ -1,4 +1,4 @@
-"""Families that do not look their attention function up: their plain path, asked for its weights."""
+"""Fallback for families that cannot use a custom attention function: run their eager path and take its weights."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from attnviz.models.capture.forward_pass import Logits, arguments, logits_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.trace import Trace
 
-WHY = Message("this family of models computes attention in its own way; only its own weights are shown")
+WHY = Message(
+    "this family of models computes attention in its own way; only the weights that it reports itself are shown"
+)
 
 
 def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Trace:
-    """A pass with `output_attentions=True`: slower, and heavier by L x H x Q x K numbers."""
+    """Record a pass with `output_attentions=True`: slower, and it needs memory for L x H x Q x K more numbers."""
     part, given = arguments(model, logits, inputs)
     with torch.no_grad(), switched(model, "eager"):
         output = part(**given, **_ask_for_attentions(part))
@@ -40,25 +42,25 @@ def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Tr
 
 
 def _explain(model: nn.Module, output: Any) -> None:
-    """Why there is nothing to see."""
+    """Raise the Problem that says why no attention weights were found."""
     fields = output.values() if isinstance(output, dict) else ()
     if any(isinstance(value, tuple) and value and all(entry is None for entry in value) for value in fields):
         raise Problem(
-            '{model} keeps its attention to itself; load it with attn_implementation="eager"',
+            '{model} did not return its attention weights; load it with attn_implementation="eager"',
             model=type(model).__name__,
         )
     raise Problem("{model} has no attention layers that can be read", model=type(model).__name__)
 
 
 def _ask_for_attentions(part: nn.Module) -> dict[str, bool]:
-    """The keyword, unless the model would not know it."""
+    """The keyword that requests attention weights, or nothing if the model does not accept it."""
     accepted = inspect.signature(part.forward).parameters.values()
     known = any(p.name == "output_attentions" or p.kind is p.VAR_KEYWORD for p in accepted)
     return {"output_attentions": True} if known else {}
 
 
 def _matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
-    """Every attention matrix in an output, in outputs within it too, each with the name of its field."""
+    """Every attention matrix (B, H, Q, K) in an output and in outputs nested in it, each with the name of its field."""
     for name, value in output.items() if isinstance(output, dict) else ():
         if name.endswith("attentions") and isinstance(value, tuple | list):
             matrices = (entry for entry in value if isinstance(entry, Tensor) and entry.dim() == 4)
@@ -68,7 +70,7 @@ def _matrices(output: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
 
 
 def _place(name: str, model: nn.Module) -> tuple[StackName, AttentionKind]:
-    """Where weights of this name come from: "encoder_attentions", "cross_attentions", "attentions"..."""
+    """Stack and kind of the layers in an output field such as "encoder_attentions" or "cross_attentions"."""
     if "cross" in name:
         return "decoder", "cross"
     if "encoder" in name or "decoder" in name:

@@ -1,4 +1,4 @@
-"""A recorded layer with something changed: still a layer, so that before and after show alike."""
+"""Apply an edit to a recorded layer. The result is a recorded layer too, so before and after are shown the same way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """One edit of one layer: see attnviz.models.capture.intervention.Edit."""
+    """One edit as it applies to one layer, with its heads as a list. See `attnviz.models.capture.intervention.Edit`."""
 
     heads: list[int]
     mask: Tensor | Literal["model"] | None
@@ -29,7 +29,7 @@ class Plan:
 
 
 def carry_out(plan: Plan, layer: RecordedLayer) -> RecordedLayer:
-    """The layer as it is after the edit."""
+    """The layer after the edit."""
     if plan.change is not None:
         layer = _with_function(layer, plan)
     if not isinstance(plan.mask, str) or plan.mask != "model":
@@ -44,7 +44,7 @@ def carry_out(plan: Plan, layer: RecordedLayer) -> RecordedLayer:
 
 
 def layer_output(layer: RecordedLayer) -> Tensor:
-    """What the layer hands to its output projection, (B, Q, H, Dv); silenced heads give 0."""
+    """The input of the layer's output projection, (B, Q, H, Dv); 0 for silenced heads."""
     b, heads, q_len, k_len = layer.shape
     step = max(1, CHUNK // (b * q_len * k_len))
     parts = [layer.stages_of(part).output for _, part in equal_scale_groups(list(range(heads)), step, layer.scale_of)]
@@ -64,7 +64,7 @@ def _with_scale(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
 
 
 def _with_uniform(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
-    """Scores of 0 everywhere: softmax makes them even over the keys that may be seen."""
+    """Set all scores to 0, so that softmax gives every key that may be seen the same weight."""
     layer = _with_scale(layer, replace(plan, scale="model", factor=0.0))
     bias, sinks = layer.bias, layer.sinks
     if bias is not None:
@@ -109,7 +109,7 @@ def _with_function(layer: RecordedLayer, plan: Plan) -> RecordedLayer:
 
 
 def _mixed(old: Tensor, new: Tensor, chosen: list[int], heads: int) -> Tensor:
-    """Old for most heads, new for the chosen ones, each head with its own keys or values."""
+    """`new` for the chosen heads and `old` for the others, one entry per query head: (B, H, T, D)."""
     mixed = old.repeat_interleave(heads // old.shape[1], 1)
     mixed[:, chosen] = new.repeat_interleave(heads // new.shape[1], 1)[:, chosen]
     return mixed

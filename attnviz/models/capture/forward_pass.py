@@ -1,4 +1,4 @@
-"""Call a model for its attention and its logits, and for nothing else that costs memory."""
+"""How to call a model so that it computes its attention and the wanted logits, and nothing else that costs memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Logits = Literal["last", "all"] | None
 
 
 def arguments(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> tuple[nn.Module, dict[str, Any]]:
-    """The part of the model to run and what to give it: no cache, and no logits that nobody asked for."""
+    """The part of the model to run and its arguments: without a cache, and without logits that are not needed."""
     if logits not in ("last", "all", None):
         raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))
     part = _without_head(model, inputs) if logits is None else model
@@ -51,7 +51,7 @@ def _parameters(model: nn.Module) -> Any:
 
 
 def _without_head(model: nn.Module, inputs: dict[str, Any]) -> nn.Module:
-    """The model below its output layer, when it takes the same inputs."""
+    """The model without its output layer, if that part accepts the same inputs; otherwise the whole model."""
     base = getattr(model, "base_model", model)
     if not isinstance(base, nn.Module) or base is model:
         return model
@@ -60,9 +60,10 @@ def _without_head(model: nn.Module, inputs: dict[str, Any]) -> nn.Module:
 
 
 def _positions(inputs: dict[str, Any]) -> int | Tensor:
-    """What `logits_to_keep` should be: the positions at which some row of the batch ends.
+    """The value for `logits_to_keep`: the positions at which some row of the batch ends.
 
-    As a tensor even for one position: given a number, Gemma 4 drops the other queries from its last layers.
+    It is a tensor even for one position, because Gemma 4 drops the other queries from its last layers when it
+    is a number.
     """
     last, ids = _last_real(inputs, None), _ids(inputs)
     if last is not None:
@@ -76,11 +77,11 @@ def _ids(inputs: dict[str, Any]) -> Tensor | None:
 
 
 def _last_real(inputs: dict[str, Any], model: nn.Module | None) -> Tensor | None:
-    """(B,) position of each row's last real token among the queries; None where that is simply the last."""
+    """Position of each row's last real token among the queries, (B,); None if the last token of every row is real."""
     two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
     mask, ids = inputs.get("decoder_attention_mask" if two_stacks else "attention_mask"), _ids(inputs)
     if not isinstance(mask, Tensor) or mask.dim() != 2 or ids is None or bool(mask[:, -1].all()):
         return None
-    before = 0 if two_stacks else mask.shape[1] - ids.shape[1]  # what the cache holds already
+    before = 0 if two_stacks else mask.shape[1] - ids.shape[1]  # tokens that are already in the cache
     positions = torch.arange(mask.shape[1], device=mask.device)
     return (positions * mask.bool()).argmax(-1) - before

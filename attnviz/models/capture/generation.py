@@ -1,4 +1,4 @@
-"""Write on, one token at a time with the cache, and keep what each step attended to."""
+"""Generate text one token at a time with a cache, and record the attention of each step."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ Choose = Callable[[Tensor], int]
 
 @dataclass(frozen=True, eq=False)
 class GenerationStep:
-    """One pass: the first reads the whole prompt, each later one the token chosen before it."""
+    """One pass: the first processes the whole prompt, each later one the token that the previous step chose."""
 
-    trace: Trace  #: queries: what this pass read; keys: everything so far
-    token: int  #: what was chosen from trace.logits
-    probability: float  #: how likely the model thought it, before temperature and top-k
+    trace: Trace  #: its queries are the tokens of this pass, its keys all tokens so far
+    token: int  #: id of the token chosen from trace.logits
+    probability: float  #: the model's probability of that token, before temperature and top-k
 
 
 def sampler(temperature: float = 0.0, top_k: int | None = None, seed: int = 0) -> Choose:
-    """Choose from logits (V,): the likeliest at temperature 0, else at random, the same for the same seed."""
+    """A function that chooses a token from logits (V,), V being the size of the vocabulary.
+
+    It takes the most likely token at temperature 0, otherwise a random one; the same seed repeats its choices.
+    """
     source = torch.Generator().manual_seed(seed)
 
     def choose(logits: Tensor) -> int:
@@ -50,10 +53,11 @@ def generate(
     edits: Sequence[Edit] = (),
     **inputs: Any,
 ) -> Iterator[GenerationStep]:
-    """Up to `steps` passes, each yielded as it is made; ends early once a token in `stop` was chosen.
+    """Yield up to `steps` passes as they are made; stop early once a token in `stop` is chosen.
 
-    One unpadded sentence at a time. Keys and values of all steps share one buffer, so that n steps keep
-    n positions, not n squared. Encoder-decoder models read the source once; give `decoder_input_ids`.
+    Takes one sentence without padding. All steps share one buffer of keys and values, so that n steps keep
+    n positions instead of about n squared. Encoder-decoder models encode the source once and also need
+    `decoder_input_ids`.
     """
     two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
     name = "decoder_input_ids" if two_stacks else "input_ids"
@@ -79,7 +83,7 @@ def generate(
 
 
 class _Buffer:
-    """The keys and values of one layer through all steps, written once each."""
+    """The keys and values of one layer over all steps, each stored once."""
 
     def __init__(self, layer: RecordedLayer, steps: int) -> None:
         assert layer.k is not None
@@ -90,7 +94,7 @@ class _Buffer:
         self.filled = 0
 
     def keep(self, layer: RecordedLayer) -> RecordedLayer:
-        """The layer with its keys in the buffer; as it was where keys were dropped (a sliding window)."""
+        """The layer with its keys and values in the buffer; unchanged if a sliding window has dropped some keys."""
         if layer.k is None or layer.v is None or layer.k.shape[2] != self.filled + layer.shape[2]:
             return layer
         start, self.filled = self.filled, layer.k.shape[2]
@@ -103,7 +107,7 @@ def _check(model: nn.Module, inputs: dict[str, Any], name: str) -> None:
     ids = inputs.get(name)
     must_hold()
     if not takes_interface(model):
-        raise Problem("{model} cannot be followed step by step", model=type(model).__name__)
+        raise Problem("{model} cannot generate one token at a time with a cache", model=type(model).__name__)
     if not isinstance(ids, Tensor) or ids.dim() != 2 or len(ids) != 1 or ids.shape[1] < 1:
         raise Problem("{name} must hold one sentence of at least one token, shape (1, length)", name=name)
     mask = inputs.get("attention_mask")

@@ -1,4 +1,4 @@
-"""Small questions about heads and shapes."""
+"""Small helpers to select heads and to compare tensor shapes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.core.message import Problem
 def equal_scale_groups(
     heads: list[int], step: int, scale_of: Callable[[int], float]
 ) -> Iterator[tuple[int, list[int]]]:
-    """Runs of at most `step` heads that share one scale, each with its place in the list."""
+    """Split `heads` into runs of at most `step` neighbours with the same scale; yields (index in `heads`, run)."""
     start = 0
     while start < len(heads):
         end = start + 1
@@ -24,29 +24,29 @@ def equal_scale_groups(
 
 
 def wide(tensor: Tensor) -> Tensor:
-    """At least float32: what is shown should not be coarser than what it shows."""
+    """The tensor in at least float32, so that displayed numbers are not rounded to 16 bits."""
     return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
 
 
 def of_heads(tensor: Tensor, heads: list[int]) -> Tensor:
-    """The rows of these heads, where there is one for each head (axis -3)."""
+    """The slices of these heads along axis -3; the whole tensor if that axis is shared by all heads."""
     return tensor[..., heads, :, :] if tensor.dim() >= 3 and tensor.shape[-3] > 1 else tensor
 
 
 def broadcasts(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
-    """Whether a tensor of `shape` stretches to `wanted` without adding to it."""
+    """Whether a tensor of `shape` broadcasts to exactly `wanted`."""
     pairs = zip(reversed(shape), reversed(wanted), strict=False)
     return len(shape) <= len(wanted) and all(have in (1, want) for have, want in pairs)
 
 
 def everything(q_len: int, k_len: int, padding: Tensor | None, device: torch.device) -> Tensor:
-    """All True but for padding keys: (B or 1, 1, Q, K)."""
+    """A mask that hides only padding keys, (B or 1, 1, Q, K)."""
     ones = torch.ones(1, 1, q_len, k_len, dtype=torch.bool, device=device)
     return ones if padding is None else ones & padding
 
 
 def chosen_heads(heads: int | Iterable[int] | None, n_heads: int, index: int) -> list[int]:
-    """The heads asked for as a list, None meaning all of them; one that layer `index` does not have is refused."""
+    """`heads` as a list, None meaning all heads; a Problem if it is empty or names a head that layer `index` lacks."""
     if heads is None:
         return list(range(n_heads))
     chosen = [heads] if isinstance(heads, int) else [int(head) for head in heads]
@@ -59,5 +59,7 @@ def chosen_heads(heads: int | Iterable[int] | None, n_heads: int, index: int) ->
                 last=n_heads - 1,
             )
     if not chosen:
-        raise Problem("no head was named; layer {index} has heads 0 to {last}", index=index, last=n_heads - 1)
+        raise Problem(
+            "heads must name at least one head; layer {index} has heads 0 to {last}", index=index, last=n_heads - 1
+        )
     return chosen

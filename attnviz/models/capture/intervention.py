@@ -1,4 +1,4 @@
-"""Run a model again with its attention changed, and see what follows.
+"""Run a model with its attention changed, to see how later layers and the output respond.
 
 >>> after = intervene(model, [Edit(layers=3, heads=(0, 5), silence=True)], input_ids=ids)
 >>> after.logits - capture(model, input_ids=ids).logits
@@ -31,13 +31,13 @@ TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """What to change, and where. Edits are made in the order given; a later one wins over an earlier.
+    """What to change, and where. Edits are applied in the order given, so a later edit overrides an earlier one.
 
-    `layers` and `heads` count from 0; `layers` within the stack and kind, as `RecordedLayer.index` does.
-    `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` is what multiplies q.kT, and
-    `factor` multiplies what the model itself uses. `change` is given q (B, H, Q, D), k (B, G, K, D) and
-    v (B, G, K, Dv) of the whole layer and returns what to use in their place, for the chosen heads; it may
-    return fewer key/value heads. Dropout, in a model that trains, does not act in a layer that is changed.
+    `layers` and `heads` count from 0; `layers` within the same stack and kind, like `RecordedLayer.index`.
+    `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` replaces the number that
+    multiplies q.kT; `factor` multiplies the model's own. `change` is called with q (B, H, Q, D), k (B, G, K, D)
+    and v (B, G, K, Dv) of the whole layer and returns replacements, which are used for the chosen heads; it may
+    return fewer key/value heads. Dropout is not applied in a changed layer, even in training.
     """
 
     layers: NumberChoice = "all"
@@ -47,8 +47,8 @@ class Edit:
     mask: Tensor | Literal["model"] | None = "model"
     scale: Scale | Literal["model"] = "model"
     factor: float = 1.0
-    uniform: bool = False  #: the same weight on every key that may be seen
-    silence: bool = False  #: the heads give 0 to the output projection
+    uniform: bool = False  #: give every key that may be seen the same weight
+    silence: bool = False  #: replace the heads' input to the output projection by 0
     change: TensorChange | None = None
 
     def concerns(self, layer: RecordedLayer) -> bool:
@@ -60,7 +60,7 @@ class Edit:
 
 
 def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits = "last", **inputs: Any) -> Trace:
-    """The same pass as `capture`, with `edits` made on the way; the trace shows what was then used."""
+    """The same pass as `capture`, with `edits` applied; the trace records the changed attention."""
     chosen = (edits,) if isinstance(edits, Edit) else tuple(edits)
     must_hold()
     if not takes_interface(model):
@@ -77,7 +77,7 @@ def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits 
 
 
 class Intervention(Recorder):
-    """A recorder that answers some calls differently."""
+    """A recorder that answers the attention calls of edited layers with the changed attention."""
 
     def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
         super().__init__(model)
@@ -101,7 +101,7 @@ class Intervention(Recorder):
 
 
 def plan(edit: Edit, layer: RecordedLayer) -> Plan:
-    """The edit in this layer's own numbers."""
+    """The edit as it applies to this layer, with the chosen heads as a list."""
     return Plan(edit.heads_of(layer), edit.mask, edit.scale, edit.factor, edit.uniform, edit.silence, edit.change)
 
 

@@ -1,4 +1,4 @@
-"""What a model says next, or in place of a mask, as probabilities; and how an intervention moved them."""
+"""A model's predictions for the next or a masked token as probabilities, and how an intervention changed them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.core.message import Problem
 
 @dataclass(frozen=True)
 class Guess:
-    """A token and how likely the model thinks it."""
+    """A token and the probability that the model gives it."""
 
     token: int
     probability: float
@@ -29,7 +29,7 @@ class Moved:
 
 
 def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = None) -> Tensor:
-    """Logits (..., V) as probabilities: temperature 0 puts everything on the best, `top_k` keeps so many."""
+    """Logits (..., V) as probabilities. Temperature 0 gives the best token everything; `top_k` keeps the best few."""
     if not temperature >= 0 or temperature == float("inf"):
         raise Problem("temperature={temperature} must be 0 or a positive number", temperature=temperature)
     if top_k is not None and top_k < 1:
@@ -45,7 +45,7 @@ def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = 
 
 
 def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | None = None) -> list[Guess]:
-    """The `n` most likely tokens of one position's logits (V,), best first; those of probability 0 left out."""
+    """The `n` most likely tokens for one position's logits (V,), best first, without tokens of probability 0."""
     chances = probabilities(_one(logits), temperature, top_k)
     best = chances.topk(min(n, len(chances)))
     pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
@@ -53,7 +53,10 @@ def guesses(logits: Tensor, n: int = 10, temperature: float = 1.0, top_k: int | 
 
 
 def moved(before: Tensor, after: Tensor, n: int = 10, n_after: int | None = None) -> list[Moved]:
-    """The `n` likeliest tokens of logits (V,) and the `n_after` (else `n`) of the others, by probability before."""
+    """The likeliest tokens before and after a change, logits (V,) each, in order of their probability before.
+
+    Takes the `n` likeliest tokens before, and the `n_after` (by default `n`) likeliest after.
+    """
     one, other = probabilities(_one(before).double()), probabilities(_one(after).double())
     most, most_after = (min(each, len(one)) for each in (n, n if n_after is None else n_after))
     tokens = torch.cat([one.topk(most).indices, other.topk(most_after).indices]).unique()
@@ -62,7 +65,7 @@ def moved(before: Tensor, after: Tensor, n: int = 10, n_after: int | None = None
 
 
 def probability_moved(before: Tensor, after: Tensor) -> float:
-    """Share of probability that changed place, 0 to 1, between two sets of logits (V,)."""
+    """Total variation between the probabilities of two sets of logits (V,): the share that moved, 0 to 1."""
     return float(total_variation(probabilities(_one(before)), probabilities(_one(after))))
 
 

@@ -1,4 +1,4 @@
-"""Find the matrix that an attention layer's heads go through on their way out."""
+"""Find the output projection W_O of an attention layer in any model."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _NAMES = ("o_proj", "out_proj", "c_proj", "o", "out_lin", "wo", "dense", "proj",
 
 
 def output_projection_of(module: nn.Module, parent: nn.Module | None, width: int) -> Tensor | None:
-    """W_O as (M, H*Dv), shared with the model, or None where no layer of that width is found.
+    """W_O as (M, H*Dv), sharing memory with the model; None if no linear layer with `width` = H*Dv inputs is found.
 
-    Most families keep it inside the attention module; BERT and its kin keep it in the sibling
+    Most families have it inside the attention module; BERT and similar models have it in the sibling
     `output.dense`.
     """
     places = [module, getattr(module, "output", None), getattr(parent, "output", None), parent]
@@ -30,15 +30,15 @@ def _matrix(layer: object, width: int) -> Tensor | None:
     weight = getattr(layer, "weight", None)
     if not isinstance(weight, Tensor) or weight.dim() != 2:
         return None
-    if type(layer).__name__ == "Conv1D":  # GPT-2 keeps its matrices the other way round
+    if type(layer).__name__ == "Conv1D":  # GPT-2 stores its matrices transposed
         weight = weight.mT
     return weight.detach() if weight.shape[1] == width and weight.is_floating_point() else None
 
 
 def value_lengths(v: Tensor, w_o: Tensor, n_heads: int) -> Tensor:
-    """(B, H, K): lengths of v (B, G, K, Dv) after each head's slice of w_o (M, H*Dv).
+    """Lengths (B, H, K) of the values v (B, G, K, Dv) after each head's slice of w_o (M, H*Dv).
 
-    |W v|^2 = v.(WTW)v, with WTW only Dv x Dv: the M-wide vectors are never made.
+    Uses |W v|^2 = v.(WTW)v, where WTW is only Dv x Dv, so that the M-wide vectors are never computed.
     """
     slices = wide(w_o).unflatten(1, (n_heads, -1)).transpose(0, 1)  # (H, M, Dv)
     gram = slices.mT @ slices  # (H, Dv, Dv)

@@ -27,37 +27,37 @@ AttentionKind = Literal["self", "cross"]
 MaskChoice = Tensor | Literal["model"] | None
 ScaleChoice = Scale | Literal["model"]
 
-#: scores held at once while weights are computed, so that a long sequence costs one head at a time
+#: most scores in memory at once while weights are computed; a long sequence is computed one head at a time
 CHUNK = 1 << 24
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordedLayer:
-    """What one call of attention was given. Tensors are shared with the pass, never copied.
+    """The inputs of one attention call. Tensors are shared with the forward pass, never copied.
 
-    q (B, H, Q, D), k (B, G, K, D), v (B, G, K, Dv). A layer that is not exact holds no q, k, v
-    that can be relied on, only the weights the model itself reported (`reported`).
+    q (B, H, Q, D), k (B, G, K, D), v (B, G, K, Dv). A layer that is not `exact` has no usable q, k
+    and v, only the weights that the model itself reported (`reported`).
     """
 
     stack: StackName
     kind: AttentionKind
-    index: int  #: place among the layers of the same stack and kind, in execution order
+    index: int  #: counts from 0 among the layers of the same stack and kind, in execution order
     name: str  #: the module's dotted name in the model
-    scale: float  #: what the model multiplies q.kT by, not always 1/sqrt(D)
+    scale: float  #: the number that the model multiplies q.kT by, not always 1/sqrt(D)
     q: Tensor | None = None
     k: Tensor | None = None
     v: Tensor | None = None
-    allowed: Tensor | None = None  #: boolean, broadcasts to (B, H, Q, K); None hides nothing but what `causal` hides
+    allowed: Tensor | None = None  #: boolean, broadcasts to (B, H, Q, K); with None only `causal` hides keys
     causal: bool = False  #: query i sees keys 0..i; only when `allowed` is None
-    padding: Tensor | None = None  #: boolean (B, 1, 1, K), False at keys that no mask may uncover
+    padding: Tensor | None = None  #: boolean (B, 1, 1, K), False at padding keys, which stay hidden under any mask
     bias: Tensor | None = None  #: added to the scaled scores, broadcasts to (B, H, Q, K)
     softcap: float | None = None
     sinks: Tensor | None = None  #: (H,)
-    scales: tuple[float, ...] | None = None  #: one for each head, where an intervention set them apart
+    scales: tuple[float, ...] | None = None  #: one per head, if an intervention changed some of them
     silenced: frozenset[int] = frozenset()  #: heads whose output an intervention replaced by 0
-    w_o: Tensor | None = None  #: output projection (M, H*Dv), where it was found
-    norms: Tensor | None = None  #: what `value_norms` gives, where it was kept and `w_o` was not
-    reported: Tensor | None = None  #: (B, H, Q, K) weights from the model, where they are all there is
+    w_o: Tensor | None = None  #: output projection (M, H*Dv); None if it was not found
+    norms: Tensor | None = None  #: the result of `value_norms`, in saved traces, which store it instead of `w_o`
+    reported: Tensor | None = None  #: (B, H, Q, K) weights reported by the model, in layers that are not exact
     why: Message | None = None  #: why the layer is not exact
 
     def __repr__(self) -> str:
@@ -102,7 +102,7 @@ class RecordedLayer:
         return full.tril() if self.causal else full
 
     def mask_for(self, mask: MaskChoice = "model", n_heads: int | None = None) -> Tensor:
-        """Where a query may attend when `mask` is asked for (of `n_heads` heads): padding stays hidden."""
+        """The boolean mask that the choice `mask` stands for, with `n_heads` heads; padding stays hidden."""
         if isinstance(mask, str):
             if mask != "model":
                 raise Problem('mask={mask} must be "model", None or a boolean tensor', mask=repr(mask))
@@ -122,10 +122,10 @@ class RecordedLayer:
     def weights(
         self, heads: int | Sequence[int] | None = None, mask: MaskChoice = "model", scale: ScaleChoice = "model"
     ) -> Tensor:
-        """Attention weights (B, H', Q, K) of the heads asked for; with no arguments, what the model used.
+        """Attention weights (B, H', Q, K) of the given heads; without arguments, the weights that the model used.
 
-        Another mask replaces the model's own pattern but never uncovers padding; `layer.mask & mine`
-        narrows it; None leaves padding only. Bias, soft-cap and sinks stay as they are.
+        A mask replaces the model's own pattern but never uncovers padding: `layer.mask & mine` restricts the
+        pattern further, None hides only padding. Bias, soft-cap and sinks are always applied.
         """
         chosen = chosen_heads(heads, self.n_heads, self.index)
         if not self.exact:
@@ -141,7 +141,7 @@ class RecordedLayer:
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
     def stages(self, head: int = 0, mask: MaskChoice = "model", scale: ScaleChoice = "model") -> Stages:
-        """Every intermediate of one head, the head axis kept, of length 1."""
+        """Every intermediate of one head; the head axis is kept, with length 1."""
         if not self.exact:
             raise Problem(
                 "layer {index} gives its weights only; scores and masks cannot be shown or changed", index=self.index
@@ -149,11 +149,11 @@ class RecordedLayer:
         return self.stages_of(chosen_heads(head, self.n_heads, self.index), mask, scale)
 
     def scale_of(self, head: int) -> float:
-        """What this head's q.kT was multiplied by: `scale`, unless an intervention changed it."""
+        """The number that multiplies this head's q.kT: `scale`, unless an intervention changed it."""
         return self.scale if self.scales is None else self.scales[head]
 
     def value_norms(self) -> Tensor:
-        """(B, H, K): how long each value is once it has gone through the head's slice of the output projection."""
+        """Length of each value after its head's slice of the output projection, (B, H, K)."""
         if self.norms is not None:
             return self.norms
         if self.w_o is None or self.v is None:
@@ -171,10 +171,10 @@ class RecordedLayer:
         start: int = 0,
         values: bool = True,
     ) -> Stages:
-        """Stages of several heads that share one scale.
+        """Every intermediate of several heads that have the same scale.
 
-        `start` is where they stand among all that were asked for: a mask may have a row for each of those.
-        Without `values` the output is left out (Dv = 0): weights alone cost half.
+        `start` is the index of `heads[0]` among all requested heads, because a mask can have one entry for each
+        of those. With `values` False the output is left out (Dv = 0), which halves the cost.
         """
         q, k, v = self._qkv()
         per_kv = self.n_heads // self.n_kv_heads

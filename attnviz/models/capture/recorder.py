@@ -1,4 +1,4 @@
-"""Turns the calls of one forward pass into layers."""
+"""Record the attention calls of one forward pass as `RecordedLayer`s."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_attn", re.IGNORECASE)
 
 
 class Recorder:
-    """Listens to one pass. A subclass may change what a call is given: see attnviz.models.capture.intervention."""
+    """Records one pass. A subclass may change the attention: see `attnviz.models.capture.intervention`."""
 
     def __init__(self, model: nn.Module) -> None:
         self.layers: list[RecordedLayer] = []
@@ -36,7 +36,7 @@ class Recorder:
     def keep(
         self, layer: RecordedLayer, module: nn.Module, call: Call, mask: Tensor | None, kwargs: dict[str, Any]
     ) -> Answer:
-        """Answer as the model would, and remember the layer."""
+        """Compute attention as the model itself would, and record the layer."""
         output, weights = answer_call(module, call, mask, kwargs)
         self.layers.append(reported(layer, weights, call) if call.unknown else layer)
         return output, None if not call.unknown else weights
@@ -71,7 +71,7 @@ class Recorder:
         )
 
     def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:
-        """The decoder is where tokens are generated; a lone stack is one when it looks only back."""
+        """Which stack a layer is in. In a model with a single stack, that is the decoder if its attention is causal."""
         for part in name.split("."):
             if self._two_stacks and part in ("encoder", "decoder"):
                 return "encoder" if part == "encoder" else "decoder"
@@ -80,7 +80,10 @@ class Recorder:
         return "decoder" if kind == "cross" or call.causal or getattr(module, "is_causal", True) else "encoder"
 
     def _padding(self, call: Call) -> Tensor | None:
-        """The padding of the mask function's own masks; of any other, the keys that no query may see."""
+        """The padding noted when the mask was made; for other masks, the keys that no query may see count as padding.
+
+        True at real keys, (B or 1, 1 or H, 1, K); None without padding.
+        """
         if call.allowed is None:
             return None
         mask = call.allowed if call.mask is None else call.mask
@@ -93,9 +96,10 @@ class Recorder:
 
 
 def reported(layer: RecordedLayer, weights: Tensor | None, call: Call) -> RecordedLayer:
-    """The layer with the model's own weights and nothing that could be recomputed wrongly."""
+    """The layer with only the weights that the model reported, so that nothing can be recomputed wrongly from it."""
     why = Message(
-        "the model gives its attention {names}, which cannot be taken into account; only its own weights are shown",
+        "the model passes {names} to its attention, which attnviz cannot take into account; "
+        "only the weights that the model reports itself are shown",
         {"names": ", ".join(call.unknown)},
     )
     kept = weights if weights is not None else call.q.new_zeros(*call.q.shape[:3], call.k.shape[2])
@@ -104,7 +108,7 @@ def reported(layer: RecordedLayer, weights: Tensor | None, call: Call) -> Record
 
 @contextmanager
 def listening(recorder: Recorder) -> Iterator[None]:
-    """Calls of this thread (this context) go to `recorder` inside the block."""
+    """Inside the block, attention calls of this thread (this context) go to `recorder`."""
     token = listener.set(recorder)
     try:
         yield

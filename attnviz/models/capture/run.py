@@ -1,4 +1,4 @@
-"""Read a model's attention: one forward pass that keeps Q, K and V, from which any head can be computed.
+"""Record a model's attention: one forward pass that keeps Q, K and V, from which any head can be computed later.
 
 >>> trace = capture(model, input_ids=ids)
 >>> trace.layers[0].weights(heads=2)              # what the model used, (B, 1, Q, K)
@@ -25,10 +25,10 @@ __all__ = ["adopt", "capture"]
 def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trace:
     """One pass of any transformers model, on its own fast path, with every attention layer recorded.
 
-    `inputs` are what the model's forward takes. `logits` "last" keeps those of the last real
-    position of each row, "all" keeps every position's, None leaves the output layer out.
-    Families that do not look their attention function up run their plain path instead, and
-    their layers say `exact=False`. Gradients are not kept; dropout is as the model's mode has it.
+    `inputs` are the arguments of the model's forward. `logits` "last" keeps the logits of the last
+    real position of each row, "all" keeps those of every position, None skips the output layer.
+    Families that cannot use a custom attention function run their eager path instead, and their
+    layers have `exact=False`. No gradients are computed; dropout follows the model's mode.
     """
     must_hold()
     if takes_interface(model):
@@ -39,7 +39,7 @@ def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trac
 
 
 def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
-    """Run the pass with `recorder` answering its attention calls; also gives what the model returned."""
+    """Run the pass with `recorder` answering its attention calls; returns the trace and the model's output."""
     part, given = arguments(model, logits, inputs)
     with torch.no_grad(), switched(model), listening(recorder):
         output = part(**given)

@@ -1,4 +1,4 @@
-"""What one forward pass left behind."""
+"""The recording of one forward pass."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from attnviz.models.capture.recorded_layer import RecordedLayer
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The attention layers of one pass in execution order, and what the model said."""
+    """The attention layers of one pass in execution order, and the model's logits."""
 
     layers: tuple[RecordedLayer, ...]
     logits: Tensor | None = None  #: "last": (B, V); "all": (B, Q, V)
-    inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding the pass was given
+    inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding masks given to the pass
 
     @cached_property
     def nbytes(self) -> int:
-        """Bytes that the trace keeps in memory, tensors that share storage counted once, the model's own not at all."""
+        """Bytes that the trace keeps in memory. Shared storage is counted once, the model's weights not at all."""
         storages = {}
         for layer in self.layers:
             for tensor in (

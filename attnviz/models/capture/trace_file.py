@@ -1,4 +1,4 @@
-"""A trace as one safetensors file: tensors under numbered names, everything else as JSON beside them."""
+"""Save a trace as one safetensors file: tensors under numbered names, everything else as JSON in its metadata."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _TENSORS = ("q", "k", "v", "allowed", "padding", "bias", "sinks", "norms", "repo
 
 
 def save_trace(trace: Trace, path: Path | str) -> None:
-    """Written under a temporary name and renamed: a reader never meets half a file.
+    """Write the trace under a temporary name, then rename it, so that a reader never sees half a file.
 
-    The output projection itself is left out: what value weighting needs of it, (B, H, K), is kept.
+    The output projection is not saved; the value norms (B, H, K) computed from it are.
     """
     tensors: dict[str, Tensor] = {}
     layers = []
     names: dict[tuple[Any, ...], str] = {}
-    with_norms = [_with_norms(layer) for layer in trace.layers]  # all held, so that no two share an address
+    with_norms = [_with_norms(layer) for layer in trace.layers]  # all stay alive, so that no two share an address
     for number, kept in enumerate(with_norms):
         fields: dict[str, Any] = {name: getattr(kept, name) for name in _PLAIN}
         fields["silenced"] = sorted(kept.silenced)
@@ -50,7 +50,7 @@ def save_trace(trace: Trace, path: Path | str) -> None:
 
 
 def load_trace(path: Path | str) -> Trace:
-    """The trace as it was saved, on the CPU; a file that is none of ours is refused."""
+    """The saved trace, on the CPU; a Problem if the file is missing, damaged, or was not written by `save_trace`."""
     path = Path(path)
     try:
         with safe_open(path, framework="pt") as file:
@@ -80,7 +80,7 @@ def _with_norms(layer: RecordedLayer) -> RecordedLayer:
 
 
 def _put(value: Tensor, name: str, tensors: dict[str, Tensor], names: dict[tuple[Any, ...], str]) -> str:
-    """Keep one copy of what several layers share, such as a mask."""
+    """The name under which a tensor is saved; a tensor that several layers share, such as a mask, is saved once."""
     key = (value.data_ptr(), tuple(value.shape), value.stride(), value.dtype)
     if key not in names:
         names[key] = name

@@ -1,4 +1,4 @@
-"""The models that the app knows by name, what one is once loaded, and the example sentences."""
+"""The models that the app knows by name, the type of a loaded model, and the example sentences."""
 
 from attnviz.models.catalogue.entries import CATALOGUE
 from attnviz.models.catalogue.entry import Entry, LoadedModel, ModelKind, Source

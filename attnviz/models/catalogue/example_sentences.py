@@ -1,6 +1,6 @@
-"""Sentences that each show something, with the model and the head that show it best.
+"""Example sentences that each demonstrate a behaviour, with the model and the head that show it best.
 
-What each says is checked against the trained weights by tests/models/catalogue/test_example_sentences.py.
+tests/models/catalogue/test_example_sentences.py checks the descriptions against the trained weights.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from attnviz.core.message import Message
 
 @dataclass(frozen=True)
 class Example:
-    """One sentence for the explorer. `head` is (layer, head) of `model`, where one head shows the point."""
+    """One sentence for the explorer. `head` is the (layer, head) of `model` that shows the point, if one does."""
 
     id: str
     text: str
@@ -118,5 +118,5 @@ EXAMPLES: tuple[Example, ...] = (
 
 
 def example(name: str) -> Example | None:
-    """The example of that id, if there is one."""
+    """The example with this id, or None."""
     return next((each for each in EXAMPLES if each.id == name), None)

@@ -1,6 +1,6 @@
-"""From a name to a model: one of the catalogue, any other of the hub, or a folder, if it may be loaded here.
+"""Find a model by name: one of the catalogue, any other on the hub, or a folder, if the settings allow it.
 
-Cheap to import: neither torch nor transformers. The catalogue itself is in `entries.py`.
+Cheap to import, because it needs neither torch nor transformers. The catalogue itself is in `entries.py`.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from attnviz.models.catalogue.entries import CATALOGUE
 from attnviz.models.catalogue.entry import Entry
 from attnviz.models.settings import Settings, current
 
-#: owner/name or an old one-word id; two dots in a row and a slash at an end are no id
+#: owner/name or an old one-word id; refuses two dots in a row and a slash at either end
 _HUB_ID: Final = re.compile(r"(?!.*\.\.)[A-Za-z0-9][\w.-]{0,95}(/[A-Za-z0-9][\w.-]{0,95})?")
 
 
 def all_entries() -> tuple[Entry, ...]:
-    """The catalogue, those that need no hub first."""
+    """The whole catalogue, packaged models first."""
     return CATALOGUE
 
 
 def allowed_entries(settings: Settings | None = None) -> tuple[Entry, ...]:
-    """The catalogue's models that may be loaded here."""
+    """The models of the catalogue that the settings allow."""
     settings = settings or current()
     return tuple(entry for entry in all_entries() if _allowed(entry, settings))
 
 
 def find(name: str, settings: Settings | None = None) -> Entry:
-    """The entry for a catalogue id, a hub id or a local folder, if it may be loaded here."""
+    """The entry for a catalogue id, a hub id or a local folder; a Problem if there is none or it is not allowed."""
     settings = settings or current()
     entry = _named(name.strip(), settings)
     if not _allowed(entry, settings):

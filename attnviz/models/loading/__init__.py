@@ -1,4 +1,4 @@
-"""From a model's name to the model in memory, and what of it is on this machine already."""
+"""Load a model by name, and find out which models are already on this machine."""
 
 from attnviz.models.loading.example_traces import is_prepared, prepare_examples, prepared_example
 from attnviz.models.loading.gguf import Progress

@@ -1,8 +1,8 @@
-"""Folders in the app's own cache: written under another name and renamed, verified when opened.
+"""Folders in the app's own cache: written under a temporary name, then renamed; verified when opened.
 
-A kept folder holds `manifest.json`: size and SHA-256 of every file in it. Whoever builds one holds
-a lock that the system takes back when its process dies, so two processes never build the same one
-twice and nobody waits for a dead one.
+Each folder contains `manifest.json` with the size and SHA-256 of every file. The process that builds a
+folder holds a lock, which the system releases when the process ends, so two processes never build the
+same folder, and no process waits for one that has died.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _PARTIAL: Final = ".partial-"
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether every file is there with the size it was written with. Reads no file but the manifest."""
+    """Whether every file exists with the size it was written with. Reads only the manifest."""
     files = _manifest(folder)
     return bool(files) and all(_size(folder / name) == size for name, (size, _) in files.items())
 
 
 def is_intact(folder: Path) -> bool:
-    """Whether every file still has the hash it was written with. Reads every byte, off the GIL."""
+    """Whether every file still has the hash it was written with. Reads every byte; hashing releases the GIL."""
     files = _manifest(folder)
     if not is_whole(folder):
         return False
@@ -41,9 +41,10 @@ def is_intact(folder: Path) -> bool:
 
 
 def build(folder: Path, write: Callable[[Path], None], *, unless_whole: bool = True) -> None:
-    """Have `write` fill a new folder and put it in place at once, or leave everything as it was.
+    """Have `write` fill a new folder, then replace `folder` by it in one step; on failure nothing changes.
 
-    Where another process built it while this one waited for the lock, there is nothing left to do.
+    With `unless_whole`, returns without writing if the folder is complete, for instance because another
+    process built it while this one waited for the lock.
     """
     with held(folder):
         if unless_whole and is_whole(folder):
@@ -61,7 +62,7 @@ def build(folder: Path, write: Callable[[Path], None], *, unless_whole: bool = T
 
 
 def discard(folder: Path) -> None:
-    """Take a folder out of the way first, then delete it: a reader that has it open keeps its bytes."""
+    """Rename a folder, then delete it. A reader that has its files open can go on reading them."""
     if folder.exists():
         aside = folder.with_name(f"{folder.name}{_PARTIAL}old-{uuid.uuid4().hex[:8]}")
         os.replace(folder, aside)
@@ -70,7 +71,7 @@ def discard(folder: Path) -> None:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """The lock for building `folder`, waited for."""
+    """Wait for the lock for building `folder`, and hold it inside the block."""
     import filelock
 
     try:
@@ -89,14 +90,14 @@ def sha256(path: Path) -> str:
 
 
 def free_bytes(folder: Path) -> int:
-    """Free bytes on the disk that `folder` is or will be on."""
+    """Free bytes on the disk where `folder` is, or will be created."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return shutil.disk_usage(folder).free
 
 
 def _manifest(folder: Path) -> dict[str, tuple[int, str]]:
-    """Size and hash by file name; empty where there is none that makes sense."""
+    """Size in bytes and SHA-256 by file name; empty if the manifest is missing or invalid."""
     try:
         files = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
         return {name: (facts["size"], facts["sha256"]) for name, facts in files.items()}
@@ -121,6 +122,6 @@ def _size(path: Path) -> int:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what writers that died left behind; the lock is held, so nobody is writing now."""
+    """Remove unfinished folders of writers that died. The caller holds the lock, so no other writer is active."""
     for leftover in folder.parent.glob(f"{folder.name}{_PARTIAL}*"):
         shutil.rmtree(leftover, ignore_errors=True)

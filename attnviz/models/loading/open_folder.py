@@ -1,4 +1,4 @@
-"""A folder of safetensors as a model: checked from its config first, no remote code, no pickle."""
+"""Open a folder of safetensors as a model, after checking its config. Runs no remote code and opens no pickle."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from attnviz.models.loading import hardware
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.settings import Settings
 
-#: layers that mix positions with no query, key and softmax; their names still say "attention"
+#: modules named "attention" that mix positions without queries, keys and softmax
 _NO_SOFTMAX: Final = ("rwkv",)
-#: transformers builds a model inside process-wide switches: two at once leave each other's weights unset
+#: transformers sets process-wide flags while it builds a model, so building two at once leaves weights unset
 one_at_a_time: Final = threading.RLock()
 
 
@@ -47,7 +47,7 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Any:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Without transformers' own progress bars: progress is told through `Progress`."""
+    """Hide transformers' own progress bars inside the block; progress is reported through `Progress`."""
     from transformers.utils import logging
 
     before = logging.is_progress_bar_enabled()
@@ -60,7 +60,7 @@ def _quietly() -> Iterator[None]:
 
 
 def tokenizer(folder: Path, entry: Entry) -> Any:
-    """The tokenizer kept beside the weights; None for models of pictures."""
+    """The tokenizer beside the weights; None for models that take pictures."""
     from transformers.models.auto.tokenization_auto import AutoTokenizer
 
     if entry.kind == "pictures":
@@ -72,16 +72,16 @@ def tokenizer(folder: Path, entry: Entry) -> Any:
             return None
         raise Problem("The tokenizer of {name} cannot be read: {reason}", name=entry.name, reason=error) from error
     files = {*found.vocab_files_names.values(), "tokenizer.json"} if found.vocab_files_names else set()
-    if files and not any((folder / str(name)).is_file() for name in files):  # transformers makes up an empty one
+    if files and not any((folder / str(name)).is_file() for name in files):  # transformers would make an empty one
         raise Problem("{name} comes without a tokenizer", name=entry.name)
-    if found.is_fast:  # some files ask for cutting and padding on every call; where to cut is ours to say
+    if found.is_fast:  # some tokenizer files cut and pad every text; attnviz cuts to its own limit instead
         found.backend_tokenizer.no_truncation()
         found.backend_tokenizer.no_padding()
     return found
 
 
 def read_config(folder: Path, entry: Entry) -> Any:
-    """The config, if transformers knows its kind without code from the model's author."""
+    """The config; a Problem unless transformers supports its model type without code from the model's author."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
     try:
@@ -91,13 +91,13 @@ def read_config(folder: Path, entry: Entry) -> Any:
     kind = raw.get("model_type")
     if kind not in CONFIG_MAPPING:
         if "auto_map" in raw:
-            raise Problem("{name} runs only with code of its own, which is never run here", name=entry.name)
-        raise Problem("{name} is of a kind ({kind}) that is not known here", name=entry.name, kind=kind)
+            raise Problem("{name} runs only with code of its own, which attnviz never runs", name=entry.name)
+        raise Problem("{name} is of a kind ({kind}) that transformers does not support", name=entry.name, kind=kind)
     return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
 
 
 def model_class(config: Any, entry: Entry) -> Any:
-    """The class the config names, else transformers' choice for what the entry is."""
+    """The model class named in the config, or else transformers' choice for the kind of the entry."""
     import transformers
 
     for name in config.architectures or ():
@@ -109,7 +109,7 @@ def model_class(config: Any, entry: Entry) -> Any:
 
 
 def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> None:
-    """Refuse, from the config alone, a model with no attention or too large for this machine."""
+    """Refuse a model that has no attention or is too large for this machine, judged by its config alone."""
     import torch
 
     kind = model_class(config, entry)

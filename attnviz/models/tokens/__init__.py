@@ -1,4 +1,4 @@
-"""A sentence as a model reads it, and its tokens as a person reads them."""
+"""Turn a sentence into the token ids a model takes, and each token into text that a person can read."""
 
 from attnviz.models.tokens.encoding import Frame, Tokens, encode, encode_target, frames
 from attnviz.models.tokens.matrix_axes import MatrixAxis, matrix_axis, project

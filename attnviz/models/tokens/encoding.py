@@ -1,4 +1,4 @@
-"""A sentence as a model reads it, and each of its tokens as a person reads it.
+"""Turn a sentence into the inputs of a model, with a readable label for each token.
 
 >>> tokens = encode(loaded, "The cat sat.")
 >>> [span.label for span in tokens.spans]
@@ -21,23 +21,24 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-#: what is put around the sentence: as the tokenizer does, nothing, a beginning token too, a chat's turn
+#: What surrounds the sentence. usual: the tokenizer's special tokens. none: nothing.
+#: start: a beginning-of-text token. chat: the chat template, with the sentence as the user's turn.
 Frame = Literal["usual", "none", "start", "chat"]
 
-_MOST_CHARACTERS: Final = 64  # per token of the limit: a longer text is cut before it is tokenized
+_MOST_CHARACTERS: Final = 64  # per token of the limit; a longer text is shortened before it is tokenized, to save time
 _TAIL_SHOWN: Final = 24
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """One sentence, or two, in tokens. The spans of a segment's spans, joined, are its text up to the cut."""
+    """One sentence or two as tokens. The spans of a segment, joined, are its text up to where it was cut."""
 
-    texts: tuple[str, ...]  #: what was typed, one per segment
+    texts: tuple[str, ...]  #: the sentences, one per segment
     spans: tuple[TokenSpan, ...]
-    rests: tuple[str, ...]  #: what of each text no span covers: cut off, or white space alone
+    rests: tuple[str, ...]  #: the end of each text that no span covers, because it was cut off or is only white space
     inputs: dict[str, Any] = field(default_factory=dict)  #: tensors for the model's forward, batch of one
     frame: Frame = "usual"
-    notices: tuple[Message, ...] = ()  #: what was cut
+    notices: tuple[Message, ...] = ()  #: what was cut off, for the visitor
 
     def __len__(self) -> int:
         return len(self.spans)
@@ -52,7 +53,7 @@ class Tokens:
 
 
 def frames(loaded: LoadedModel) -> tuple[Frame, ...]:
-    """The frames that this model's tokenizer can give a sentence, "usual" first."""
+    """The frames that this model's tokenizer supports, "usual" first."""
     tokenizer: Any = loaded.tokenizer
     usual = tokenizer("a")["input_ids"]
     bare = tokenizer("a", add_special_tokens=False)["input_ids"]
@@ -68,25 +69,25 @@ def frames(loaded: LoadedModel) -> tuple[Frame, ...]:
 
 
 def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame = "usual") -> Tokens:
-    """A sentence (for encoders: or two) as tokens, cut at the limit with a notice that says where."""
+    """A sentence, or a pair of sentences for an encoder, as tokens; cut at the token limit with a notice."""
     if loaded.tokenizer is None:
         raise Problem("{name} looks at pictures, not at sentences", name=loaded.entry.name)
     if frame not in frames(loaded):
         raise Problem(
-            "frame={frame} is not to be had from {name}; these are: {allowed}",
+            "frame={frame} is not available for {name}; available are: {allowed}",
             frame=frame,
             name=loaded.entry.name,
             allowed=", ".join(frames(loaded)),
         )
     if pair is not None and frame in ("start", "chat"):
-        raise Problem("Two sentences go together only in the frame their encoder gives them")
+        raise Problem("frame={frame} takes one sentence; a pair of sentences needs frame=usual or none", frame=frame)
     texts = tuple(_clean(each) for each in (text, pair) if each is not None)
     raws, spans, rests, notices = _read(loaded, texts, lambda heads: read(loaded.tokenizer, heads, frame))
     return Tokens(texts, spans, rests, _inputs(loaded, raws), frame, notices)
 
 
 def encode_target(loaded: LoadedModel, text: str) -> Tokens:
-    """What an encoder-decoder has written so far: its start token, then the sentence, with no end."""
+    """The decoder's input of an encoder-decoder: its start token, then the sentence, without an end token."""
     tokenizer: Any = loaded.tokenizer
     config = loaded.model.config
     start = getattr(config, "decoder_start_token_id", None)
@@ -103,7 +104,7 @@ def encode_target(loaded: LoadedModel, text: str) -> Tokens:
 def _read(
     loaded: LoadedModel, texts: tuple[str, ...], tokenize: Callable[[tuple[str, ...]], list[RawToken]]
 ) -> tuple[list[RawToken], tuple[TokenSpan, ...], tuple[str, ...], tuple[Message, ...]]:
-    """Tokens within the limit, their spans, what of each text is left, and what there is to say about that."""
+    """Tokens within the limit, their spans, the uncovered rest of each text, and notices about what was cut."""
     limit = loaded.max_tokens
     heads = tuple(each[: limit * _MOST_CHARACTERS] for each in texts)
     raws = tokenize(heads)
@@ -117,7 +118,7 @@ def _read(
 
 
 def _clean(text: str) -> str:
-    """Halves of a surrogate pair, which no tokenizer takes, become the replacement character."""
+    """The text with unpaired surrogates, which no tokenizer accepts, replaced by the replacement character."""
     return "".join("\ufffd" if 0xD800 <= ord(c) <= 0xDFFF else c for c in text) if not _encodes(text) else text
 
 
@@ -130,9 +131,9 @@ def _encodes(text: str) -> bool:
 
 
 def _cut(raws: list[RawToken], limit: int) -> tuple[list[RawToken], frozenset[int]]:
-    """At most `limit` tokens, and which segments lost some.
+    """At most `limit` tokens, and the numbers of the segments that were cut.
 
-    The frame stays, the longer sentence gives first, no character is left in halves.
+    Special tokens are kept, the longer sentence is cut first, and no character is split.
     """
     content = [[i for i, raw in enumerate(raws) if raw.segment == s and not raw.special] for s in (0, 1)]
     dropped: set[int] = set()

@@ -1,9 +1,9 @@
-"""What stands along the sides of an attention matrix: spans or words, special tokens shown or hidden.
+"""The axes of an attention matrix as shown: tokens or whole words, special tokens shown or hidden.
 
-Weights are summed over the key spans of a word (a query gives a word what it gives its spans) and
-averaged over the query spans of a word (a word is the mean of its spans), so that rows that summed
-to 1 still do. Hiding special tokens takes their rows and columns out; what the remaining rows lost
-can be given back in proportion, or left missing. Each choice is said in `notes`.
+To merge tokens into words, weights are summed over the keys of a word (attention to a word is attention
+to all of its tokens) and averaged over its queries, so that rows that summed to 1 still do. Hiding special
+tokens removes their rows and columns; the remaining rows can then be scaled to sum to 1 again, or left as
+they are. `notes` describes each choice to the visitor.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MatrixAxis:
-    """The places along one side of a matrix, and which positions of the model each stands for."""
+    """The entries along one axis of a shown matrix, and the token positions that each stands for."""
 
     labels: tuple[str, ...]
-    positions: tuple[tuple[int, ...], ...]  #: ascending; one position each, unless spans are merged to words
+    positions: tuple[tuple[int, ...], ...]  #: ascending; one position per entry, unless tokens are merged into words
     special: tuple[bool, ...]
     segment: tuple[int, ...]
     merged: bool = False
-    hidden: int = 0  #: how many special tokens are not shown
+    hidden: int = 0  #: number of special tokens that are not shown
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
     def notes(self) -> tuple[Message, ...]:
-        """What was done to the weights, in words."""
+        """Sentences for the visitor about what was done to the weights."""
         told = []
         if self.merged:
-            told.append(Message("Weights to the spans of a word are added up; those from its spans are averaged"))
+            told.append(Message("Weights to the tokens of a word are added up; weights from its tokens are averaged"))
         if self.hidden:
             told.append(Message("{count} special tokens are not shown", {"count": self.hidden}))
         return tuple(told)
 
 
 def matrix_axis(tokens: Tokens, words: bool = False, specials: bool = True) -> MatrixAxis:
-    """One place per span, or per word; with the special tokens or without."""
+    """An axis with one entry per token, or per word if `words`; without special tokens if not `specials`."""
     groups: dict[object, list[int]] = {}
     for span in tokens.spans:
         if span.special and not specials:
@@ -65,10 +65,10 @@ def matrix_axis(tokens: Tokens, words: bool = False, specials: bool = True) -> M
 
 
 def project(weights: Tensor, queries: MatrixAxis, keys: MatrixAxis, renormalise: bool = False) -> Tensor:
-    """Weights (..., Q, K) between positions as weights between the places of two axes.
+    """Weights (..., Q, K) between tokens as weights between the entries of two axes, (..., rows, columns).
 
-    `renormalise` divides each row by its sum where something of it is left; it is meant for
-    hidden special tokens and never for scores.
+    `renormalise` scales each row that is not 0 to sum to 1. It is meant for rows that lost weight to hidden
+    special tokens; never use it on scores.
     """
     placed = _joined(_joined(weights, keys, -1), queries, -2)  # (..., places, places)
     if queries.merged:
@@ -81,7 +81,7 @@ def project(weights: Tensor, queries: MatrixAxis, keys: MatrixAxis, renormalise:
 
 
 def _joined(weights: Tensor, side: MatrixAxis, dim: int) -> Tensor:
-    """Sums over the positions of each place along `dim`; nothing is computed where places are positions."""
+    """Sums over the positions of each entry along `dim`; just a selection where each entry is one position."""
     import torch
 
     order = [position for group in side.positions for position in group]
@@ -97,7 +97,7 @@ def _joined(weights: Tensor, side: MatrixAxis, dim: int) -> Tensor:
 
 
 def _label(tokens: Tokens, group: tuple[int, ...]) -> str:
-    """A word is labelled by what its spans spell, as the model reads them."""
+    """The label of an entry; for a word, the text that its tokens spell, as the model sees it."""
     spans = [tokens.spans[position] for position in group]
     if len(spans) == 1:
         return spans[0].label

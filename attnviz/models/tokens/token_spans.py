@@ -1,4 +1,4 @@
-"""One token as a person reads it, and the rules that make spans cover a sentence without gap or overlap."""
+"""Tokens with readable labels, and the rules that make their spans cover a sentence without gap or overlap."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from attnviz.models.tokens import token_text
 
 @dataclass(frozen=True)
 class RawToken:
-    """A token as the tokenizer gives it; `start` and `end` are characters of its own sentence."""
+    """A token as the tokenizer returns it; `start` and `end` are character offsets in its own sentence."""
 
     id: int
     piece: str
     start: int
     end: int
-    special: bool  #: not from the visitor's text
+    special: bool  #: whether the token is not part of the visitor's text
     segment: int = 0
-    type: int = 0  #: the token type the model is told
+    type: int = 0  #: the token type id given to the model
 
     def shares_with(self, later: RawToken) -> bool:
-        """Whether both hold bytes of one character."""
+        """Whether both tokens contain bytes of the same character."""
         same = self.segment == later.segment and not self.special and not later.special
         return same and self.end > self.start and later.end > later.start and later.start < self.end
 
 
 @dataclass(frozen=True)
 class TokenSpan:
-    """One position. Spans of a segment follow each other without gap: white space belongs to what comes after it."""
+    """One token. Spans of a segment follow each other without gaps; white space belongs to the token after it."""
 
     position: int
     id: int
-    label: str  #: for axes: markers resolved, white space visible, never empty
-    text: str  #: what the piece spells; of a character split over tokens, the whole character
+    label: str  #: text for axes: markers resolved, white space visible, never empty
+    text: str  #: the text that the token spells; for a part of a character, the whole character
     start: int
-    end: int  #: of a split character, the first token has the span and the others are empty
-    word: int | None  #: which word of its segment; None for specials
+    end: int  #: if a character is split over tokens, the first has its span and the others are empty
+    word: int | None  #: index of its word in the segment; None for special tokens
     special: bool
     segment: int
     part: tuple[int, int] | None = None  #: (2, 3): the second of three tokens that spell one character
@@ -46,7 +46,7 @@ class TokenSpan:
 def spans_of(
     tokenizer: Any, texts: tuple[str, ...], raws: list[RawToken], cut: frozenset[int]
 ) -> tuple[TokenSpan, ...]:
-    """The tokens in order with their labels, spans, words and shares of characters; `cut` segments end early."""
+    """The tokens in order, with labels, spans, words and parts of characters; segments in `cut` were cut off early."""
     spell = token_text.speller(tokenizer)
     spelled = [spell(raw.piece) for raw in raws]
     raws = [_without_phantom_space(raw, text, texts) for raw, text in zip(raws, spelled, strict=True)]
@@ -64,12 +64,15 @@ def spans_of(
 
 
 def rest_of(spans: tuple[TokenSpan, ...], text: str, segment: int) -> str:
-    """What of a segment's text comes after its last span."""
+    """The part of a segment's text after its last span."""
     return text[max((p.end for p in spans if p.segment == segment and not p.special), default=0) :]
 
 
 def _without_phantom_space(raw: RawToken, spelled: bytes, texts: tuple[str, ...]) -> RawToken:
-    """A lone ▁ that the tokenizer put before the first word claims that word's first letter: it has no span."""
+    """The token with an empty span if it is a lone ▁ that the tokenizer added before the first word.
+
+    The tokenizer's offsets would give it the first letter of that word.
+    """
     here = texts[raw.segment][raw.start : raw.end]
     if raw.special or not here or here.isspace() or spelled.strip(b" "):
         return raw
@@ -77,7 +80,7 @@ def _without_phantom_space(raw: RawToken, spelled: bytes, texts: tuple[str, ...]
 
 
 def _parts(raws: list[RawToken], spelled: list[bytes]) -> list[tuple[int, int] | None]:
-    """For runs of tokens that hold bytes of the same character: which one of how many."""
+    """For each token that has some bytes of a character: (which part, of how many), counting from 1; else None."""
     parts: list[tuple[int, int] | None] = [None] * len(raws)
     start = 0
     while start < len(raws):
@@ -99,7 +102,7 @@ def _is_text(spelled: bytes) -> bool:
 
 
 def _spans(raws: list[RawToken], texts: tuple[str, ...], cut: frozenset[int]) -> list[tuple[int, int]]:
-    """Spans that follow each other: each begins where the one before ended; the last takes what is left."""
+    """Spans without gaps: each begins where the previous one ended; the last extends to the end of the text."""
     cursor = [0] * len(texts)
     spans = []
     for raw in raws:
@@ -115,7 +118,7 @@ def _spans(raws: list[RawToken], texts: tuple[str, ...], cut: frozenset[int]) ->
 
 
 def _words(raws: list[RawToken], texts: tuple[str, ...]) -> list[int | None]:
-    """The word of each piece; a lone space goes with what follows, other white space is a word of its own."""
+    """The word of each token. A single space belongs to the word after it; other white space is a word of its own."""
     words: list[int | None] = [None] * len(raws)
     for segment, text in enumerate(texts):
         mine = [i for i, raw in enumerate(raws) if raw.segment == segment and not raw.special]
@@ -132,7 +135,7 @@ def _words(raws: list[RawToken], texts: tuple[str, ...]) -> list[int | None]:
 
 
 def _key(raw: RawToken, text: str, numbers: list[int], position: int) -> object:
-    """What names the piece's word; None: the word of the next piece."""
+    """A key that tokens of the same word share; None if the token belongs to the word of the next token."""
     word = next((numbers[c] for c in range(raw.start, raw.end) if numbers[c] >= 0), None)
     if word is not None:
         return word

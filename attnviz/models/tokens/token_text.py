@@ -1,4 +1,4 @@
-"""What a tokenizer's piece spells: its markers (Ġ, ##, ▁, </w>, <0xE4>) turned back into bytes of text."""
+"""The text that a token spells: vocabulary markers (Ġ, ##, ▁, </w>, <0xE4>) are turned back into bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
-#: how white space and what cannot be seen are shown
+#: visible symbols for white space
 _SEEN: Final = {" ": "␣", "\t": "⇥", "\n": "⏎", "\r": "␍", "\u00a0": "⍽", "\u3000": "□"}
 _BYTE: Final = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 _METASPACE: Final = "▁"
@@ -16,7 +16,7 @@ _A_UMLAUT: Final = "Ã¤"  # the two bytes of ä as byte-level vocabularies writ
 
 
 def speller(tokenizer: Any) -> Callable[[str], bytes]:
-    """A function from a piece as the vocabulary has it to the bytes of text it stands for."""
+    """A function that turns an entry of the vocabulary into the bytes of text that it stands for."""
     added = {str(token) for token in tokenizer.get_added_vocab()}
     byte_level = _joined(tokenizer, [_A_UMLAUT]) == "ä" or _splits_into_bytes(tokenizer)
     word_piece = _joined(tokenizer, ["a", "##b"]) == "ab"
@@ -39,13 +39,13 @@ def speller(tokenizer: Any) -> Callable[[str], bytes]:
 
 
 def token_label(spelled: str) -> str:
-    """A piece's text for an axis: no outer spaces, everything in it visible, never empty."""
+    """A token's text as an axis label: without outer spaces, with invisible characters shown, never empty."""
     bare = spelled if spelled.isspace() else spelled.strip(" ")
     return "".join(_visible(c, alone=i == 0) for i, c in enumerate(bare)) or "∅"
 
 
 def part_label(characters: str, part: tuple[int, int]) -> str:
-    """The label of a piece that holds some bytes of a character: the character, and which share of it."""
+    """The label of a token with only some bytes of a character: the character, then the part, such as 1/3."""
     return f"{token_label(characters)} {part[0]}/{part[1]}"
 
 
@@ -59,12 +59,12 @@ def _visible(character: str, alone: bool) -> str:
 
 
 def _bends_text(character: str) -> bool:
-    """Marks that change the direction of what follows: a label must not turn its neighbours round."""
+    """Whether the character changes the writing direction, which would also affect neighbouring labels."""
     return unicodedata.bidirectional(character) in ("LRE", "RLE", "PDF", "LRO", "RLO", "LRI", "RLI", "FSI", "PDI")
 
 
 def _joined(tokenizer: Any, pieces: list[str]) -> str:
-    """What the tokenizer makes of these pieces when it writes text; empty where it takes none but its own."""
+    """A fast tokenizer's decoder and pre-tokenizer as JSON; empty for tokenizers written in Python."""
     try:
         return str(tokenizer.convert_tokens_to_string(pieces))
     except Exception:  # tokenizers in Python look pieces up in tables of their own
@@ -86,7 +86,7 @@ def _from_byte_letters(piece: str) -> bytes:
 
 @lru_cache(maxsize=1)
 def _byte_letters() -> dict[str, int]:
-    """The letter that byte-level vocabularies write for each byte: itself where it prints, else one from 256 on."""
+    """The byte for each letter of byte-level vocabularies: printable bytes are themselves, others start at U+0100."""
     prints = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
     table = {chr(byte): byte for byte in prints}
     others = (byte for byte in range(256) if byte not in prints)

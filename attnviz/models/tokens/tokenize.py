@@ -1,4 +1,4 @@
-"""From a tokenizer, fast or in Python, to tokens with the characters they come from."""
+"""Tokenize text with a fast or a Python tokenizer, with the characters that each token comes from."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from attnviz.core.message import Problem
 from attnviz.models.tokens.token_spans import RawToken
 from attnviz.models.tokens.token_text import speller
 
-_switching: Final = threading.Lock()  # a translator's tokenizer is put in another state while it reads a target
+_switching: Final = threading.Lock()  # a translator's tokenizer changes its state while it tokenizes a target
 
 
 def read(tokenizer: Any, texts: tuple[str, ...], frame: str) -> list[RawToken]:
-    """The tokens of one sentence or two inside the frame asked for."""
+    """The tokens of one or two sentences inside the given frame."""
     if frame == "chat":
         return _read_chat(tokenizer, texts[0])
     raws = _read_plain(tokenizer, texts, specials=frame != "none")
@@ -25,7 +25,7 @@ def read(tokenizer: Any, texts: tuple[str, ...], frame: str) -> list[RawToken]:
 
 
 def read_target(tokenizer: Any, text: str) -> list[RawToken]:
-    """The tokens of a sentence in the language a translator writes, with nothing around it."""
+    """The tokens of a sentence in a translator's target language, without special tokens."""
     if getattr(tokenizer, "is_fast", False):
         return _read_fast(tokenizer, (text,), specials=False)
     with _switching:
@@ -34,7 +34,7 @@ def read_target(tokenizer: Any, text: str) -> list[RawToken]:
 
 
 def _read_chat(tokenizer: Any, text: str) -> list[RawToken]:
-    """The sentence as the user's turn of a chat, with everything the template puts around it."""
+    """The sentence as the user's turn of a chat, with everything that the chat template adds around it."""
     turns = [{"role": "user", "content": text}]
     said = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
     body = text.strip()
@@ -43,7 +43,7 @@ def _read_chat(tokenizer: Any, text: str) -> list[RawToken]:
         offset = said.rfind(body)
         offset = offset if offset < 0 else offset - text.index(body)
     if offset < 0:
-        raise Problem("The chat template of this model rewrites the sentence; show it without the template")
+        raise Problem("The chat template of this model changes the sentence; choose a frame other than chat")
     raws = []
     for raw in _read_plain(tokenizer, (said,), specials=False):
         start, end = (min(max(at - offset, 0), len(text)) for at in (raw.start, raw.end))
@@ -69,7 +69,7 @@ def _read_fast(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[R
 
 
 def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[RawToken]:
-    """No offsets are to be had: each sentence is found again inside the whole, by its own tokens."""
+    """Tokenize without offsets: find each sentence's own tokens within the tokens of the whole input."""
     with _switching:
         bodies = [tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"] for text in texts]
         whole = tokenizer(*texts, verbose=False) if specials else {"input_ids": [i for body in bodies for i in body]}
@@ -90,7 +90,7 @@ def _read_slow(tokenizer: Any, texts: tuple[str, ...], specials: bool) -> list[R
 
 
 def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[RawToken]:
-    """Tokens of a text with no offsets: their pieces are looked for in it, in order."""
+    """Tokens of a text without offsets, located by searching the text for what each spells, in order."""
     spell = speller(tokenizer)
     pieces = tokenizer.convert_ids_to_tokens(ids)
     spans = align([spell(piece).decode("utf-8", "replace") for piece in pieces], text)
@@ -99,11 +99,11 @@ def _placed(tokenizer: Any, ids: list[int], text: str, segment: int) -> list[Raw
 
 
 def align(spelled: list[str], text: str) -> list[tuple[int, int]]:
-    """Where each piece is in the text, in order; an empty span where it cannot be found near."""
+    """The span of each spelled token in the text, in order; an empty span where it is not found close by."""
     plain = [_folded(c) for c in text]
     owner = [i for i, folded in enumerate(plain) for _ in folded]
     flat = "".join(plain)
-    spans, cursor = [], 0  # cursor in `flat`
+    spans, cursor = [], 0  # `cursor` is an index into `flat`
     for piece in spelled:
         wanted = "".join(_folded(c) for c in piece.strip())
         found = flat.find(wanted, cursor, cursor + len(wanted) + 64) if wanted else -1

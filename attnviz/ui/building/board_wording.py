@@ -1,4 +1,4 @@
-"""What each step is called, and one sentence about it with this page's own numbers."""
+"""The name of each step, and one sentence about it with the numbers on show."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.words import _, ngettext
 
 @dataclass(frozen=True)
 class Seen:
-    """What is on show: a pass, one head and one sentence of it, and where its vectors are from."""
+    """A forward pass, the head and sentence of it on show, and the trained rows its vectors come from, if any."""
 
     result: attention_by_hand.Result
     head: int
@@ -22,14 +22,14 @@ class Seen:
     vectors: embeddings.Rows | None
 
     def cut(self, name: str) -> np.ndarray:
-        """The matrix of one tensor (B, H, ...) that is on show."""
+        """The matrix of tensor `name` (B, H, ...) for the sentence and the head on show."""
         return np.asarray(self.result.tensors[name][self.sentence, self.head])
 
     def top(self, name: str) -> tuple[str, str, float]:
-        """Query, key and value of the largest number of a (B, H, Q, K) tensor, words ready for Markdown."""
+        """Query word, key word and value of the largest entry on show of a (B, H, Q, K) tensor, safe for Markdown."""
         matrix = np.where(np.isfinite(self.cut(name)), self.cut(name), -np.inf)
         mask = self.result.tensors.get("mask")
-        if mask is not None and (mask.sum(-1) > 1).any():  # a row with one key left says nothing
+        if mask is not None and (mask.sum(-1) > 1).any():  # a row with a single key gives it all its weight in any case
             matrix = np.where(mask.sum(-1, keepdims=True) > 1, matrix, -np.inf)
         i, j = np.unravel_index(int(matrix.argmax()), matrix.shape)
         return self.query(int(i)), self.key(int(j)), float(matrix[i, j])
@@ -65,7 +65,7 @@ def name(step: str) -> str:
 
 
 def origin(seen: Seen) -> str:
-    """What the tensors are: trained, random, or typed in."""
+    """A line on where the tensors come from: trained, random, or typed in."""
     config = seen.result.config
     said = _("Word vectors: random (seed {seed}).").format(seed=config.seed)
     if seen.vectors is not None:
@@ -83,7 +83,7 @@ def _batch() -> str:
 
 
 def sentence(step: str, seen: Seen) -> str:
-    """What to see in one step, as Markdown."""
+    """A sentence on what to see in a step, as Markdown."""
     return _SENTENCES[step](seen)
 
 
@@ -132,7 +132,7 @@ def _split(seen: Seen) -> str:
 
 def _qk_norm(seen: Seen) -> str:
     before = np.linalg.norm(seen.cut("Q"), axis=-1)
-    return _("Every row gets the length √D: in head {h} the queries were {low} to {high} long.").format(
+    return _("Every row gets the length √D. Before, the queries of head {h} were {low} to {high} long.").format(
         h=seen.head + 1, low=f"{before.min():.2f}", high=f"{before.max():.2f}"
     )
 
@@ -164,7 +164,7 @@ def _scale(seen: Seen) -> str:
 
 def _bias(seen: Seen) -> str:
     far = float(seen.result.tensors["bias"][seen.head].min())
-    return _("Far keys lose: at the largest distance, head {h} takes {far} off the score.").format(
+    return _("The farther the key, the lower its score: at the largest distance, head {h} takes {far} off.").format(
         h=seen.head + 1, far=f"{-far:.2f}"
     )
 
@@ -188,7 +188,10 @@ def _softmax(seen: Seen) -> str:
 
 def _dropout(seen: Seen) -> str:
     if not seen.result.config.training:
-        return _("In evaluation nothing is dropped: the weights go on as they are. Switch training on to see it act.")
+        return _(
+            "In evaluation nothing is dropped: the weights go on as they are. Switch training mode on to "
+            "see dropout act."
+        )
     lost = int((~seen.cut("kept")).sum())
     return ngettext(
         "{n} weight is dropped and the others grow by 1/(1−p): rows no longer sum to 1.",
@@ -222,7 +225,8 @@ def _residual(seen: Seen) -> str:
     x = seen.result.tensors["X"][seen.sentence]
     ratio = float(np.linalg.norm(moved) / max(float(np.linalg.norm(x)), 1e-9))
     return _(
-        "Attention adds to each word and does not replace it: what is added is {ratio} times as long as X."
+        "Attention adds to each word and does not replace it: the rows that it adds are {ratio} times as long "
+        "as those of X."
     ).format(ratio=f"{ratio:.2f}")
 
 

@@ -1,4 +1,4 @@
-"""What a visitor can choose on the building page: the layer, the step and cell stood on, the weights typed by hand."""
+"""What a visitor can choose on the building page: the layer, the step and the cell on show, and edited weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_HEADS = 4
 MOST_EDITS = 800  # every cell of the largest matrices
 LARGEST_EDIT = 100.0
 FIRST_STEP = "scores"
-FARTHEST = 10_000  #: of any place on a board: what lies outside is moved inside when it is drawn
+FARTHEST = 10_000  #: the largest index in a link; one outside its board is moved inside when drawn
 
 
 def _numbers(first: int, last: int) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ TRAINING = PAGE.flag("b_train")
 VECTORS = PAGE.one_of("b_vectors")
 SEED = PAGE.whole("b_seed", inputs.Config.seed, low=0, high=20)
 
-# Where the visitor stands, and the cells typed in.
+# The step, cell, head and sentence on show, and the edited cells.
 STEP = PAGE.one_of("b_step")
 AT: dict[str, Choice[int]] = {
     name: PAGE.on_canvas(f"b_{name}", first, _place, int, first + 1, inside="b_at", short=name[0])

@@ -1,4 +1,4 @@
-"""The whole configuration as code: a module to copy, and torch's own calls where they can say it."""
+"""The configuration as code: a module to copy, and torch's own calls where they can express it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.words import _
 
 
 def panel(result: attention_by_hand.Result) -> None:
-    """The end of the page."""
+    """Draw the code in the form that the visitor chooses."""
     st.subheader(_("The same in PyTorch"), anchor=False)
     shown = {
         "module": _("Module of your own"),
@@ -23,21 +23,27 @@ def panel(result: attention_by_hand.Result) -> None:
         _module(result)
     elif which == "sdpa":
         st.markdown(
-            _("One fused call from the scores to the weighted sum. Run it after the module: it uses its layers.")
+            _("One fused call from the scores to the weighted sum. Run it after the module, whose layers it uses.")
         )
         if result.config.dropout and result.config.training:
-            st.caption(_("Dropout draws other numbers inside the fused call: alike on average, not number by number."))
+            st.caption(
+                _(
+                    "Dropout drops other weights inside the fused call: the results agree on average, not "
+                    "number by number."
+                )
+            )
         st.code(generated_code.scaled_dot_product(result.config), language="python")
-        st.caption(_("It gives the output only: the weights are never kept, which is why it is fast."))
+        st.caption(_("The fused call returns only the output: it never keeps the weights, which is why it is fast."))
     else:
         _multihead(result)
 
 
 def _module(result: attention_by_hand.Result) -> None:
     lines = len(generated_code.module(result.config).splitlines())
-    said = _("{n} lines with nothing that this configuration does not use; below them this page's numbers.").format(
-        n=lines
-    )
+    said = _(
+        "A module of {n} lines with only what this configuration uses; the lines after it reproduce this "
+        "page's numbers."
+    ).format(n=lines)
     if result.difference is not None:
         said += " " + _("The steps above differ from the package's own module by at most {d}.").format(
             d=f"{result.difference:.0e}"
@@ -49,9 +55,11 @@ def _module(result: attention_by_hand.Result) -> None:
 def _multihead(result: attention_by_hand.Result) -> None:
     code = generated_code.multihead(result.config)
     if code is None:
-        st.info(_("nn.MultiheadAttention cannot say this configuration."), icon="✋")
+        st.info(_("nn.MultiheadAttention cannot express this configuration."), icon="✋")
         for why in generated_code.multihead_refusals(result.config):
             st.markdown("- " + spoken(why))
         return
-    st.markdown(_("Run it after the module: it takes over its weights. Its mask means the opposite: True hides."))
+    st.markdown(
+        _("Run this after the module, whose weights it takes over. Its mask means the opposite: True hides a key.")
+    )
     st.code(code, language="python")

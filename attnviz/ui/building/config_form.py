@@ -1,4 +1,4 @@
-"""The controls above the walk: what a Config is made of."""
+"""The controls above the walk, which make the Config."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attnviz.words import _
 
 @dataclass(frozen=True)
 class Asked:
-    """The configuration, where its vectors are from, and what had to be cut."""
+    """The configuration, the trained rows its vectors come from, if any, and notices on text that was cut."""
 
     config: inputs.Config
     vectors: embeddings.Rows | None
@@ -25,7 +25,7 @@ class Asked:
 
 
 def ask() -> Asked:
-    """Draw the controls and answer what was asked for."""
+    """Draw the controls and return the configuration that they describe."""
     chosen: dict[str, Any] = {"edits": link_state.value(building_choices.EDITS)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
         sentences = st.container(width=330)
@@ -81,7 +81,7 @@ def _position(cross: bool) -> inputs.PositionChoice:
 
 
 def _sizes(heads: int, mask: inputs.MaskName) -> dict[str, Any]:
-    """Widths and counts that a first look does not need."""
+    """Draw the widths and counts that a first look does not need, and return them as fields of Config."""
     divisors = {str(n): str(n) for n in range(heads, 0, -1) if heads % n == 0}
     chosen: dict[str, Any] = {
         "n_kv_heads": int(widgets.one_of(building_choices.KV_HEADS, _("Key/value heads"), divisors))
@@ -98,7 +98,7 @@ def _sizes(heads: int, mask: inputs.MaskName) -> dict[str, Any]:
 
 
 def _switches() -> dict[str, Any]:
-    """What is done besides, and whether dropout acts."""
+    """Draw the switches for optional steps and for dropout, and return them as fields of Config."""
     chosen: dict[str, Any] = {
         "packed": widgets.toggle(building_choices.PACKED, _("One packed projection")),
         "bias": widgets.toggle(building_choices.BIAS, _("Bias in the projections")),
@@ -106,7 +106,9 @@ def _switches() -> dict[str, Any]:
         "scaled": widgets.toggle(building_choices.SCALED, _("Divide scores by √D")),
     }
     dropout = widgets.slider(building_choices.DROPOUT, _("Dropout"), step=0.1)
-    training = widgets.toggle(building_choices.TRAINING, _("Training mode"), help=_("Dropout acts in training alone."))
+    training = widgets.toggle(
+        building_choices.TRAINING, _("Training mode"), help=_("Dropout acts only in training mode.")
+    )
     return chosen | {"dropout": round(dropout, 2), "training": training}
 
 
@@ -115,7 +117,7 @@ def _numbers(ids: tuple[str, ...]) -> dict[str, str]:
 
 
 def _sources() -> dict[str, str]:
-    """Random vectors, and the models on this machine whose embedding rows can be had."""
+    """Id to words: random vectors, and the models on this machine whose embedding rows can be read."""
     found = {"random": _("random, by seed")}
     for state in availabilities():
         if state.on_this_machine and state.entry.kind != "pictures":
@@ -124,10 +126,10 @@ def _sources() -> dict[str, str]:
 
 
 def _asked(text: str, other: str, source: str, chosen: dict[str, Any]) -> Asked:
-    """The words cut to what fits, their vectors, and the configuration."""
+    """The configuration for the typed sentences: words beyond the limit are cut, and each word gets its vector."""
     sides = [tuple(side[: building_choices.LONGEST].split()) for side in (text, other)]
     notices = [
-        Message("Of {n} words the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})
+        Message("Of {n} words only the first {most} are used.", {"n": len(side), "most": inputs.MOST_WORDS})
         for side in sides
         if len(side) > inputs.MOST_WORDS
     ]

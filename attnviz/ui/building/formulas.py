@@ -10,7 +10,7 @@ from attnviz.figures.theme import K_VERMILION, Q_BLUE, V_GREEN
 
 
 def coloured(letter: str, colour: str) -> str:
-    """A symbol in the colour it has everywhere."""
+    """A symbol as LaTeX, in its colour (Q blue, K vermilion, V green)."""
     return rf"\textcolor{{{colour}}}{{{letter}}}"
 
 

@@ -1,4 +1,4 @@
-"""Why several heads: what one softmax must blur, measured."""
+"""Why several heads: one softmax must blur what several can keep apart, measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 12
 
 
 def panel(result: attention_by_hand.Result) -> None:
-    """One head of width M against H heads of width M/H on a pattern with H things to look at."""
+    """Compare one head of width M with H heads of width M/H, on a pattern with H things to look at."""
     words = result.q_words[0] if len(result.q_words[0]) >= 5 else STAND_IN
     heads_at, share_at = st.columns(2, gap="large")
     with heads_at:
@@ -42,8 +42,8 @@ def _said(found: many_heads.Result) -> None:
     n = len(found.offsets)
     st.markdown(
         _(
-            "Every word must carry {things}, each in its own columns. One head of width {m} can only hand over a "
-            "mixture, and no matrix after it can tell the parts: it loses **{one}** of the signal. "
+            "Every word must collect {things}, each in columns of its own. One head of width {m} can only hand "
+            "over a mixture, and no matrix after it can separate the parts: it loses **{one}** of the signal. "
             "{n} heads of width {d} lose **{many}**, with the same {p} weights."
         ).format(
             things=", ".join(_place_name(o) for o in found.offsets),
@@ -58,7 +58,7 @@ def _said(found: many_heads.Result) -> None:
 
 
 def _patterns(found: many_heads.Result, words: tuple[str, ...]) -> None:
-    """Where the single head looks, and where each of the first two of several."""
+    """Draw where the single head looks, and where the first two of several heads look."""
     parts = [(_("head {h}").format(h=h + 1), weights) for h, weights in enumerate(found.heads[:2])]
     parts.insert(0, (_("one head"), found.one_head))
     columns = {name: weights.ravel().tolist() for name, weights in parts}
@@ -72,7 +72,7 @@ def _patterns(found: many_heads.Result, words: tuple[str, ...]) -> None:
 
 
 def _lost(found: many_heads.Result, share: float) -> None:
-    """What the single head misses, however it divides its weight."""
+    """Draw what the single head loses, for every way to divide its weight."""
     names = [_place_name(o) for o in found.offsets]
     show.figure(
         figures.blur_by_share(found.shares, found.blur_by_share, names, share),

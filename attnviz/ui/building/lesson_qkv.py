@@ -1,4 +1,4 @@
-"""Why Q, K and V at all: attention and a learned mixing matrix on a sentence that changes."""
+"""Why Q, K and V: attention against a learned mixing matrix, on a sentence that changes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from attnviz.words import _
 
 
 def panel(result: attention_by_hand.Result) -> None:
-    """Attention against a matrix learned for one length."""
+    """Draw attention against a matrix that was learned for one sentence length."""
     head, words = place.head(result), result.q_words[0]
     st.markdown(
         _(
-            "A fixed matrix **A** can mix words too: out = A V. It is learned here by least squares to copy head {h} "
-            "(without mask and positions), once by heart on this sentence and once on 400 random ones. "
-            "Then the sentence changes."
+            "A fixed matrix **A** can mix words too: out = A V. Here least squares makes it copy head {h} "
+            "(without mask and positions): one matrix learns this sentence by heart, another is learned from "
+            "400 random sentences. Then the sentence changes."
         ).format(h=head + 1)
     )
     orders = {"reversed": _("reversed"), "rotated": _("moved by one"), "swapped": _("first two swapped")}
@@ -34,7 +34,7 @@ def panel(result: attention_by_hand.Result) -> None:
 
 
 def _config(result: attention_by_hand.Result, head: int, order: tuple[int, ...]) -> mixing_matrix.Config:
-    """The chosen head of the page, with the sentence as it is before positions."""
+    """The head on show, on the sentence's vectors without positions."""
     config = result.config
     kv, d, dv = config.layout.kv_head_of(head), config.d_head, config.d_value
     return mixing_matrix.Config(
@@ -47,7 +47,7 @@ def _config(result: attention_by_hand.Result, head: int, order: tuple[int, ...])
 
 
 def _patterns(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
-    """Attention before and after the change of order."""
+    """Draw attention before and after the change of order."""
     same, moved = found.cases[0].weights, found.cases[1].weights
     fig = figures.side_by_side([(_("attention"), same), (_("after the change"), moved)], words, words)
     _ticks_of(fig, [words[i] for i in order])
@@ -62,12 +62,14 @@ def _patterns(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[
             "before": [float(same[q, k]) for q, k in at],
             "after, old places": [float(moved[order.index(q), order.index(k)]) for q, k in at],
         },
-        words=_("Attention's pattern moves with the words: the same weights, in new places. A stays where it was."),
+        words=_(
+            "Attention's pattern moves with the words: the same weights, in new places. The matrix A does not move."
+        ),
     )
 
 
 def _parameters(found: mixing_matrix.Result, here: int) -> None:
-    """How many numbers there are to learn as sentences grow."""
+    """Draw how many numbers each has to learn as sentences grow."""
     attention, mixing = found.attention_parameters, found.matrix_parameters
     show.figure(
         figures.parameter_curves(found.lengths, attention, mixing, here),
@@ -93,7 +95,7 @@ def _rows(matrix: np.ndarray) -> tuple[tuple[float, ...], ...]:
 
 
 def _adapts(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
-    """One line for each change: how far each way to mix is from what attention gives."""
+    """Draw a table with a row for each change: how far each matrix is from attention's output."""
     names = {
         "same": _("as it is"),
         "permuted": " ".join(words[i] for i in order),
@@ -124,7 +126,7 @@ def _follows(error: float) -> str:
 
 
 def _ticks_of(fig: figures.Figure, words: list[str]) -> None:
-    """The second picture has the words in their new order."""
+    """Label the second picture with the words in their new order."""
     text = [figures.label(w, 8) for w in words]
     fig.update_xaxes(ticktext=text, col=2, row=1)
     fig.update_yaxes(ticktext=text, col=2, row=1)

@@ -13,7 +13,7 @@ from attnviz.words import _
 
 
 def panel(result: attention_by_hand.Result) -> None:
-    """The scores of one query, through six ways to make weights."""
+    """Draw the scores of one query through six ways to make weights."""
     head, b = place.head(result), place.sentence(result)
     words = result.q_words[b]
     rows = result.tensors["biased" if "biased" in result.tensors else "scaled"][b, head]
@@ -27,9 +27,9 @@ def panel(result: attention_by_hand.Result) -> None:
         st.dataframe(_measured(found), hide_index=True, width="stretch")
         st.caption(
             _(
-                "Gradient: how strongly the output answers to the scores; argmax has none, so nothing could be learned "
-                "through it, softmax here {g}. Shift: how far the output moves when all scores grow by 1; "
-                "softmax does not notice."
+                "Gradient: how strongly the output answers to the scores. It is {g} for softmax; argmax has "
+                "none, so nothing could be learned through it. Shift: how far the output moves when all scores "
+                "grow by 1. For softmax it does not move."
             ).format(g=f"{found.measures['softmax'].gradient:.2f}")
         )
     with right:
@@ -37,7 +37,7 @@ def panel(result: attention_by_hand.Result) -> None:
 
 
 def _names() -> dict[str, str]:
-    """The six ways, in words."""
+    """Id to words for the six ways."""
     return {
         "softmax": "softmax",
         "argmax": "argmax",
@@ -49,7 +49,7 @@ def _names() -> dict[str, str]:
 
 
 def _bars(found: normalisers.Result, query: str, head: int, keys: tuple[str, ...]) -> None:
-    """Six sets of weights from the same scores."""
+    """Draw six sets of weights made from the same scores."""
     names, share = _names(), found.measures["share"].weights
     weights = {name: m.weights.tolist() for name, m in found.measures.items()}
     show.figure(
@@ -65,14 +65,17 @@ def _bars(found: normalisers.Result, query: str, head: int, keys: tuple[str, ...
 
 
 def _growth(found: normalisers.Result) -> None:
-    """The length of the output as the same keys come again and again."""
+    """Draw how the length of the output changes as the same keys are repeated."""
     names, plain_sums = _names(), found.measures["plain"].growth
     show.figure(
         figures.growth(found.copies, {names[k]: m.growth for k, m in found.measures.items()}),
         name="normaliser-growth",
         key="b_growth",
         table={"copies": found.copies} | {k: m.growth.tolist() for k, m in found.measures.items()},
-        words=_("With every key {n} times, plain sums grow from {a} to {b}; softmax stays at {s}.").format(
+        words=_(
+            "With every key repeated {n} times, the output grows from {a} to {b} under plain sums and "
+            "stays at {s} under softmax."
+        ).format(
             n=found.copies[-1],
             a=f"{plain_sums[0]:.1f}",
             b=f"{plain_sums[-1]:.1f}",

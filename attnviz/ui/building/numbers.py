@@ -1,4 +1,4 @@
-"""Sheets of numbers as text and colour, and arithmetic as coloured terms: what the board is sent."""
+"""What the board is sent: sheets of numbers as text and colour, and the arithmetic of a cell as coloured terms."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ LETTERS = {"HD": "H·D", "GD": "G·D", "GV": "G·Dv", "HV": "H·Dv", "Dv": "Dv"}
 
 
 def minus(text: str) -> str:
-    """A true minus sign; no negative zero."""
+    """The number in `text` with a true minus sign; negative zero loses its sign."""
     if text.startswith("-"):
         return text[1:] if float(text) == 0 else "−" + text[1:]
     return text
 
 
 def short(value: float, digits: int) -> str:
-    """A number in a cell."""
+    """A number as it is written in a cell."""
     return "−∞" if value == -np.inf else minus(f"{value:.{digits}f}")
 
 
 def exact(value: float) -> str:
-    """A number in the arithmetic: up to four digits after the point, no idle noughts, at least one."""
+    """A number in the arithmetic: one to four digits after the point, without trailing zeros."""
     if value == -np.inf:
         return "−∞"
     places = 4 if abs(value) >= 1e-3 else 6
@@ -35,13 +35,13 @@ def exact(value: float) -> str:
 
 
 def digits(values: np.ndarray) -> int:
-    """One digit where that says all, else two."""
+    """Digits after the point for the cells of a sheet: one if all numbers are exact with one, else two."""
     finite = values[np.isfinite(values)]
     return 1 if np.allclose(finite, finite.round(1), atol=1e-5) else 2
 
 
 def fills(values: np.ndarray, role: str) -> list[list[float | None]]:
-    """-1 to 1 over the sheet (weights as they are); None where hidden."""
+    """Colour strengths from -1 to 1, relative to the sheet's largest number (weights unchanged); None where hidden."""
     finite = np.abs(values[np.isfinite(values)])
     top = 1.0 if role == "weights" else float(finite.max()) if finite.size and finite.max() > 0 else 1.0
     return [[round(float(v) / top, 3) if np.isfinite(v) else None for v in row] for row in values]
@@ -76,7 +76,7 @@ def _mask_fill(values: np.ndarray) -> list[list[float | None]]:
 
 
 def cell(board: cells.Board, r: int, c: int) -> dict[str, Any]:
-    """Where one number of the result is from, as the board reads it."""
+    """The cells and the arithmetic that one number of the result comes from, in the form that the board reads."""
     origin = board.cell(r, c)
     value = float(board.result.values[r, c])
     given = len(board.sheets) == 1
@@ -89,7 +89,7 @@ def cell(board: cells.Board, r: int, c: int) -> dict[str, Any]:
 
 
 def _tokens(tokens: Sequence[cells.Token]) -> list[str]:
-    """Signs and numbers. exp(x) becomes one token with "^" before it, which is drawn as a power of e."""
+    """The arithmetic as signs and numbers. exp(x) becomes one token that begins with "^", drawn as a power of e."""
     out: list[str] = []
     for kind, what in tokens:
         if kind == "op":
@@ -104,12 +104,12 @@ def _tokens(tokens: Sequence[cells.Token]) -> list[str]:
 
 
 def _says_it(tokens: Sequence[cells.Token], value: float) -> bool:
-    """A number that was only moved needs no result behind it."""
+    """Whether the terms are the result itself, as for a number that was only moved: "= result" is then left out."""
     return len(tokens) == 1
 
 
 def _is_exact(tokens: Sequence[cells.Token], value: float) -> bool:
-    """Whether what is written, taken literally, is the number that is written."""
+    """Whether the terms, computed with the digits that are written, give exactly the result that is written."""
     if any(kind == "op" and what not in ("+", "×", "−") for kind, what in tokens):
         return False
     shown = [float(what) for kind, what in tokens if kind != "op"] + [value]

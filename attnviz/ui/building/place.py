@@ -1,4 +1,4 @@
-"""Where the visitor stands on the walk: the step, the number that is chosen, the head and the sentence on show."""
+"""The visitor's place on the walk: the step, the chosen number, the head and the sentence on show."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Place:
 
 
 def read() -> Place:
-    """As the link has it; nothing is checked against today's tensors."""
+    """The place that is in the link, which may lie outside the tensors on show."""
     return Place(**{name: link_state.value(choice) for name, choice in building_choices.AT.items()})
 
 
 def change(**changes: Any) -> None:
-    """Move. Call it from callbacks."""
+    """Choose another number, head or sentence. Call it from callbacks."""
     link_state.put_all({building_choices.AT[name]: value for name, value in changes.items()})
 
 
 def step(ids: tuple[str, ...]) -> str:
-    """The step stood on: the one asked for, or the scores where this configuration has no such step."""
+    """The id of the step on show: the chosen one, or the scores when this configuration has no such step."""
     asked = link_state.value(building_choices.STEP) or building_choices.FIRST_STEP
     if asked in ids:
         return asked
@@ -43,16 +43,16 @@ def step(ids: tuple[str, ...]) -> str:
 
 
 def walk_to(wanted: str) -> None:
-    """Another step, from its first matrix on. Call it from callbacks."""
+    """Go to another step, at its first matrix. Call it from callbacks."""
     usual = "" if wanted == building_choices.FIRST_STEP else wanted
     link_state.put_all({building_choices.STEP: usual, building_choices.AT["part"]: 0})
 
 
 def head(result: attention_by_hand.Result) -> int:
-    """The query head on show."""
+    """The index of the query head on show."""
     return min(read().head, result.config.n_heads - 1)
 
 
 def sentence(result: attention_by_hand.Result) -> int:
-    """The sentence of the batch on show."""
+    """The index of the batch's sentence on show."""
     return min(read().sentence, result.config.batch - 1)

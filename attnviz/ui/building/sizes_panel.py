@@ -1,4 +1,4 @@
-"""Which sizes must agree: choose any, and see PyTorch's error beside ours."""
+"""Which sizes must agree: choose any, and compare PyTorch's error with that of attnviz."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from attnviz.words import _
 
 
 def panel() -> None:
-    """A mistake to make on purpose, the rules, and the two errors."""
+    """Draw the mistakes to choose from, the rules, and the two error messages."""
     st.markdown(
         _(
-            "Lengths are free, widths that meet in a product are not. "
-            "Make a mistake on purpose, or turn the sizes yourself."
+            "Lengths are free; widths that meet in a product must agree. Make a mistake on purpose, or choose "
+            "the sizes yourself."
         )
     )
     mistakes = {
@@ -39,7 +39,7 @@ def panel() -> None:
 
 
 def _own() -> size_mismatches.Sizes:
-    """Every size of the call, one number each."""
+    """Draw a number box for every size of the call, and return the sizes."""
     names = {
         "n_heads": "H",
         "n_kv_heads": "G",
@@ -83,5 +83,10 @@ def _outcome(result: size_mismatches.Result) -> None:
     st.markdown(_("**attnviz says**"))
     st.error(spoken(attempt.our_error) if attempt.our_error else _("(no error)"), icon="✋")
     st.caption(
-        plain(_("PyTorch speaks of tensors and dimensions; ours names the size that was meant, and what it may be."))
+        plain(
+            _(
+                "PyTorch's message speaks of tensors and dimensions; that of attnviz names the size that is "
+                "wrong, and what it may be."
+            )
+        )
     )

@@ -19,7 +19,7 @@ PER_HEAD = ("split", "qk_norm", "rotate", "scores", "scale", "bias", "mask", "so
 
 
 def panel(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> None:
-    """Everything about the pipeline, from the strip to the sum written out."""
+    """Draw the whole pipeline, from the strip of steps to the sum that makes the chosen number."""
     stops = steps.steps(result.config)
     here = place.read()
     step = next(s for s in stops if s.id == place.step(tuple(s.id for s in stops)))
@@ -49,14 +49,14 @@ def _chips(
 
 
 def _about(step: steps.WalkStep, seen: board_wording.Seen) -> None:
-    """Name, sentence and formula."""
+    """Draw the step's name, sentence and formula."""
     left, right = st.columns([1.25, 1], gap="medium", vertical_alignment="center")
     left.markdown(f"**{board_wording.name(step.id)}** · {board_wording.sentence(step.id, seen)}")
     right.latex(formula(step.id, seen.result))
 
 
 def _written(step: steps.WalkStep, result: attention_by_hand.Result, board: cells.Board) -> None:
-    """What becomes of the shapes, and the line of PyTorch that does it."""
+    """Draw how the step changes the shapes, and the line of PyTorch that does it."""
     left, right = st.columns(2, gap="medium")
     letters, digits = _shapes(step, board.part, steps.sizes(result))
     left.code(f"{letters}\n{digits}", language=None, wrap_lines=True)
@@ -64,7 +64,7 @@ def _written(step: steps.WalkStep, result: attention_by_hand.Result, board: cell
 
 
 def _shapes(step: steps.WalkStep, part: str, size: dict[str, int]) -> tuple[str, str]:
-    """What becomes of the axes, in letters and in digits."""
+    """How the step changes the axes, in letters and in digits."""
     links = steps.chain(step, part)
     letters = [x if isinstance(x, str) else f"[{', '.join(numbers.LETTERS.get(a, a) for a in x)}]" for x in links]
     digits = [x if isinstance(x, str) else f"[{', '.join(str(size[a]) for a in x)}]" for x in links]
@@ -113,7 +113,7 @@ def _tabs(
 
 
 def _under(step: steps.WalkStep, board: cells.Board, seen: board_wording.Seen) -> None:
-    """Where the numbers come from, and the export of the step's tensor."""
+    """Draw where the numbers come from, and the export of the step's tensor."""
     sheet = board.result
 
     def drawn() -> Figure:

@@ -1,4 +1,4 @@
-"""Weights typed by hand, and what follows from them."""
+"""Edit weights by hand, and see what changes."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _EDITORS = "_build_editors"
 
 
 def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
-    """The editor of one matrix, and the weights before and after."""
-    st.markdown(_("Type into a cell: the strip, the board and the code above and below follow at once."))
+    """Draw the editor of one matrix, and attention before and after the edits."""
+    st.markdown(_("Type into a cell: the steps and the board above and the code below change at once."))
     left, right = st.columns([1, 1.35], gap="large")
     with left:
         names = {name: f"${name}$" for name in inputs.MATRICES}
@@ -33,7 +33,7 @@ def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
 
 
 def _editor(config: inputs.Config, name: str) -> None:
-    """A data editor over the edits it started from; what is typed since then is merged by `_typed`."""
+    """Draw a data editor whose table holds the edits known when it was opened; `_typed` merges the later ones."""
     session = _session()
     rows, cols = inputs.weights(config)[name].shape
     key = f"b_edit_{name}_{rows}x{cols}_{config.seed}_{session.version}"
@@ -56,15 +56,15 @@ def _editor(config: inputs.Config, name: str) -> None:
     )
     st.caption(
         _(
-            "Rows are the {rows} numbers that come in, columns the {cols} that go out. "
-            "nn.Linear keeps it turned: (out, in)."
+            "Rows are the {rows} numbers that come in, columns the {cols} that go out. nn.Linear stores the "
+            "transpose: (out, in)."
         ).format(rows=rows, cols=cols)
     )
 
 
 @dataclass
 class _Session:
-    """The open editors: what each started from, and the edits that they made together.
+    """The open editors: the edits that each started from, and the edits of all together.
 
     `version` grows when the edits come from elsewhere (a link, an undo, Back): the editors then start anew.
     """
@@ -83,7 +83,7 @@ def _session() -> _Session:
 
 
 def _typed(key: str, name: str) -> None:
-    """Merge what the editor holds over the edits it started from. A callback."""
+    """Merge what was typed into an editor with the edits that it started from. A callback."""
     session = _session()
     merged = {(m, r, c): v for m, r, c, v in session.bases.get(key, ()) if m == name}
     merged |= {(m, r, c): v for m, r, c, v in session.edits if m != name}
@@ -99,7 +99,7 @@ def _reset() -> None:
 
 
 def _acting(config: inputs.Config) -> list[inputs.CellEdit]:
-    """The edits that fall inside today's matrices and change a number."""
+    """The edits that lie inside the matrices of this configuration and change a number."""
     plain_weights = inputs.weights(replace(config, edits=()))
     found = []
     for name, r, c, value in config.edits:

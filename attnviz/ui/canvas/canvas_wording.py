@@ -12,7 +12,7 @@ def colours() -> dict[str, object]:
 
 
 def unit(kind: str) -> str:
-    """What a value is called where the caller does not say."""
+    """The name of a value when the caller gives none."""
     return {"weights": _("weight"), "values": _("value"), "diff": _("difference"), "scores": _("score")}[kind]
 
 
@@ -20,7 +20,7 @@ def overview() -> dict[str, str]:
     """Sentences of the overview; {names} are filled in by the browser."""
     return {
         "label": _("All attention heads, one small picture each"),
-        "help": _("Arrow keys move, Enter shows the head large."),
+        "help": _("Move with the arrow keys; Enter shows the chosen head large."),
         "summary": _("{layers} layers, {heads} heads in all. Rows of a picture are queries, columns are keys."),
         "tile": _("Layer {layer}, head {head}"),
         "shared": _("Heads {heads} share one key/value head"),
@@ -37,18 +37,19 @@ def head() -> dict[str, str]:
     return {
         "label": _("Attention of one head: queries in rows, keys in columns"),
         "help": _(
-            "Arrow keys move from cell to cell, Enter pins, Escape lets go, plus and minus zoom, 0 shows everything."
+            "Move from cell to cell with the arrow keys. Enter pins a token, Escape removes all pins, "
+            "plus and minus zoom, 0 shows the whole picture."
         ),
         "gives": _("{query} → {key}: {value}"),
-        "summary": _("Strongest: {pairs}."),
+        "summary": _("Strongest pairs: {pairs}."),
         "masked": _("{query} may not look at {key}"),
         "most": _("{token} looks most at {keys}"),
         "mostby": _("{token} is looked at most by {queries}"),
         "share": _("{token} {value}"),
         "idle": _("Point at a token or a cell. A click pins it."),
         "pinned": _("{token} pinned"),
-        "unpinned": _("{token} let go"),
-        "none": _("Nothing pinned"),
+        "unpinned": _("{token} is no longer pinned"),
+        "none": _("Nothing is pinned"),
         "sentence": _("The sentence: point at a token, click to pin it"),
         "queries": _("Queries"),
         "keys": _("Keys"),
@@ -56,8 +57,8 @@ def head() -> dict[str, str]:
         "strongest": _("the {count} strongest of {total} lines"),
         "zoomin": _("Zoom in"),
         "zoomout": _("Zoom out"),
-        "zoomall": _("Show everything"),
-        "letgo": _("Let go of all pins"),
+        "zoomall": _("Show the whole picture"),
+        "letgo": _("Remove all pins"),
         "wheel": _("Ctrl + wheel or pinch to zoom, drag to move"),
         "hidden": _("masked"),
         "looks": _("looks at"),
@@ -69,12 +70,12 @@ def mask() -> dict[str, str]:
     """Sentences of the mask grid."""
     return {
         "label": _("Mask: queries in rows, keys in columns"),
-        "help": _("Arrow keys move, Space switches a cell, Ctrl+Z undoes."),
+        "help": _("Move with the arrow keys; Space switches a cell, Ctrl+Z undoes the last change."),
         "may": _("{query} may look at {key}"),
         "maynot": _("{query} may not look at {key}"),
         "weight": _("weight {value}"),
         "locked": _("this cell cannot be switched"),
-        "summary": _("{kept} of {total} pairs may look at each other"),
+        "summary": _("The mask keeps {kept} of {total} pairs"),
         "empty": _("{query} may look at nothing"),
         "undo": _("Undo"),
         "redo": _("Redo"),

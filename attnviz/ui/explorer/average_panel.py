@@ -1,4 +1,4 @@
-"""Averages and rollout: what many heads have in common, labelled as such."""
+"""Averages over heads, and rollout through layers, both labelled as no head's own attention."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.words import _
 
 
 def panel(shown: Shown) -> None:
-    """A mean over heads, or attention followed through all layers."""
+    """Draw a mean over heads, or attention followed through the layers (rollout)."""
     kinds = {
         "layer": _("mean of this layer"),
         "all": _("mean of all heads"),
@@ -35,9 +35,10 @@ def panel(shown: Shown) -> None:
         title = _("Rollout through {layers} layers (not a head)").format(layers=through)
         st.caption(
             _(
-                "Each layer's mean attention and half a step along the residual, multiplied through the layers: "
-                "an estimate of where information comes from, not a weight that any head computes. Where tokens only "
-                "look back, many layers lead every path to the first token: try fewer."
+                "Each layer's mean attention, averaged half and half with the residual connection, multiplied "
+                "through the layers: an estimate of where information comes from, not a weight that any head "
+                "computes. Where tokens only look back, many layers lead every path to the first token: try "
+                "fewer."
             )
         )
     else:
@@ -75,7 +76,7 @@ def _places(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
 
 
 def _through(layers: int) -> int:
-    """How many layers the rollout goes through, from the first on."""
+    """The number of layers that the rollout goes through, counted from the first."""
     if layers == 1:
         return 1
     return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=layers))

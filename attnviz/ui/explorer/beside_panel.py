@@ -1,4 +1,4 @@
-"""Two things side by side, linked: another head, another sentence, another model."""
+"""The chosen head beside another head, the same head on another sentence, or another model's head."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from attnviz.words import _
 
 
 def panel(shown: Shown) -> None:
-    """The head on show, and beside it what the visitor names."""
+    """Draw the chosen head on the left and the visitor's other choice on the right."""
     kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
-    kind = widgets.one_of(choices.BESIDE, _("Beside it"), kinds)
+    kind = widgets.one_of(choices.BESIDE, _("Show beside it"), kinds)
     run = _run(shown, kind)
     stack = next((s for s in run.stacks if s.id == shown.stack.id), run.stacks[0])
     layer, head = _place(shown, stack, kind)
@@ -53,7 +53,7 @@ def _run(shown: Shown, kind: str) -> ModelRun:
 
 
 def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
-    """Which head stands beside: by its number, the same one to start with where there is one."""
+    """The (layer, head) to show beside; until one is typed, the next head, or the same of another sentence or model."""
     start = shown.layer, (shown.head + 1) % stack.layers[min(shown.layer, len(stack.layers) - 1)].n_heads
     if kind != "head":
         start = min(shown.layer, len(stack.layers) - 1), shown.head

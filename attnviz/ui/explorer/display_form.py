@@ -1,4 +1,4 @@
-"""How a matrix is shown: what its cells are, what its rows are, which colours."""
+"""Controls for how a matrix is shown: what its cells hold, how tokens are joined or hidden, and its colours."""
 
 from __future__ import annotations
 
@@ -11,18 +11,27 @@ from attnviz.words import _
 
 
 def look(pair: bool) -> Look:
-    """The switches of the display, drawn where this is called; `pair`: there are two sentences to keep apart."""
+    """Draw the display's switches and return their values.
+
+    `pair`: the input has two sentences that can be told apart.
+    """
     values = widgets.one_of(
         choices.VALUES,
         _("Show"),
         {"weights": _("weights"), "values": _("weights × values")},
-        help=_("Weights say where a head looks; times the length of each value, how much it takes from there."),
+        help=_(
+            "Weights show where a head looks. Weights × values show how much it takes from there: each "
+            "weight times the length of the value vector."
+        ),
     )
     units = widgets.one_of(
         choices.UNITS,
         _("Tokens as"),
         {"pieces": _("pieces"), "words": _("whole words")},
-        help=_("Whole words: weights are summed over the pieces looked at, and averaged over the pieces that look."),
+        help=_(
+            "Whole words: weights are summed over the pieces of a word that is looked at, and averaged over "
+            "the pieces of a word that looks."
+        ),
     )
     special = widgets.one_of(
         choices.SPECIAL,
@@ -35,15 +44,15 @@ def look(pair: bool) -> Look:
             "all": _("everything"),
             "first to second": _("first looks at second"),
             "second to first": _("second looks at first"),
-            "first to first": _("first at itself"),
-            "second to second": _("second at itself"),
+            "first to first": _("first looks at itself"),
+            "second to second": _("second looks at itself"),
         }
         part = widgets.one_of(choices.PART, _("Sentences"), parts, style="select")
     return Look(values, units, special == "shown", special == "rest", part)  # type: ignore[arg-type]
 
 
 def colours() -> dict[str, Any]:
-    """How weights become colours, drawn where this is called."""
+    """Draw the colour switches and return them as options of the canvas."""
     scale = widgets.one_of(
         choices.COLOURS,
         _("Colours from 0 to"),

@@ -13,7 +13,7 @@ from attnviz.ui.shared import LONGEST_ID, Choice, PageChoices
 HeadPlace = tuple[int, int]  # layer, head
 
 START: HeadPlace = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
-LAST = -1  # a pin on the last token, however many there are: what was appended may be cut into other pieces
+LAST = -1  # a pin on the last token: after appending text, nobody knows into how many tokens it will be cut
 OTHER_MODEL = "other"
 PANELS = ("stages", "what_if", "next", "average", "beside")
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
@@ -28,7 +28,7 @@ def head_of(text: str) -> HeadPlace:
 
 
 def name_of(head: HeadPlace) -> str:
-    """The same the other way round."""
+    """(13, 8) is written "13.8"."""
     return f"{head[0]}.{head[1]}"
 
 
@@ -55,7 +55,7 @@ def _pins(value: Any) -> dict[str, Any]:
 
 
 def _scalars(value: Any) -> tuple[Any, ...]:
-    """Names or numbers; the page lets go of those that it does not have, and says so."""
+    """Names or numbers; those that the page does not have are left out there, and the visitor is told."""
     return tuple(item if isinstance(item, str | int) else str(item) for item in _list(value))
 
 
@@ -78,7 +78,7 @@ def _stage(value: Any) -> tuple[int, int | None]:
 PAGE = PageChoices("explore")
 SENTENCE = PAGE.sentence("text", EXAMPLES[0].text, longest=100_000)
 SECOND = PAGE.text("second", longest=100_000)
-PAIR = PAGE.flag_or_none("pair")  #: whether an encoder reads a second sentence; None: where there is one
+PAIR = PAGE.flag_or_none("pair")  #: whether an encoder reads a second sentence; None: it does when one was typed
 MODEL = PAGE.one_of("model")
 HUB_ID = PAGE.text("hub_id", longest=1000)
 FRAME = PAGE.one_of("frame", ("usual", "none", "start", "chat"))
@@ -118,7 +118,7 @@ ROLLOUT_TO = PAGE.whole_or_none("rollout_to", low=1, high=999)
 BESIDE = PAGE.one_of("beside", ("head", "sentence", "model"))
 OTHER_TEXT: Choice[Any] = PAGE.other("other_text", None, lambda text: text[:100_000], str, "Another one")
 BESIDE_MODEL = PAGE.one_of("other_model")
-#: the head beside, as typed, by what is beside: another head, sentence or model
+#: the head to show beside, as typed, one for each kind: another head, sentence or model
 BESIDE_HEAD = {kind: PAGE.text(f"beside_{kind}", longest=LONGEST_ID) for kind in ("head", "sentence", "model")}
 
 # What the canvases hold; positions are those of the picture

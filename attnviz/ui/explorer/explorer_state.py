@@ -1,4 +1,4 @@
-"""What was chosen on the explorer, held against what this sentence and this model have."""
+"""The explorer's choices, limited to what this sentence and this model have."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import link_state
 from attnviz.words import _
 
-LONGEST_LINK = 300  # characters: more of it under a picture is of no use to anyone
+LONGEST_LINK = 300  # characters: a longer link under an exported picture could not be typed or read
 
 
 def at(stack: Stack) -> tuple[int, int]:
-    """The head on show: the one that was chosen, or the nearest that this stack has, which is then said."""
+    """(layer, head) on show: the chosen one, or the nearest that this stack has, in which case a caption says so."""
     layer, head = link_state.value(choices.AT)
     if stack.has(layer, head):
         return layer, head
@@ -38,7 +38,7 @@ def go_to(layer: int, head: int) -> None:
 
 
 def pins(n_rows: int, n_cols: int) -> canvas.Pins | None:
-    """What was pinned, as far as this picture has a place for it; None where nothing was."""
+    """The pinned tokens and cell that lie inside this picture; None when nothing is pinned."""
     held = link_state.value(choices.PINS)
     if held is None:
         return None
@@ -53,7 +53,7 @@ def pins(n_rows: int, n_cols: int) -> canvas.Pins | None:
 
 
 def keep_pins(held: canvas.Pins) -> None:
-    """Keep what is pinned; a cell that was clicked takes the stages with it. A callback."""
+    """Keep the pins, and let the stages follow a clicked cell again. A callback."""
     said: dict[str, Any] = {"t": [[pin.axis, pin.index] for pin in held.tokens]}
     if held.cell:
         said["c"] = list(held.cell)
@@ -61,7 +61,7 @@ def keep_pins(held: canvas.Pins) -> None:
 
 
 def stage(n_q: int, n_k: int) -> tuple[int, int | None] | None:
-    """The query and key that were chosen in the stages, where this sentence has them."""
+    """The query and key chosen in the stages, if this sentence has them; a missing key is None."""
     held = link_state.value(choices.STAGE)
     if held is None or held[0] >= n_q:
         return None
@@ -70,5 +70,5 @@ def stage(n_q: int, n_k: int) -> tuple[int, int | None] | None:
 
 
 def link() -> str:
-    """The link to this view, where it is short enough to stand under a picture."""
+    """The link to this view; empty when it is too long for a caption."""
     return link_state.address(LONGEST_LINK) or ""

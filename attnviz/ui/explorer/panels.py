@@ -1,4 +1,4 @@
-"""What unfolds below the picture, each only computed while it is open."""
+"""The panels that unfold below the picture; each is computed only while it is open."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from attnviz.words import _
 
 
 def below(shown: Shown) -> None:
-    """Five questions, closed until asked."""
+    """Draw five panels, closed at first, and the code that prints this head's numbers."""
     questions = [
         ("stages", _("How it came about"), ":material/function:", stages_panel.panel),
         (
@@ -40,18 +40,18 @@ def below(shown: Shown) -> None:
 
 @st.fragment
 def _opened(panel: Callable[[Shown], None], shown: Shown) -> None:
-    """A panel on its own: its controls run it alone. Trouble is told in here, a fragment lets none of it out."""
+    """Run a panel as a fragment, so that its controls rerun it alone. An error must be shown in here, not outside."""
     with guard():
         panel(shown)
 
 
 def code(shown: Shown) -> None:
-    """The numbers of the head on show, from the package alone."""
+    """Draw the code that computes the chosen head's numbers with the package."""
     snippet(code_of(shown), key="explore")
 
 
 def code_of(shown: Shown) -> str:
-    """A program that prints the row the page speaks of."""
+    """A program that prints the weights of the row that the page describes."""
     request, query = shown.run.request, shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
     second = f", {request.second!r}" if request.second else ""
     frame = f", frame={request.frame!r}" if shown.run.source.frame != "usual" else ""

@@ -1,4 +1,4 @@
-"""The sentence, the model that reads it, and how: what a Request is made of."""
+"""The controls that make a Request: the sentence, the model, and what is put around the sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from attnviz.words import _, say
 
 
 def ask() -> Request:
-    """Draw the controls above the picture and answer what was asked for."""
+    """Draw the controls above the picture and return the Request that they describe."""
     words, which = st.columns([3, 1.2], vertical_alignment="top")
     with which:
         available, name = _model()
@@ -27,7 +27,7 @@ def ask() -> Request:
             choices.SENTENCE,
             _("Sentence") if kind != "encoder-decoder" else _("Sentence to read"),
             height=68,
-            help=_("Type your own; it is read when you press Ctrl+Enter or click elsewhere."),
+            help=_("Type your own sentence; the model reads it when you press Ctrl+Enter or click elsewhere."),
         )
     second = _second(kind)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -39,11 +39,11 @@ def ask() -> Request:
 
 
 def _kind(available: Availability | None, name: str) -> tuple[ModelKind | None, Problem | None]:
-    """What the model is for; one that is not in the catalogue must be opened to know."""
+    """The model's kind, or why it cannot be loaded: a model that is not in the catalogue is loaded to find out."""
     if available is not None:
         return available.entry.kind, None
     if not name:
-        return None, Problem("Name a model: owner/name as on the hub, or a folder of yours")
+        return None, Problem("Name a model: owner/name as on the hub, or a folder on this machine")
     try:
         return model_cache.model(name).entry.kind, None
     except Problem as problem:
@@ -72,18 +72,21 @@ def _label(found: Availability) -> str:
 
 
 def _second(kind: str | None) -> str:
-    """The other text: what a decoder writes, or the second sentence of a pair. Kept when it is out of sight."""
+    """The other text: what a decoder writes, or the second sentence of a pair. It is kept while its box is hidden."""
     if kind == "encoder-decoder":
         label, help_ = _("What the decoder has written so far"), _("Leave it empty to start with the first token only.")
     elif kind == "encoder" and _is_pair():
-        label, help_ = _("Second sentence"), _("The model reads both as a pair; a line in the picture parts them.")
+        label, help_ = (
+            _("Second sentence"),
+            _("The model reads both sentences as a pair; a line in the picture separates them."),
+        )
     else:
         return ""
     return widgets.text(choices.SECOND, label, help=help_)
 
 
 def _how(kind: str | None) -> Frame:
-    """What is put around the sentence, and for encoders whether there is a second one."""
+    """Draw what is put around the sentence, and for encoders the switch for a second sentence."""
     frames: dict[str, str] = {"usual": _("as the model expects"), "none": _("nothing")}
     if kind not in ("encoder", "encoder-decoder"):
         frames |= {"start": _("a start token"), "chat": _("the chat template")}
@@ -93,7 +96,10 @@ def _how(kind: str | None) -> Frame:
             _("Put around the sentence"),
             frames,
             style="radio",
-            help=_("Start, end and separator tokens, or a whole chat turn. A model without one keeps to what it has."),
+            help=_(
+                "Start, end and separator tokens, or a whole chat turn. A model that does not have the "
+                "chosen one reads the sentence as it expects."
+            ),
         )
         if kind == "encoder":
             widgets.toggle(choices.PAIR, _("Add a second sentence"), usual=bool(link_state.value(choices.SECOND)))
@@ -115,7 +121,7 @@ def _examples() -> None:
 
 
 def take(example: Example) -> None:
-    """Show an example: its sentence, and the model and head that show best what it is for."""
+    """Choose an example: its sentence, and the model and head that show best what it is about. A callback."""
     changes: dict[Choice[Any], Any] = {
         choices.SENTENCE: example.text,
         choices.SECOND: example.second,
@@ -133,6 +139,6 @@ def take(example: Example) -> None:
 
 
 def _is_pair() -> bool:
-    """Whether a second sentence is asked for: as switched, and until then where there is one."""
+    """Whether the encoder reads a second sentence: as switched, or before that, whether one was typed."""
     switched = link_state.value(choices.PAIR)
     return bool(link_state.value(choices.SECOND)) if switched is None else switched

@@ -1,4 +1,4 @@
-"""How it came about: one query of this head, step by step, and the arithmetic of one cell."""
+"""How a weight is computed: one query of this head, step by step, and the arithmetic of one cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.words import _
 
 
 def panel(shown: Shown) -> None:
-    """From q and k to the head's output, for one query and one key."""
+    """Draw the way from q and k to the head's output, for one query and one key."""
     queries, keys = shown.stack.queries.labels, shown.stack.keys.labels
     left, right = st.columns(2)
     kept = explorer_state.stage(len(queries), len(keys))
@@ -37,14 +37,14 @@ def panel(shown: Shown) -> None:
         key="stage_key",
         on_change=lambda: link_state.put(choices.STAGE, (query, st.session_state["stage_key"])),
     )
-    st.caption(_("Click a cell in the picture above to bring it here."))
+    st.caption(_("Click a cell in the picture above to see its arithmetic here."))
     _arithmetic(result, key, queries[query], keys[key])
     _pictures(shown, result, key, queries[query], keys)
     _shapes(result)
 
 
 def _start(shown: Shown, n_q: int, n_k: int) -> tuple[int, int | None]:
-    """The clicked cell in positions of the model; a word stands for its first piece."""
+    """The clicked cell as positions of the model's tokens; a whole word counts as its first piece."""
     matrix, cell = shown.matrix, shown.pins.cell
     query = matrix.row_at[min(shown.query, len(matrix.row_at) - 1)]
     key = matrix.col_at[cell[1]] if cell is not None and cell[1] < len(matrix.col_at) else None
@@ -92,7 +92,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
             key="stage-products",
             caption=caption,
             table={"q": result.q.tolist(), "k": result.k[key].tolist(), "product": product.tolist()},
-            words=_("Component {index} adds the most: {value:+.3f} of {total:.3f}.").format(
+            words=_("Component {index} adds the most to q·k: {value:+.3f} of {total:.3f}.").format(
                 index=largest, value=product[largest], total=product.sum()
             ),
         )
@@ -110,7 +110,10 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
                 "masked": result.masked.tolist(),
                 "weight": result.weights.tolist(),
             },
-            words=_("{allowed} of {total} keys may be seen; scores span {low:.2f} to {high:.2f} after scaling.").format(
+            words=_(
+                "This query may look at {allowed} of {total} keys; their scaled scores run from {low:.2f} "
+                "to {high:.2f}."
+            ).format(
                 allowed=allowed,
                 total=len(keys),
                 low=float(np.min(result.scaled[np.isfinite(result.masked)], initial=np.inf)) if allowed else 0.0,
@@ -131,7 +134,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
 
 
 def keys_name(position: int, keys: tuple[str, ...]) -> str:
-    """A column name that stays its own when tokens repeat."""
+    """A column name that is unique even when tokens repeat."""
     return f"{position} {keys[position]}"
 
 

@@ -1,4 +1,4 @@
-"""What if: another mask, another scale, a silenced head; before, after and the difference."""
+"""What changes under another mask, another scale or a silenced head: before, after and the difference."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from attnviz.ui.explorer.head_panel import Shown, caption_of, long_table, pictur
 from attnviz.ui.shared import guard, link_state, model_cache, plain, show, spoken, widgets
 from attnviz.words import _
 
-MOST_PILLS = 200  # tokens shown as buttons; beyond, a list to search in
+MOST_PILLS = 200  # tokens shown as buttons; for more tokens there is a list to search in
 
 
 def panel(shown: Shown) -> None:
-    """The controls, the three pictures, and what follows downstream."""
+    """Draw the controls, the three pictures, and the effect on later layers and the next token."""
     if not shown.stack.layers[shown.layer].exact:
-        raise Problem("This model gives its weights only: its mask and scale cannot be changed")
+        raise Problem("This model gives only its attention weights, so its mask and scale cannot be changed")
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
         change, again = _controls(shown)
@@ -64,13 +64,16 @@ def _controls(shown: Shown) -> tuple[WhatIf, bool]:
     again = widgets.toggle(
         choices.AGAIN,
         _("Run the model again"),
-        help=_("Off: this head alone, from its recorded Q and K. On: later layers and the next token follow too."),
+        help=_(
+            "Off: only this head is computed again, from its recorded Q and K. On: the whole model runs "
+            "again, so that later layers and the next token change too."
+        ),
     )
     return change, again
 
 
 def _paint(shown: Shown) -> bytes:
-    """The painted mask, kept in the link where it fits."""
+    """Draw the grid to paint on and return the mask, packed to bits; the link keeps it where it fits."""
     stack = shown.stack
     n_q, n_k = len(stack.queries), len(stack.keys)
     current = ~head_matrix.head_matrix(stack, shown.layer, shown.head).hidden
@@ -78,7 +81,7 @@ def _paint(shown: Shown) -> bytes:
     if kept and len(kept) == -(-n_q * n_k // 8):
         current = experiment.unpacked(kept, n_q, n_k)
     elif kept:
-        st.caption(_("The mask painted before was for other tokens: this one starts from the model's own."))
+        st.caption(_("The painted mask was for other tokens, so painting starts again from the model's own mask."))
     others = None if stack.same_tokens else stack.keys.labels
     with guard():
         canvas.mask_grid(
@@ -97,12 +100,12 @@ def _keep_mask(mask: np.ndarray) -> None:
 
 
 def _hidden(stack: Stack) -> tuple[int, ...]:
-    """Tokens that nobody may look at, chosen by clicking them."""
+    """Draw the choice of keys that no query may look at, and return their positions."""
     labels = stack.keys.labels
-    few = len(labels) <= MOST_PILLS  # beyond, a list to search in: hundreds of buttons help nobody
+    few = len(labels) <= MOST_PILLS  # else a list to search in: nobody finds a token among hundreds of buttons
     names = {i: _named(labels, i) if few else f"{i}  {label}" for i, label in enumerate(labels)}
     with st.popover(_("Hide tokens"), icon=":material/visibility_off:", width="stretch"):
-        hidden = widgets.several(choices.HIDDEN, _("Nobody may look at these:"), names, pills=few, silent=True)
+        hidden = widgets.several(choices.HIDDEN, _("No token may look at these:"), names, pills=few, silent=True)
     widgets.say_refusal(choices.HIDDEN)
     if hidden:
         st.caption(_("Hidden: {tokens}").format(tokens=", ".join(_named(labels, i) for i in hidden)))
@@ -199,7 +202,7 @@ def _export(shown: Shown, change: WhatIf, name: str, key: str, label: str, matri
 
 
 def said_of(shown: Shown, change: WhatIf) -> tuple[str | None, str | None, str]:
-    """The change in words: the mask, the scale (None: as they were), and what else was done."""
+    """The change in words, for captions: the mask and the scale (None: unchanged), and the other changes."""
     masks = {
         "none": _("none, every token may look at every token"),
         "causal": _("causal"),
@@ -213,10 +216,14 @@ def said_of(shown: Shown, change: WhatIf) -> tuple[str | None, str | None, str]:
     more = []
     if change.hidden:
         named = ", ".join(f"{shown.stack.keys.labels[i]} ({i})" for i in change.hidden)
-        more.append(_("Nobody may look at: {tokens}.").format(tokens=named))
+        more.append(_("No token may look at: {tokens}.").format(tokens=named))
     if change.changes_attention:
-        where = {"head": _("this head"), "layer": _("this layer"), "all": _("all layers")}[change.where]
-        more.append(_("Changed in {where}.").format(where=where))
+        where = {
+            "head": _("Changed in this head only."),
+            "layer": _("Changed in every head of this layer."),
+            "all": _("Changed in every layer."),
+        }
+        more.append(where[change.where])
     if change.silenced:
         heads = ", ".join(f"{layer}.{head}" for layer, head in change.silenced)
         more.append(_("Silenced heads (layer.head): {heads}.").format(heads=heads))
@@ -227,7 +234,7 @@ def _downstream(shown: Shown, change: WhatIf, trace: Trace) -> None:
     run, loaded = shown.run, _loaded(shown)
     for number, (old, new) in enumerate(zip(slots(run, loaded), slots(run, loaded, trace), strict=True)):
         found, share = changes(loaded, old, new)
-        words = _("{share:.1%} of the probability changed place.").format(share=share)
+        words = _("{share:.1%} of the probability moved to other tokens.").format(share=share)
         show.figure(
             figures.bars(
                 [c.label for c in found], [c.before for c in found], [c.after for c in found],

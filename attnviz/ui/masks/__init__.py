@@ -1,4 +1,4 @@
-"""The panels of the masks page; each is a module."""
+"""The panels of the mask page; each is a module."""
 
 __all__ = [
     "far_panel",

@@ -1,4 +1,4 @@
-"""The same rules over 4,096 words."""
+"""The mask rules applied to 4,096 words, without building the matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def computed(rules: tuple[mask_rules.Rule, ...]) -> far_view.Far:
 
 
 def panel(config: mask_lab.Config) -> None:
-    """The picture in tiles on the left, what it costs on the right."""
+    """Draw the mask in tiles on the left and what it costs on the right."""
     far = computed(config.rules)
     picture, numbers = st.columns([3, 2], gap="large")
     with picture:
@@ -33,7 +33,7 @@ def panel(config: mask_lab.Config) -> None:
     with numbers:
         _numbers(far)
         if config.paint:
-            st.info(_("Painted cells belong to your sentence: only the rules are drawn here."), icon="🖌️")
+            st.info(_("Painted cells belong to your sentence, so only the rules are drawn here."), icon="🖌️")
 
 
 def _numbers(far: far_view.Far) -> None:
@@ -42,7 +42,7 @@ def _numbers(far: far_view.Far) -> None:
     st.metric(
         _("Pairs kept"),
         f"{far.pairs:,}",
-        help=_("Counted exactly: every pair was looked at, {rows} rows at a time.").format(rows=far_view.TILE)
+        help=_("Counted exactly: every pair was checked, {rows} rows at a time.").format(rows=far_view.TILE)
         if far.by_lot
         else _("Counted exactly, from where each word’s stretch of keys begins and ends."),
     )
@@ -63,8 +63,8 @@ def _numbers(far: far_view.Far) -> None:
     )
     st.markdown(
         _(
-            "The matrix was not built for this: as booleans it takes {matrix:.1f} MB, as float32 {floats:.1f} MB for "
-            "each sequence."
+            "The whole matrix was never built: it would take {matrix:.1f} MB as booleans, or {floats:.1f} MB "
+            "as float32 for each sequence."
         ).format(matrix=far.matrix_bytes / 1e6, floats=4 * far.matrix_bytes / 1e6)
         + " "
         + _held(far)
@@ -72,15 +72,16 @@ def _numbers(far: far_view.Far) -> None:
 
 
 def _held(far: far_view.Far) -> str:
-    """What stood in memory in place of the matrix."""
+    """A sentence on what was in memory in place of the matrix."""
     if far.by_lot:
-        return _("Keys are drawn by lot, one strip of {rows} rows at a time: {strip:.2f} MB.").format(
-            rows=far_view.TILE, strip=far_view.TILE * far.length / 1e6
-        )
+        return _(
+            "This mask draws its keys at random, so it was built one strip of {rows} rows at a time: {strip:.2f} MB."
+        ).format(rows=far_view.TILE, strip=far_view.TILE * far.length / 1e6)
     tiles = far.length // far_view.TILE
-    return _("Counted were {tiles} numbers for each word, one for each column of tiles: {counts:.2f} million.").format(
-        tiles=tiles, counts=tiles * far.length / 1e6
-    )
+    return _(
+        "Instead, {tiles} numbers were counted for each word, one for each column of tiles: {counts:.2f} "
+        "million in all."
+    ).format(tiles=tiles, counts=tiles * far.length / 1e6)
 
 
 def _table(far: far_view.Far) -> dict[str, list[object]]:

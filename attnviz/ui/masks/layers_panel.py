@@ -1,4 +1,4 @@
-"""How far a word hears after n layers."""
+"""How far information from a word can travel in n layers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from attnviz.words import _, ngettext
 
 
 def panel(result: mask_lab.Result) -> None:
-    """Layers to choose; which layer first brings each key to each query, and how reach grows."""
+    """Draw the number of layers to choose, the layer after which each key reaches each query, and how reach grows."""
     st.markdown(
         _(
-            "A layer lets a word hear of the words that it may look at; the next layer, of those that *they* had heard "
-            "of. The residual stream keeps what was there. This is what can arrive, whatever the weights are."
+            "After one layer a word has heard of the words that it may look at; after the next, also of the "
+            "words that *they* had heard of. The residual stream keeps what was there before. The pictures "
+            "show what can arrive, whatever the weights are."
         )
     )
     layers = widgets.slider(mask_choices.LAYERS, _("Layers"), width=420)
@@ -46,25 +47,27 @@ def panel(result: mask_lab.Result) -> None:
 def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:
     last = sentence_words.named(result.words[-1])
     first = ngettext(
-        "After {n} layer {token} has heard of {heard} of {all} words;",
-        "After {n} layers {token} has heard of {heard} of {all} words;",
+        "After {n} layer {token} has heard of {heard} of {all} words.",
+        "After {n} layers {token} has heard of {heard} of {all} words.",
         layers,
     ).format(n=layers, token=last, heard=int(counts[layers, -1]), all=len(result.words))
     return f"{first} {_what_follows(counts[:, -1], layers, len(result.words))}"
 
 
 def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:
-    """What more layers would bring, `heard` being the words heard of after 0, 1, 2... layers."""
+    """A sentence on what more layers would add; `heard` counts the words heard of after 0, 1, 2... layers."""
     final, most = int(heard[-1]), len(heard) - 1
     needed = int((heard < final).sum())
     if layers >= needed and final == words:
-        return _("that is all there are.")
+        return _("More layers can add nothing.")
     if needed == most and final < words:
-        return _("after {n} it is {heard}, and still growing.").format(n=most, heard=final)
+        return _("After {n} layers it is {heard}, and still growing.").format(n=most, heard=final)
     if layers >= needed:
-        return _("it hears of no others however many layers follow.")
+        return _("It hears of no others, however many layers follow.")
     return ngettext(
-        "{n} layer brings it {heard}, and no more.", "{n} layers bring it {heard}, and no more.", needed
+        "With {n} layer it is {heard}, and more layers add nothing.",
+        "With {n} layers it is {heard}, and more layers add nothing.",
+        needed,
     ).format(n=needed, heard=final)
 
 

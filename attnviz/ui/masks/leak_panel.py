@@ -1,4 +1,4 @@
-"""What the causal mask is for: T examples from one sentence, and what happens when it is off by one."""
+"""What the causal mask is for: one sentence gives many training examples, and a mask off by one leaks the answer."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def examples(words: tuple[str, ...], seed: int) -> leak_training.Examples:
 
 
 def panel(words: tuple[str, ...], seed: int) -> None:
-    """First the examples in the sentence, then two models trained on its words."""
+    """Draw the examples in the sentence, then two models trained on its words."""
     _examples(examples(words, seed), seed)
     st.divider()
     _leak(words, seed)
@@ -35,21 +35,21 @@ def _examples(found: leak_training.Examples, seed: int) -> None:
         "##### "
         + _("One sentence of {t} words is {n} training examples").format(t=len(found.read) + 1, n=len(found.read))
     )
-    table, told = st.columns([3, 2], gap="large")
+    table, explanation = st.columns([3, 2], gap="large")
     with table:
         st.dataframe(
             {
                 _("reads"): [" ".join(read) for read in found.read],
-                _("must say"): list(found.following),
+                _("must predict"): list(found.following),
                 _("loss, in one pass"): found.together,
                 _("loss, on its own"): found.apart,
             },
             hide_index=True,
             height=min(38 + 35 * len(found.read), 388),
         )
-    with told:
+    with explanation:
         gap = float(abs(found.together - found.apart).max())
-        st.metric(_("Largest difference between the two"), f"{gap:.1e}")
+        st.metric(_("Largest difference between the two losses"), f"{gap:.1e}")
         st.markdown(
             _(
                 "Under the causal mask a place cannot tell how the sentence goes on, so every place of one pass is an "
@@ -117,9 +117,9 @@ def _done(result: leak_training.Result) -> None:
             "mask off, without the leak": result.without_leak,
         },
         words=_(
-            "With the mask off, the loss falls to **{leaking:.6f}**: it copies. Asked without the leak, as when it "
-            "must write itself, it is at **{without:.1f}**, worse than guessing blindly ({guess:.2f}), where the "
-            "honest model stays ({honest:.2f})."
+            "With the mask off, the model copies the answer and its loss falls to **{leaking:.6f}**. Without "
+            "the leak, as when it writes by itself, its loss is **{without:.1f}**: worse than guessing blindly "
+            "({guess:.2f}), where the honest model stays ({honest:.2f})."
         ).format(
             leaking=result.leaking[-1], without=result.without_leak[-1], guess=result.guess, honest=result.honest[-1]
         ),
@@ -143,6 +143,6 @@ def _done(result: leak_training.Result) -> None:
 
 def _looks(weights: np.ndarray) -> str:
     ahead = float(weights.diagonal(1).mean())
-    return _("On average a place gives {share} to the place right after it, where the answer stands.").format(
-        share=f"{ahead:.0%}"
-    )
+    return _(
+        "On average a place gives {share} of its attention to the place right after it, where the answer stands."
+    ).format(share=f"{ahead:.0%}")

@@ -12,7 +12,7 @@ from attnviz.experiments.word_vectors import LONGEST
 from attnviz.ui.canvas import packing
 from attnviz.ui.shared import Choice, PageChoices
 
-EXAMPLE = "The cat sat on the mat because it was tired"  # in every language: a link must show the same
+EXAMPLE = "The cat sat on the mat because it was tired"  # the same in every language, because a link must show the same
 MOST_RULES = 3
 OFF = "off"
 
@@ -53,7 +53,7 @@ RULES = tuple(
     )
     for place in range(1, MOST_RULES + 1)
 )
-#: how the second and the third rule join those before them
+#: how the second and the third rule are joined to those before them
 JOINS = {place: PAGE.one_of(f"m_join{place}", ("and", "or")) for place in range(2, MOST_RULES + 1)}
 
 

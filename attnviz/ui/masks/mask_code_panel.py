@@ -13,7 +13,7 @@ NAMES = {str(way): way for way in mask_programs.WAYS}
 
 
 def panel(config: mask_lab.Config) -> None:
-    """One of four programs; each prints the weights that stand above."""
+    """Draw one of four programs; each prints the weights shown above."""
     st.subheader(_("The same in PyTorch"), anchor=False)
     labels = {
         "attn_mask": "attn_mask",
@@ -29,7 +29,9 @@ def panel(config: mask_lab.Config) -> None:
     if said.code is None:
         return
     if way == "transformers":
-        st.caption(_("Paste it into a notebook: a small random model looks where the mask lets it, and nowhere else."))
+        st.caption(
+            _("Paste this code into a notebook: a small random model looks where the mask lets it, and nowhere else.")
+        )
     else:
-        st.caption(_("Paste it into a notebook: it prints the weights under the mask, to the last digit."))
+        st.caption(_("Paste this code into a notebook: it prints the weights under the mask, to the last digit."))
     st.code(said.code, language="python", height=460 if said.code.count("\n") > 24 else "content")

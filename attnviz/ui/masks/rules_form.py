@@ -14,7 +14,7 @@ from attnviz.words import _, say
 
 
 def strip() -> tuple[mask_rules.Rule, ...]:
-    """Draw the rules in one row and their parameters below; answer them in order."""
+    """Draw the rules in one row and their parameters below; return the rules in order."""
     chosen: list[tuple[str, mask_rules.Join]] = []
     for place, column in enumerate(st.columns(mask_choices.MOST_RULES, gap="medium"), start=1):
         with column:
@@ -29,7 +29,7 @@ def strip() -> tuple[mask_rules.Rule, ...]:
 
 
 def _kind(place: int) -> tuple[str, str]:
-    """Which mask stands at this place (or "off"), and how it is joined to those before it."""
+    """The kind of mask at this place, or "off", and how it is joined to those before it."""
     kinds = {kind.id: say(kind.title) for kind in mask_rules.KINDS.values()}
     rule = mask_choices.RULES[place - 1]
     if place == 1:

@@ -1,4 +1,4 @@
-"""What the panels of the mask page share: the words of the sentence, the paint, and how a word is quoted."""
+"""Helpers that the mask page's panels share: the words of the sentence, the paint, and how a word is quoted."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def repaint(base: np.ndarray, wanted: np.ndarray) -> None:
 
 
 def unpaint() -> None:
-    """Take all paint off. A callback."""
+    """Remove all paint. A callback."""
     link_state.put(mask_choices.PAINT, mask_lab.Painted())
 
 
 def named(word: str) -> str:
-    """A word of the sentence inside a sentence of ours: italic, as typed, cut when it is very long."""
+    """A word of the visitor's sentence for use in one of the page's: italic, as typed, cut when it is very long."""
     return quoted(word if len(word) <= 30 else word[:28] + "…")
 
 

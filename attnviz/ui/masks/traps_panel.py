@@ -1,4 +1,4 @@
-"""Mistakes that no shape test finds: wrong code, right code, and the difference in this sentence."""
+"""Mistakes that leave all shapes right: wrong code, right code, and the difference in this sentence."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def computed(trap: str, words: tuple[str, ...], seed: int) -> traps.Outcome:
 
 
 def panel(words: tuple[str, ...], seed: int) -> None:
-    """One trap at a time, each live on the sentence above."""
+    """Draw one trap, computed live on the sentence above."""
     titles = {trap.id: f"{number}. {say(trap.title)}" for number, trap in enumerate(traps.TRAPS.values(), start=1)}
-    picked, told = st.columns([2, 3], gap="medium")
+    picked, measured = st.columns([2, 3], gap="medium")
     with picked:
         trap = traps.TRAPS[widgets.one_of(mask_choices.TRAP, _("Trap"), titles, style="select")]
     outcome = computed(trap.id, words, seed)
-    with told:
+    with measured:
         st.metric(_("Largest difference of a weight in your sentence"), f"{outcome.largest:.3f}")
     st.markdown(spoken(trap.why))
     sides = (("wrong", trap.wrong_code, outcome.wrong), ("right", trap.right_code, outcome.right))
@@ -41,12 +41,12 @@ def panel(words: tuple[str, ...], seed: int) -> None:
     if outcome.table:
         _table(outcome)
     _all(words, seed)
-    with st.expander(_("What both pieces of code have imported")):
+    with st.expander(_("What both pieces of code import")):
         st.code(traps.IMPORTS, language="python")
 
 
 def _all(words: tuple[str, ...], seed: int) -> None:
-    """Every trap and how far it is off in this sentence."""
+    """Draw a table of all traps and the error that each makes in this sentence."""
     with st.expander(_("All traps, in your sentence")):
         difference = _("largest difference of a weight")
         st.dataframe(
@@ -91,7 +91,7 @@ def _picture(trap: str, name: str, drawn: traps.TrapMatrix) -> None:
 
 
 def _said(fact: Message) -> str:
-    """A fact in words; the words of the sentence in it are set apart."""
+    """A fact as a sentence; words of the visitor's sentence in it are quoted."""
     params = {
         name: sentence_words.named(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
         for name, value in fact.params.items()

@@ -17,17 +17,17 @@ from attnviz.ui.shared import show
 from attnviz.words import _, ngettext
 
 GROUP = "m-weights"
-LONG = 32  #: words; beyond it the grid gets more room, and colours a root scale
+LONG = 32  #: words; a longer sentence gets a larger grid, and a square-root colour scale
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def computed(config: mask_lab.Config) -> mask_lab.Result:
-    """The mask and its weights, once for all visitors who ask for the same."""
+    """The mask and its weights, computed once for all visitors with the same choices."""
     return mask_lab.run(config)
 
 
 def show_grid(config: mask_lab.Config) -> mask_lab.Result:
-    """Three squares side by side: the mask, attention without it, attention with it."""
+    """Draw three squares side by side: the mask, attention without it, and attention with it."""
     result = computed(config)
     grid, before, after = _places(len(result.words))
     with grid:
@@ -51,7 +51,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
 
 
 def _places(length: int) -> tuple[Any, Any, Any]:
-    """Three columns; a long sentence gets a grid with cells that can still be hit, the weights beside it."""
+    """Three columns; for a long sentence a wide one, so that its cells can still be clicked, and a narrow one."""
     if length <= LONG:
         grid, before, after = st.columns(3, gap="medium")
         return grid, before, after
@@ -82,7 +82,7 @@ def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
 
 
 def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
-    kept = _("**{share}** of the full square: {pairs} of {all} scores.").format(
+    kept = _("The mask keeps **{share}** of the full square: {pairs} of {all} scores.").format(
         share=f"{result.pairs / result.square:.0%}", pairs=f"{result.pairs:,}", all=f"{result.square:,}"
     )
     if not paint:
@@ -115,17 +115,19 @@ def _before_words(result: mask_lab.Result, seed: int) -> str:
 
 def _after_words(result: mask_lab.Result) -> str:
     if result.mask.all():
-        return _("Nothing is hidden: both are the same.")
+        return _("Nothing is hidden, so attention is the same with and without the mask.")
     moved = result.moved.copy()
     moved[list(result.empty)] = -1
-    choosing = np.where(result.mask.sum(-1) > 1, moved, -1)  # a row with one key has nothing to choose
+    choosing = np.where(result.mask.sum(-1) > 1, moved, -1)  # a row with a single key left gives it all its weight
     row = int((choosing if choosing.max() > 0 else moved).argmax())
     if moved[row] <= 0:
         return _("No word may look at anything: every row is zero.")
     left = int(result.mask[row].sum())
     return ngettext(
-        "{token} loses most: {share} of its attention was on hidden words, and goes to the one word that is left.",
-        "{token} loses most: {share} of its attention was on hidden words, and goes to the {n} words that are left.",
+        "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the one "
+        "word that is left.",
+        "{token} changes most: {share} of its attention was on words that are now hidden, and goes to the {n} "
+        "words that are left.",
         left,
     ).format(token=sentence_words.named(result.words[row]), share=f"{moved[row]:.0%}", n=left)
 

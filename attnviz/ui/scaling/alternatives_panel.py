@@ -1,4 +1,4 @@
-"""Section 5: the alternatives, on the same curves, and which models use which."""
+"""Section 5: the alternatives to 1/√d_k on the same curves, and which models use which."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.ui.scaling.names import alternative_names, formula
 from attnviz.ui.shared import show
 from attnviz.words import _
 
-#: One colour each, the first two the same as everywhere; dashes tell apart what colour alone may not.
+#: One colour each; raw and scaled have theirs on all pages. Dashes help those who cannot tell the colours apart.
 COLOURS = dict(zip(alternatives.ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES[3:]), strict=False))
 DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash"}
 
@@ -29,25 +29,29 @@ def panel() -> None:
     config = growing_width.Config(d_k, n_keys, seed_number, alternative, parameter)
     hero.bars("s_bars_alternatives", config)
     row = results.one_query(config)
-    words = _("**Random, seed {seed}.** At d_k = {d_k}: {name} gives its favourite of {n} keys {largest:.1%}.").format(
+    words = _(
+        "**Random, seed {seed}.** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
+        "favourite of {n} keys."
+    ).format(
         seed=seed_number, d_k=d_k, name=alternative_names()[alternative], n=n_keys, largest=row.alternative.largest
     )
     hero.under("s_bars_alternatives", row, words)
     says, formula_column = st.columns([1.6, 1], vertical_alignment="center")
     says.markdown(about(alternative))
     formula_column.latex(formula(alternative, d_k, n_keys, parameter))
-    st.subheader(_("Every way on the same axes, each with its number as you left it"), anchor=False)
+    st.subheader(_("All alternatives on the same axes, each with the parameter that you last set"), anchor=False)
     _all(d_k, n_keys, seed_number)
     _lengths(d_k, seed_number)
     _families()
 
 
 def about(name: str) -> str:
-    """What an alternative is for, in two sentences."""
+    """Two sentences on what an alternative is for."""
     return {
         "temperature": _(
-            "**Temperature** divides the scaled scores once more: above 1 flatter, below 1 sharper, 0 is all on the "
-            "largest. It is what 1/√d_k already is, with T = √d_k."
+            "**Temperature** divides the scaled scores once more: values above 1 make the weights flatter, "
+            "values below 1 sharper, and 0 puts all weight on the largest score. 1/√d_k is itself a "
+            "temperature, T = √d_k."
         ),
         "inverse": _(
             "**1/d_k** is right when q and k line up during training: then q·k grows like d_k, not like √d_k. At "
@@ -66,14 +70,14 @@ def about(name: str) -> str:
             "was at N: with more keys, plain softmax spreads thinner."
         ),
         "sink": _(
-            "**A sink** is one more logit that takes weight and gives nothing: a head can look at nothing. The bars "
-            "need not add up to 1."
+            "**A sink** is one more logit that takes weight and contributes no value, so that a head can look "
+            "at nothing. The bars need not add up to 1."
         ),
     }[name]
 
 
 def _all(d_k: int, n_keys: int, seed: int) -> None:
-    """Every alternative on the same axes, each with its parameter as it is set."""
+    """Draw every alternative on the same axes, each with the parameter that was last set."""
     names = alternative_names()
     made = {
         name: results.curves(saturation.Config(n_keys, seed, name, scaling_form.parameter(name)))
@@ -95,9 +99,9 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
         ]
         values = {names[name]: float(made[name].bands[measure].middle[at]) for name in made}
         most, least = max(values, key=values.__getitem__), min(values, key=values.__getitem__)
-        words = _("At d_k = {d_k} the most is {top:.3g} ({most}), the least {bottom:.3g} ({least}).").format(
-            d_k=int(x[at]), top=values[most], most=most, bottom=values[least], least=least
-        )
+        words = _(
+            "At d_k = {d_k} the largest value is {top:.3g} ({most}), the smallest {bottom:.3g} ({least})."
+        ).format(d_k=int(x[at]), top=values[most], most=most, bottom=values[least], least=least)
         table = {"d_k": x, **{name: made[name].bands[measure].middle for name in made}}
         with column:
             fig = over_d_k(x, lines, title, here=d_k, height=360)
@@ -105,7 +109,7 @@ def _all(d_k: int, n_keys: int, seed: int) -> None:
 
 
 def _lengths(d_k: int, seed: int) -> None:
-    """Effective keys over the number of keys: where length-awareness shows."""
+    """Draw the effective number of keys over the number of keys, where length-aware scaling makes a difference."""
     names = alternative_names()
     d_k = min(d_k, length.WIDEST)
     made = {name: results.lengths(length.Config(d_k, seed, name, scaling_form.parameter(name))) for name in _LENGTH}
@@ -130,8 +134,8 @@ _LENGTH = ("raw", "sqrt", "log-n", "qk-norm")
 
 
 def _families() -> None:
-    """Who goes which way: a list that reads on a phone too, in the order of the families' table."""
-    st.subheader(_("Who does what"), anchor=False)
+    """Draw which model families use which alternative, as cards, which fit a phone better than a table."""
+    st.subheader(_("Which models use which"), anchor=False)
     names = alternative_names()
     for start in range(0, len(released_models.FAMILIES), 2):
         for column, one in zip(st.columns(2, gap="medium"), released_models.FAMILIES[start : start + 2], strict=False):

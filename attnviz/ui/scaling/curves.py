@@ -1,5 +1,4 @@
-"""The curves of section 2: which measure, with which words, limits and axis; drawn for raw, scaled and the "
-"alternative."""
+"""The curves of section 2: measures over d_k, for raw, scaled and the alternative, with their sentences and limits."""
 
 from __future__ import annotations
 
@@ -20,24 +19,27 @@ from attnviz.words import _
 
 @dataclass(frozen=True)
 class CurvePicture:
-    """One measure over d_k. `words` is a template that takes d_k, n, rows, raw, scaled, raw_mean, scaled_mean."""
+    """How to draw one measure over d_k.
+
+    `words` is a template for d_k, n, rows, raw, scaled, raw_mean and scaled_mean.
+    """
 
     measure: str
     title: str
     words: str
     limits: Sequence[Limit] = ()
     bounds: tuple[float, float] | None = None
-    mean: bool = False  #: draw the means of raw and scaled too
+    mean: bool = False  #: whether to draw the means of raw and scaled too
     share_of: float | None = None
     log_y: bool = False
 
 
 @dataclass(frozen=True)
 class MeasuredCurves:
-    """The three ways, measured on the same vectors."""
+    """Raw, scaled and the alternative, measured on the same vectors."""
 
     config: growing_width.Config
-    made: dict[str, saturation.Result]  #: raw, sqrt, and the alternative
+    made: dict[str, saturation.Result]  #: by id: "raw", "sqrt", and the alternative
 
     @property
     def d_k(self) -> np.ndarray:
@@ -45,19 +47,19 @@ class MeasuredCurves:
 
     @property
     def at(self) -> int:
-        """The place on the grid that is nearest to the chosen d_k."""
+        """The index of the measured d_k that is nearest to the chosen one."""
         return int(np.argmin(np.abs(np.log(self.d_k / self.config.d_k))))
 
 
 def measured(config: growing_width.Config) -> MeasuredCurves:
-    """Raw, scaled and the alternative of `config`, from the cache where it has them."""
+    """The measured curves for `config`, from the cache where possible."""
     parameters = {"raw": 1.0, "sqrt": 1.0, config.alternative: config.parameter}
     configs = {name: saturation.Config(config.n_keys, config.seed, name, p) for name, p in parameters.items()}
     return MeasuredCurves(config, {name: results.curves(one) for name, one in configs.items()})
 
 
 def grid(found: MeasuredCurves) -> None:
-    """All pictures, two to a row."""
+    """Draw all measures, two in a row."""
     known = saturation.limits(found.config.n_keys)
     pictures = [*_of_weights(found, known), *_of_gradients(found, known)]
     for start in range(0, len(pictures), 2):
@@ -127,8 +129,8 @@ def _of_weights(found: MeasuredCurves, known: saturation.Limits) -> list[CurvePi
             "entropy",
             _("Entropy: nats, and share of ln n"),
             _(
-                "At d_k = {d_k} the median entropy is {raw:.2f} nats raw and {scaled:.2f} scaled. "
-                "Large n predicts ln n − d_k/2 for raw scores."
+                "At d_k = {d_k} the median entropy is {raw:.2f} nats raw and {scaled:.2f} scaled. For large n, "
+                "theory predicts ln n − d_k/2 for raw scores."
             ),
             [
                 Limit(_("even, ln n"), even["entropy"]),
@@ -151,7 +153,8 @@ def _of_gradients(found: MeasuredCurves, known: saturation.Limits) -> list[Curve
     n, root = known.n_keys, np.sqrt(found.d_k)
     gradient = _(
         "At d_k = {d_k}: median {raw:.2g} raw, {scaled:.2g} scaled; mean {raw_mean:.2g} and {scaled_mean:.2g}. "
-        "Raw, as d_k grows, most rows get nothing while a few near-ties get much: the mean (dotted) hides it."
+        "Without scaling, as d_k grows, most rows get almost no gradient while a few near-ties get much: the "
+        "mean (dotted) hides it."
     )
     largest = [
         Limit(_("√d_k × mean largest of n normals"), known.largest_score * root),
@@ -161,7 +164,10 @@ def _of_gradients(found: MeasuredCurves, known: saturation.Limits) -> list[Curve
         CurvePicture(
             "jacobian",
             _("Norm of the softmax Jacobian"),
-            _("At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled: what softmax lets through."),
+            _(
+                "At d_k = {d_k} the median norm is {raw:.3f} raw and {scaled:.3f} scaled. This is how much of "
+                "a change in the scores softmax lets through."
+            ),
             [Limit(_("even, √(n−1)/n"), known.uniform["jacobian"], below=True), Limit(_("one-hot"), 0.0)],
             (-0.02, 0.62),
         ),
@@ -178,6 +184,6 @@ def _of_gradients(found: MeasuredCurves, known: saturation.Limits) -> list[Curve
 
 
 def _room(found: MeasuredCurves, measure: str) -> tuple[float, float]:
-    """Up to well above the means: the upper edge of the raw band would leave no room for anything else."""
+    """Limits of the axis that leave room above the means; scaled to the raw band, all other lines would be flat."""
     top = max(float(found.made[name].bands[measure].mean.max()) for name in ("raw", "sqrt"))
     return (-0.03 * top, 1.6 * top or 1.0)

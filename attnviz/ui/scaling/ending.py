@@ -11,7 +11,7 @@ from attnviz.words import _
 
 
 def panel() -> None:
-    """For the controls as they are now; as many pairs as the page itself drew."""
+    """Draw the code for the current controls, with as many pairs as the page itself drew."""
     spread = variance_panel.chosen()
     if spread not in results.all_pairs():
         spread = replace(spread, pairs=min(spread.pairs, variance.per_block(spread)))

@@ -1,4 +1,4 @@
-"""Section 3: the gradient vanishes. The softmax Jacobian of the row in section 2, raw and scaled."""
+"""Section 3: the gradient vanishes. The softmax Jacobian of section 2's row, raw and scaled."""
 
 from __future__ import annotations
 
@@ -30,15 +30,17 @@ def panel() -> None:
         with column:
             _heatmap(name, title, result, config.d_k, own)
     if len(raw.keys) < config.n_keys:
-        st.caption(_("Shown: the {m} keys with the largest weights of {n}.").format(m=len(raw.keys), n=config.n_keys))
+        st.caption(
+            _("Shown are the {m} of {n} keys with the largest weights.").format(m=len(raw.keys), n=config.n_keys)
+        )
     _spectrum(raw, scaled, config.d_k, config.n_keys)
 
 
 def _heatmap(name: str, title: str, result: jacobian.Result, d_k: int, own: bool) -> None:
     fig = figures.jacobian(result.matrix, [int(k) + 1 for k in result.keys], title, full_range=not own)
     words = _(
-        "{title}: norm {norm:.4f}; one more on the best logit moves its own weight by {top:.4f}. Autograd gives "
-        "the same matrix to {difference:.0e}."
+        "{title}: norm {norm:.4f}. The largest entry on the diagonal, how fast a weight grows with its own "
+        "logit, is {top:.4f}. Autograd gives the same matrix to {difference:.0e}."
     ).format(title=title, norm=result.norm, top=float(result.matrix.diagonal().max()), difference=result.difference)
     table = {f"logit_{int(k) + 1}": result.matrix[:, i] for i, k in enumerate(result.keys)}
     show.figure(fig, name=f"jacobian-{name}-dk{d_k}", key=f"s_jacobian_{name}", table=table, caption=words, words=words)
@@ -48,9 +50,9 @@ def _spectrum(raw: jacobian.Result, scaled: jacobian.Result, d_k: int, n: int) -
     fig = figures.eigenvalues([(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)])
     ratio = scaled.largest / raw.largest if raw.largest > 0 else float("inf")
     words = _(
-        "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on differs "
-        "by a factor of {ratio:.3g}. One of the {n} eigenvalues is always 0: moving all logits together moves no "
-        "weight."
+        "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on "
+        "differs by a factor of {ratio:.3g}. One of the {n} eigenvalues is always 0: adding the same number to "
+        "all logits changes no weight."
     ).format(raw=raw.largest, scaled=scaled.largest, ratio=ratio, n=n)
     table = {"rank": range(1, len(raw.eigenvalues) + 1), "raw": raw.eigenvalues, "scaled": scaled.eigenvalues}
     show.figure(fig, name=f"eigenvalues-dk{d_k}", key="s_spectrum", table=table, caption=words, words=words)

@@ -1,4 +1,4 @@
-"""One query and n keys: bars of weights, raw, scaled and the alternative, moved by the browser."""
+"""The weights of one query over n keys as bars: raw, scaled and the alternative, moved by the browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.ui.shared import Choice, link_state, show
 
 
 def bars(key: str, config: growing_width.Config) -> None:
-    """The three rows of bars of `config`; where the slider is let go, the choices follow."""
+    """Draw the three rows of bars of `config`. When a slider is released, its value is kept as the choice."""
     d_k, n_keys, seed, alternative = config.d_k, config.n_keys, config.seed, config.alternative
     film = results.film(n_keys, seed, d_k)
     names = alternative_names()
@@ -42,7 +42,7 @@ def bars(key: str, config: growing_width.Config) -> None:
 
 
 def under(key: str, row: growing_width.Result, words: str) -> None:
-    """The sentence below the bars, and their export: as they stand where the slider was let go."""
+    """Draw the sentence and the export below the bars, for the value at which the slider was released."""
     names = alternative_names()
     config = row.config
     drawn = {"raw": row.raw, "sqrt": row.scaled, config.alternative: row.alternative}
@@ -54,7 +54,7 @@ def under(key: str, row: growing_width.Result, words: str) -> None:
 
 
 def slider(alternative: str, value: float) -> softmax_slider.SliderParameter | None:
-    """The alternative's slider, where it has a parameter."""
+    """The slider for the alternative's parameter; None if it has none."""
     one = alternatives.ALTERNATIVES[alternative]
     if not one.parameter:
         return None

@@ -1,4 +1,4 @@
-"""What the page calls things, in the visitor's language, and how it writes them as formulas."""
+"""Names and formulas of the alternatives and distributions, in the visitor's language."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def alternative_names() -> dict[str, str]:
 
 
 def plain_formula(name: str) -> str:
-    """What softmax is taken of, in one line of text."""
+    """The argument of softmax under an alternative, as one line of text."""
     return {
         "raw": "q·k",
         "sqrt": "q·k / √d_k",
@@ -45,7 +45,7 @@ def plain_formula(name: str) -> str:
 
 
 def formula(name: str, d_k: int, n_keys: int, parameter: float) -> str:
-    """The same as LaTeX, with this run's numbers in place."""
+    """Softmax under an alternative as LaTeX, with the numbers of the current choices."""
     dot, root, p = f"{Q}\\cdot {K}", rf"\sqrt{{{d_k}}}", f"{parameter:.4g}"
     return {
         "raw": rf"\mathrm{{softmax}}({dot})",
@@ -65,7 +65,7 @@ def letter(name: str) -> str:
 
 
 def distribution_names() -> dict[str, str]:
-    """Id to words."""
+    """Id to words, for every distribution of the components of q and k."""
     return {
         "normal": _("normal"),
         "uniform": _("uniform"),

@@ -1,4 +1,4 @@
-"""Section 6: the same switch on a real head, on Q and K that were trained."""
+"""Section 6: scaling switched off and on for a real head, on its trained Q and K."""
 
 from __future__ import annotations
 
@@ -48,13 +48,16 @@ def _numbers(result: experiment.Result, name: str) -> None:
     )
     if math.isnan(result.model.share):
         st.markdown(
-            _("**Trained: {name}.** One key leaves nothing to choose: type more words.").format(name=plain(name))
+            _("**Trained: {name}.** A single key leaves a query nothing to choose: type more words.").format(
+                name=plain(name)
+            )
         )
         return
     st.markdown(
         _(
-            "**Trained: {name}, layer {layer}, head {head}.** With the model's scale its rows are {model:.0%} as "
-            "spread as they could be; without scaling {raw:.0%}; at {factor:g} times the model's scale {chosen:.0%}."
+            "**Trained: {name}, layer {layer}, head {head}.** Its rows are {model:.0%} as spread as they could "
+            "be with the model's scale, {raw:.0%} without scaling, and {chosen:.0%} at {factor:g} times the "
+            "model's scale."
         ).format(
             name=plain(name),
             layer=config.layer,
@@ -72,16 +75,7 @@ def _pictures(result: experiment.Result, stack: Stack) -> None:
     with variances:
         fig = figures.by_dimension(result.by_dimension)
         half, total = result.holding(0.5), float(result.by_dimension.sum())
-        words = _(
-            "{half} of {d_k} dimensions hold half of the variance. The dimensions add up to {total:.4g}, q·k has "
-            "{real:.4g}: {how}."
-        ).format(
-            half=half,
-            d_k=result.d_k,
-            total=total,
-            real=result.total,
-            how=_together(result.total, total),
-        )
+        words = _variance_words(result.total, total).format(half=half, d_k=result.d_k, total=total, real=result.total)
         table = {"dimension": range(result.d_k), "variance": result.by_dimension}
         show.figure(fig, name="head-variance", key="s_head_variance", table=table, caption=words, words=words)
     with scales:
@@ -93,8 +87,8 @@ def _pictures(result: experiment.Result, stack: Stack) -> None:
         }
         fig = figures.entropy_over_scale(result.multiples, result.shares, marks)
         words = _(
-            "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, {times:.3g} times sharper; one "
-            "query sees up to {keys} keys."
+            "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, where scores are "
+            "{times:.3g} times as large; one query sees up to {keys} keys."
         ).format(
             model=result.model.entropy, raw=result.raw.entropy, times=1 / own, keys=int(result.allowed.sum(1).max())
         )
@@ -102,12 +96,22 @@ def _pictures(result: experiment.Result, stack: Stack) -> None:
         show.figure(fig, name="head-entropy", key="s_head_entropy", table=table, caption=words, words=words)
 
 
-def _together(real: float, parts: float) -> str:
+def _variance_words(real: float, parts: float) -> str:
+    """A template: q·k of independent dimensions would have the variance `parts`, the head's own has `real`."""
     if real > 1.1 * parts:
-        return _("trained dimensions pull together, where random ones would be independent")
+        return _(
+            "{half} of {d_k} dimensions hold half of the variance. The variances of the dimensions add up to "
+            "{total:.4g}, while q·k has {real:.4g}: training made the dimensions pull together."
+        )
     if real < 0.9 * parts:
-        return _("trained dimensions pull against each other, where random ones would be independent")
-    return _("as if dimensions were independent")
+        return _(
+            "{half} of {d_k} dimensions hold half of the variance. The variances of the dimensions add up to "
+            "{total:.4g}, while q·k has {real:.4g}: training made the dimensions pull against each other."
+        )
+    return _(
+        "{half} of {d_k} dimensions hold half of the variance. The variances of the dimensions add up to "
+        "{total:.4g}, and q·k has {real:.4g}, as if the dimensions were independent."
+    )
 
 
 def _heatmaps(result: experiment.Result, stack: Stack) -> None:

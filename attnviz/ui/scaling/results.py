@@ -1,4 +1,4 @@
-"""Results that all visitors share, bounded; equal questions are computed once."""
+"""Results shared by all visitors: each configuration is computed once, and only so many are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from attnviz.ui.shared import BoundedCache
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def variance_at_once(config: variance.Config) -> variance.Result:
-    """As many pairs as can be drawn without waiting."""
+    """The variance over as many pairs as can be drawn without making the visitor wait."""
     return variance.first(config)
 
 
@@ -21,7 +21,7 @@ def growth(seed: int, distribution: str, strength: float) -> variance.Growth:
 
 @st.cache_resource(max_entries=3, show_spinner=False)
 def vectors(n_keys: int, seed: int) -> growing_width.Vectors:
-    """The drawn queries and keys: up to 70 MB each, so few are kept."""
+    """The random queries and keys: up to 70 MB each, so only a few are kept."""
     return growing_width.draw(n_keys, seed)
 
 
@@ -50,7 +50,7 @@ def lengths(config: length.Config) -> length.Result:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def jacobians(config: growing_width.Config) -> tuple[jacobian.Result, jacobian.Result]:
-    """Of the raw and of the scaled row."""
+    """The softmax Jacobians of the raw and of the scaled row."""
     rows = one_query(config)
     return jacobian.run(rows.raw.logits), jacobian.run(rows.scaled.logits)
 
@@ -63,5 +63,5 @@ def all_pairs() -> BoundedCache[variance.Result]:
 
 @st.cache_resource(show_spinner=False)
 def trained() -> BoundedCache[retrieval_training.Result]:
-    """Training runs that came to their end."""
+    """Training runs that were not stopped."""
     return BoundedCache(64, lambda _: 1)

@@ -1,4 +1,4 @@
-"""Section 4: does it matter for learning? A retrieval head trained with and without scaling, drawn as it learns."""
+"""Section 4: does scaling matter for learning? A retrieval head is trained with and without it, drawn as it learns."""
 
 from __future__ import annotations
 
@@ -20,15 +20,16 @@ from attnviz.words import _
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 
-BETWEEN_PICTURES = 0.4  # seconds
+BETWEEN_PICTURES = 0.4  # seconds between two drawings while training runs
 
 
 def panel() -> None:
     st.markdown(
         _(
-            "**The task.** Each of {n} names gets a random label, anew in every sequence; asked for a name, one "
+            "**The task.** In every sequence each of {n} names gets a new random label; asked for a name, one "
             "attention head must give its label back. Queries, keys and values are learned from a random start "
-            "(seeded), side by side from the same start on the same data; only what happens to the scores differs."
+            "(seeded), side by side from the same start on the same data; only what happens to the scores "
+            "differs."
         ).format(n=experiment.Config.names)
     )
     config = _controls()
@@ -43,9 +44,8 @@ def _controls() -> experiment.Config:
     d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         alternative, parameter = scaling_form.alternative()
-        optimizer = one_of(
-            scaling_choices.OPTIMIZER, _("Optimizer"), {"sgd": "SGD", "adam": "Adam"}
-        )  # untranslated: names
+        names = {"sgd": "SGD", "adam": "Adam"}  # untranslated: names
+        optimizer = one_of(scaling_choices.OPTIMIZER, _("Optimizer"), names)
         rate = scaling_form.number(scaling_choices.RATE, _("Learning rate"), 0.1)
         steps = scaling_form.number(scaling_choices.STEPS, _("Steps"), 100)
         seeds = scaling_form.number(scaling_choices.SEEDS, _("Seeds"), 1)
@@ -63,7 +63,7 @@ def _controls() -> experiment.Config:
 
 
 def _run(config: experiment.Config) -> None:
-    """What is known of this configuration: all, a part that was stopped, or nothing yet."""
+    """Draw what has been trained of this configuration (all, part, or nothing), and the button to train it."""
     kept = results.trained()
     if config in kept:
         _picture(kept.get(config, lambda: experiment.run(config)), "s_training")
@@ -79,14 +79,16 @@ def _run(config: experiment.Config) -> None:
         return
     with drawn.container():
         if partial is None:
-            st.info(_("A few seconds of training, drawn as it goes. The result is whatever it is."))
+            st.info(
+                _("Training takes a few seconds and is drawn as it runs. Nothing about the result is fixed in advance.")
+            )
         else:
             st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
             _picture(partial, "s_training")
 
 
 def _live(config: experiment.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
-    """Train, draw as it comes; pressing Stop reruns the page, which finds the part that was kept."""
+    """Train and draw meanwhile. Pressing Stop reruns the page, which finds what was trained so far in the session."""
     with button.container(horizontal=True, vertical_alignment="center"):
         st.button(_("Stop"), icon=":material/stop:", key="s_stop")
         bar = st.progress(0.0)
@@ -117,7 +119,7 @@ def _picture(result: experiment.Result, key: str) -> None:
     names = alternative_names()
     st.markdown(f"**{spoken(result.verdict())}**")
     ends = [
-        _("{name}: {accuracy:.1%} right, loss {loss:.3f}, entropy {entropy:.2f} nats").format(
+        _("{name}: {accuracy:.1%} right, loss {loss:.3f}, entropy {entropy:.2f} nats.").format(
             name=names[name],
             accuracy=run.end("accuracy").mean(),
             loss=run.end("loss").mean(),
@@ -125,9 +127,8 @@ def _picture(result: experiment.Result, key: str) -> None:
         )
         for name, run in result.runs.items()
     ]
-    words = _("{ends}. Lines: mean of {seeds} seeds, bands: from least to most. {gradient}").format(
-        ends="; ".join(ends), seeds=config.seeds, gradient=_first_gradient(result)
-    )
+    drawn = _("Lines are the mean of {seeds} seeds; bands run from the lowest seed to the highest.")
+    words = " ".join([*ends, drawn.format(seeds=config.seeds), _first_gradient(result)])
     table: dict[str, object] = {"step": np.arange(1, result.done + 1)}
     for name, run in result.runs.items():
         for measure in experiment.MEASURES:
@@ -136,13 +137,14 @@ def _picture(result: experiment.Result, key: str) -> None:
 
 
 def _first_gradient(result: experiment.Result) -> str:
-    """What the textbook sentence leaves out, where these runs show it."""
+    """A sentence on the first step's gradient, which may be larger raw, against what textbooks suggest."""
     raw, scaled = (float(result.runs[name].gradient[:, 0].mean()) for name in ("raw", "sqrt"))
     if raw > 1.05 * scaled:
         said = _(
-            "The first gradient is larger raw ({raw:.2g}) than scaled ({scaled:.2g}): saturation does not shrink it on "
-            "average, it leaves it to the few rows between two favourites (section 2)."
+            "The first gradient is larger raw ({raw:.2g}) than scaled ({scaled:.2g}): on average saturation "
+            "does not shrink the gradient, it leaves it to the few rows that are torn between two keys "
+            "(section 2)."
         )
     else:
-        said = _("The first gradient is {raw:.2g} raw and {scaled:.2g} scaled.")
+        said = _("The gradient of the first step is {raw:.2g} raw and {scaled:.2g} scaled.")
     return said.format(raw=raw, scaled=scaled)

@@ -1,4 +1,4 @@
-"""Section 2: softmax saturates. The bars under a moving d_k, and many rows measured over d_k."""
+"""Section 2: softmax saturates. One row of weights as d_k moves, and many rows measured over d_k."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def panel() -> None:
 
 
 def chosen() -> growing_width.Config:
-    """The row of bars as the controls have it, drawn or not."""
+    """The configuration of the bars from the current choices, whether or not this section is drawn."""
     d_k, n_keys, seed = (
         link_state.value(one) for one in (scaling_choices.D_K, scaling_choices.KEYS, scaling_choices.SEED)
     )
@@ -36,8 +36,9 @@ def chosen() -> growing_width.Config:
 def _row_words(result: growing_width.Result) -> str:
     config, raw, scaled = result.config, result.raw, result.scaled
     return _(
-        "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of {n} keys and is as spread as "
-        "{raw_keys:,.1f} keys evenly; scaled, the largest weight is {scaled:.1%}, spread over {scaled_keys:,.1f}."
+        "**Random, seed {seed}.** At d_k = {d_k} the raw row gives {raw:.1%} to one of {n} keys and is as "
+        "spread as {raw_keys:,.1f} equal keys; scaled, the largest weight is {scaled:.1%} and the row as "
+        "spread as {scaled_keys:,.1f} keys."
     ).format(
         seed=config.seed,
         d_k=config.d_k,
@@ -63,13 +64,13 @@ def _formulas(result: growing_width.Result) -> None:
 
 
 def _curves(row: growing_width.Result) -> None:
-    """Every measure over d_k: raw, scaled and the alternative."""
+    """Draw every measure over d_k: raw, scaled and the alternative."""
     found = curves.measured(row.config)
     st.subheader(_("The same for {rows} rows, at every d_k").format(rows=found.made["raw"].rows), anchor=False)
     st.caption(
         _(
-            "Lines are medians, bands hold the middle 80% of rows, grey dashes are limits known without drawing. "
-            "Past 2 ln n = {frozen:.3g} the variance of raw scores is enough for a handful of keys to hold all the "
+            "Lines are medians, bands hold the middle 80% of rows, grey dashes are limits known from theory. "
+            "Past d_k = 2 ln n = {frozen:.3g} raw scores vary so much that a handful of keys can hold all the "
             "weight, however many keys there are."
         ).format(frozen=saturation.limits(row.config.n_keys).frozen_at)
     )

@@ -11,12 +11,12 @@ SECTION = PAGE.one_of(
     "s_section", ("variance", "saturation", "gradient", "training", "alternatives", "head", "softmax")
 )
 
-# Several sections share these.
+# Shared by several sections
 D_K = PAGE.whole("s_dk", 64, low=1, high=4096)
 KEYS = PAGE.whole("s_keys", 16, low=1, high=4096)
 SEED = PAGE.whole("s_seed", 0, low=0, high=999_999)
 ALTERNATIVE = PAGE.one_of("s_alternative", tuple(alternatives.CHOICES))
-#: the number of each alternative that has one
+#: the parameter of each alternative that has one
 PARAMETERS = {
     one.id: PAGE.real(f"s_{one.id}", one.default, one.low, one.high)
     for one in alternatives.ALTERNATIVES.values()
@@ -25,7 +25,7 @@ PARAMETERS = {
 
 # 1 Dot products grow
 COMPONENTS = PAGE.one_of("s_components", tuple(draws.DISTRIBUTIONS), "normal")
-#: how far a distribution breaks its assumption: a correlation, or a mean
+#: how strongly a distribution breaks an assumption: its correlation, or its mean
 STRENGTHS = {
     "correlated": PAGE.real("s_correlation", 0.5, *draws.BROKEN["correlated"]),
     "shifted": PAGE.real("s_mean", 0.5, *draws.BROKEN["shifted"]),

@@ -1,4 +1,4 @@
-"""Controls that several sections draw; each answers what it shows."""
+"""Controls that several sections draw; each returns the value that it shows."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ N = TypeVar("N", int, float)
 #: Where the d_k slider stops; the box beside it takes any whole number.
 STOPS = sorted({round(2 ** (i / 4)) for i in range(49)})
 SLIDER = "s_dk_slider"
-BOX = 150  #: pixels: two boxes stand beside each other on a phone
+BOX = 150  #: pixels, so that two boxes fit beside each other on a phone
 
 
 def number(choice: Choice[N], label: str, step: N | None = None, help: str | None = None) -> N:
-    """A box of the width that all boxes of this page have."""
+    """A number box in the width that all boxes of this page have."""
     return widgets.number(choice, label, step=step, help=help, width=BOX)
 
 
 def width() -> int:
-    """d_k: a slider with even steps on a log scale, and a box for any whole number."""
+    """Draw a slider for d_k, even on a log scale, and a box for any whole number; returns d_k."""
     now = link_state.value(scaling_choices.D_K)
     st.session_state[SLIDER] = now
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -40,25 +40,25 @@ def width() -> int:
 
 
 def alternative() -> tuple[str, float]:
-    """The alternative beside raw and scaled, and its parameter (1 where it has none)."""
+    """Draw the choice of an alternative; returns its id and its parameter, 1 for one that has none."""
     names = {name: alternative_names()[name] for name in alternatives.CHOICES}
     picked = widgets.one_of(scaling_choices.ALTERNATIVE, _("Alternative"), names, style="select")
     return picked, parameter(picked)
 
 
 def chosen_alternative() -> tuple[str, float]:
-    """The same without drawing the control."""
+    """The chosen alternative and its parameter, without drawing the control."""
     picked = link_state.value(scaling_choices.ALTERNATIVE)
     return picked, parameter(picked)
 
 
 def parameter(name: str) -> float:
-    """The parameter of an alternative, as it was last set."""
+    """The parameter that was last set for an alternative."""
     return link_state.value(scaling_choices.PARAMETERS[name]) if name in scaling_choices.PARAMETERS else 1.0
 
 
 def distribution() -> tuple[str, float]:
-    """Where components come from, and the correlation or mean where an assumption is broken."""
+    """Draw the distribution of the components; returns its id, and the correlation or mean that it has."""
     picked = widgets.one_of(
         scaling_choices.COMPONENTS, _("Components of q and k"), distribution_names(), style="select"
     )
@@ -73,6 +73,6 @@ def distribution() -> tuple[str, float]:
 
 
 def chosen_distribution() -> tuple[str, float]:
-    """The same without drawing the control."""
+    """The chosen distribution and its correlation or mean, without drawing the control."""
     picked = link_state.value(scaling_choices.COMPONENTS)
     return picked, link_state.value(scaling_choices.STRENGTHS[picked]) if picked in draws.BROKEN else 0.0

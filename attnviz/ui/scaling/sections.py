@@ -1,4 +1,4 @@
-"""The sections of the page, in order: only the chosen one computes."""
+"""The sections of the page, in order; only the chosen one is computed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SECTIONS: dict[str, Callable[[], None]] = {
 
 
 def titles() -> dict[str, str]:
-    """Id to words."""
+    """Id to title, numbered in the order of the page."""
     return {
         "variance": _("1 Dot products grow"),
         "saturation": _("2 Softmax saturates"),

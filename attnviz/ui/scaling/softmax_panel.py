@@ -1,4 +1,4 @@
-"""Section 7: softmax itself, on typed scores: temperature, overflow, online softmax, and why normalise at all."""
+"""Section 7: softmax on typed scores: temperature, overflow, online softmax, and why to normalise at all."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ def _temperature_words(p: np.ndarray, temperature: float) -> str:
     n = len(p)
     entropy = float(-(p[p > 0] * np.log(p[p > 0])).sum()) + 0.0
     if temperature <= COLDEST:
-        return _("**Typed in by you.** At T = 0 all weight is on the largest score, key {key}; ties share it.").format(
-            key=top + 1
-        )
+        return _(
+            "**Typed in by you.** At T = 0 all weight is on the largest score, key {key}; equal scores would share it."
+        ).format(key=top + 1)
     return _(
         "**Typed in by you.** At T = {temperature:g} key {key} gets {weight:.6f}; entropy {entropy:.4f} of at most "
         "{most:.4f} nats."
@@ -108,8 +108,9 @@ def _overflow(scores: list[float]) -> None:
         experiment.SHIFTS, [(one.dtype, one.naive_top, one.stable_top, one.first_broken) for one in made]
     )
     words = _(
-        "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32: the naive way breaks in float16 when "
-        "{shift} is added to these scores, in float32 at {wide_shift}. With the maximum subtracted it never does."
+        "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32: the naive way breaks in "
+        "float16 when {shift} is added to these scores, in float32 at {wide_shift}. With the maximum "
+        "subtracted it never breaks."
     ).format(
         limit=made[-1].overflow_at,
         wide=made[1].overflow_at,
@@ -172,9 +173,9 @@ def _mixes(scores: list[float], temperature: float) -> None:
     far = float(np.linalg.norm(mixed.by_scores))
     moved = float(np.linalg.norm(mixed.by_scores_shifted - mixed.by_scores))
     words = _(
-        "Values lie at distance 1. Mixed by softmax weights they stay among themselves ({near:.2f} from the centre); "
-        "mixed by raw scores they land {far:.3g} away, and adding 1 to every score moves that by {moved:.2f}, "
-        "softmax by 0."
+        "The values lie at distance 1 from the centre. Mixed by softmax weights they stay close to each other "
+        "({near:.2f} from the centre); mixed by raw scores they land {far:.3g} away. Adding 1 to every score "
+        "moves the raw mix by {moved:.2f} and the softmax mix by 0."
     ).format(near=float(np.linalg.norm(mixed.by_weights)), far=far, moved=moved)
     table = {"x": mixed.values[:, 0], "y": mixed.values[:, 1], "score": scores, "weight": mixed.weights}
     show.figure(fig, name="softmax-mixes", key="s_mixes", table=table, caption=words, words=words)

@@ -1,4 +1,4 @@
-"""Section 1: dot products grow. The spread of q.k, raw and scaled, beside what theory predicts."""
+"""Section 1: dot products grow. The spread of q·k, raw and scaled, beside what theory predicts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def panel() -> None:
 
 
 def chosen() -> variance.Config:
-    """The configuration as the controls have it, drawn or not."""
+    """The configuration from the current choices, whether or not this section is drawn."""
     d_k, pairs, seed = (
         link_state.value(one) for one in (scaling_choices.D_K, scaling_choices.PAIRS, scaling_choices.SEED)
     )
@@ -47,7 +47,7 @@ def _controls() -> variance.Config:
 
 
 def _result(config: variance.Config) -> variance.Result:
-    """What is known at once; the rest of the pairs when asked for, with progress."""
+    """The result over the pairs that can be drawn at once, or over all pairs after the visitor pressed the button."""
     kept = results.all_pairs()
     if config in kept:
         return kept.get(config, lambda: variance.run(config))
@@ -57,7 +57,7 @@ def _result(config: variance.Config) -> variance.Result:
     place = st.empty()
     with place.container(horizontal=True, vertical_alignment="center"):
         st.markdown(
-            _("Drawn at once: {drawn:,} of {asked:,} pairs, so that the page answers without waiting.").format(
+            _("So far {drawn:,} of {asked:,} pairs are drawn, so that the page answers without waiting.").format(
                 drawn=result.pairs, asked=config.pairs
             ),
             width="content",
@@ -106,15 +106,15 @@ def _numbers(result: variance.Result) -> None:
     measured, divided = st.columns(2)
     with measured:
         st.metric(_("measured, raw"), number(raw.variance, d_k), help=_("1/n variance of q·k over all pairs"))
-        st.caption(_("± {error:.2g}, beside {d_k}").format(error=raw.variance_error, d_k=d_k))
+        st.caption(_("± {error:.2g}; predicted: {d_k}").format(error=raw.variance_error, d_k=d_k))
     with divided:
         st.metric(_("measured, scaled"), number(scaled.variance, 1), help=_("1/n variance of q·k/√d_k"))
-        st.caption(_("± {error:.2g}, beside 1").format(error=scaled.variance_error))
+        st.caption(_("± {error:.2g}; predicted: 1").format(error=scaled.variance_error))
     st.markdown(_distance(result))
 
 
 def number(value: float, beside: float) -> str:
-    """As many decimals as make sense beside a prediction: 63.867 beside 64, 0.9979 beside 1."""
+    """A measured value with as many decimals as help to compare it: 63.867 beside 64, 0.9979 beside 1."""
     if beside >= 1000:
         return f"{value:,.1f}"
     return f"{value:.3f}" if beside >= 10 else f"{value:.4f}"
@@ -125,7 +125,7 @@ def _distance(result: variance.Result) -> str:
     if not raw.variance_error:
         return _("One pair has no spread: draw more.")
     if abs(raw.off) <= 3:
-        return _("The raw variance is {off:.1f} sampling errors away from d_k: what chance alone does.").format(
+        return _("The raw variance is {off:.1f} sampling errors away from d_k: no more than chance explains.").format(
             off=abs(raw.off)
         )
     return _("The raw variance is **{off:.0f} sampling errors** away from d_k: the prediction fails.").format(
@@ -134,7 +134,7 @@ def _distance(result: variance.Result) -> str:
 
 
 def _broken(result: variance.Result) -> None:
-    """What an assumption that does not hold does to the prediction."""
+    """Draw how a broken assumption changes the prediction."""
     config, raw, scaled = result.config, result.raw, result.scaled
     if config.distribution == "heavy-tailed":
         st.info(

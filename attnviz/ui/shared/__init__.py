@@ -1,6 +1,6 @@
-"""What every page needs: choices in the link, problems in words, texts made safe, shown figures, models in memory.
+"""What every page needs: choices kept in the link, error sentences, safe text, figures to export, models in memory.
 
-The modules named last in `__all__` are imported when asked for: `model_cache` brings torch and transformers, and a
+The modules named last in `__all__` are imported on first use: `model_cache` brings torch and transformers, and a
 page that shows no model should not wait for them.
 """
 
@@ -8,7 +8,7 @@ from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
 from attnviz.ui.shared.code_snippet import snippet
 from attnviz.ui.shared.guarding import guard, show_problem
-from attnviz.ui.shared.link_state import follow, link_parameters
+from attnviz.ui.shared.link_state import follow, link_parameters, settle
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
 from attnviz.ui.shared.streamlit_adapter import PAGE_STYLE, say_what_is_gone
@@ -38,6 +38,7 @@ __all__ = [
     "say_refusals",
     "say_what_is_gone",
     "sentence_input",
+    "settle",
     "show",
     "show_problem",
     "snippet",

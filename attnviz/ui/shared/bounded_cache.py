@@ -1,4 +1,4 @@
-"""Values that all visitors share: each made once, and only so many bytes of them kept."""
+"""A cache that all visitors share: each value is computed once, and the total size in bytes is limited."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class _Making(Generic[T]):
-    """A value on its way, and the thread that makes it."""
+    """A value that is being computed, and the id of the thread that computes it (0: a thread of the cache's own)."""
 
     result: Future[T] = field(default_factory=Future)
     thread: int = 0
 
 
 class BoundedCache(Generic[T]):
-    """Values by key; the least recently used leave when all together weigh more than `limit` bytes.
+    """Values by key; the least recently used are evicted when all together weigh more than `limit` bytes.
 
     Threads that ask for a key while its value is being made wait for that one attempt: they all get
     its value or its exception. An exception is not kept, so that the next request tries again. If the
-    thread that makes a value is called away (Streamlit ends a run with a BaseException), one of those
-    who wait makes it instead. No lock is held while a value is made or weighed; other keys never wait.
+    thread that makes a value is stopped (Streamlit ends a run with a BaseException), one of the waiting
+    threads makes it instead. No lock is held while a value is made or weighed; other keys never wait.
 
     A value is weighed once, when it is stored: it must not grow afterwards. The newest value stays
     however heavy it is, and whoever still holds an evicted value can go on using it.
     """
 
     def __init__(self, limit: int, weigh: Callable[[T], int], on_evict: Callable[[], None] = lambda: None) -> None:
-        """`on_evict` is called after values were evicted and let go of, by the thread that stored a new one."""
+        """`on_evict` is called after evicted values were released, by the thread that stored the new value."""
         self._limit = limit
         self._weigh = weigh
         self._on_evict = on_evict
@@ -43,7 +43,7 @@ class BoundedCache(Generic[T]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value under `key`, made now, in this thread, if it is not here."""
+        """The value under `key`; if it is missing, it is made now, in this thread."""
         while True:
             result, is_ours = self._claim(key, threading.get_ident())
             if is_ours:
@@ -54,14 +54,14 @@ class BoundedCache(Generic[T]):
                 continue
 
     def begin(self, key: Hashable, make: Callable[[], T]) -> Future[T]:
-        """The same without waiting: what is not here is made in a thread of its own."""
+        """A future of the value under `key`, without waiting: a missing value is made in a thread of its own."""
         result, is_ours = self._claim(key, 0)
         if is_ours:
             threading.Thread(target=self._make_aside, args=(key, make, result), daemon=True).start()
         return result
 
     def find(self, key: Hashable) -> T | None:
-        """The value under `key` if it is here, which counts as a use of it; nothing is made."""
+        """The value under `key`, or None when it is missing. Nothing is made; finding it counts as a use."""
         with self._lock:
             if key not in self._values:
                 return None
@@ -77,7 +77,7 @@ class BoundedCache(Generic[T]):
             return len(self._values)
 
     def _claim(self, key: Hashable, thread: int) -> tuple[Future[T], bool]:
-        """The future of a value, and whether the caller has to make it."""
+        """The future of a value, and True when it is up to the caller to make it."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

@@ -1,7 +1,7 @@
-"""What a visitor can choose, declared once: its name in a link, what it is when nobody chose, what it may be.
+"""What a visitor can choose, declared once: its name in a link, its default, and the values that it allows.
 
-From these declarations alone come the widgets' values, the link, coming back to a page, saved views and
-what is said of nonsense in a link. A page declares its choices in its own `choices.py`:
+Widgets, links, saved views, coming back to a page, and the sentences that answer nonsense in a link all
+follow from these declarations. A page declares its choices in its own module:
 
     PAGE = PageChoices("masks")
     SEED = PAGE.whole("m_seed", 0, low=0, high=9999)
@@ -21,12 +21,12 @@ T = TypeVar("T")
 Kind = Literal["id", "whole", "real", "flag", "text", "several", "canvas", "other"]
 
 LONGEST_ID = 200  # characters
-#: What a value read from a stranger's link may raise; every one of them is answered in a sentence.
+#: What reading a value from a link may raise; the visitor then sees a sentence about the value, not an error.
 NONSENSE = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError)
 
 
 class Partly(ValueError):
-    """Only `kept` of what a link says can be: a text was cut short, or the items in `lost` make no sense."""
+    """Only part of a value in a link can be used, `kept`: a text was cut, or the items in `lost` make no sense."""
 
     def __init__(self, kept: Any, lost: Sequence[object] = ()) -> None:
         super().__init__(kept)
@@ -36,36 +36,37 @@ class Partly(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Choice(Generic[T]):
-    """One choice. `read` takes what a link says and raises one of NONSENSE where it cannot be; `write` undoes it.
+    """One choice. `read` turns the text in a link into a value, or raises one of NONSENSE; `write` does the reverse.
 
-    A choice on a canvas (pins, paint, edited cells) stands with others `inside` one compressed parameter, under
-    `short`; there `read` and `write` speak JSON instead of text. An empty `short`: it is the whole parameter.
+    The choices of a canvas (pins, paint, edited cells) share one compressed parameter, `inside`, in which each has
+    the key `short`; their `read` and `write` take and give JSON instead of text. With an empty `short`, the choice
+    is all that the parameter holds.
     """
 
-    name: str  #: in the link, and the key of its widget
+    name: str  #: of its parameter in the link, and the key of its widget
     page: str
     kind: Kind
     default: T
     read: Callable[[Any], T]
     write: Callable[[T], Any]
     example: T  #: a valid value other than the default, for tests that set everything to something else
-    ids: tuple[str, ...] = ()  #: of an "id": what it may be; empty where only the page knows
+    ids: tuple[str, ...] = ()  #: the values that an "id" allows; empty where only the page knows them
     low: float = -math.inf
     high: float = math.inf
     longest: int = 0  #: characters of a text
     inside: str = ""
     short: str = ""
-    kept_as: str = ""  #: choices of several pages that are kept as one travel between them
+    kept_as: str = ""  #: choices of several pages with the same name here share one value, as the sentence does
 
     @property
     def key(self) -> str:
-        """Where the session keeps its value."""
+        """The key under which the session keeps the value."""
         return self.kept_as or self.name
 
 
 @dataclass
 class PageChoices:
-    """The choices of one page, in the order in which they were declared; a module loaded again declares anew."""
+    """The choices of one page, in the order of their declaration. A module that is loaded again replaces its page."""
 
     page: str
     choices: list[Choice[Any]] = field(default_factory=list)
@@ -77,14 +78,14 @@ class PageChoices:
         return iter(self.choices)
 
     def add(self, choice: Choice[T]) -> Choice[T]:
-        """Declare a choice that none of the kinds below describes."""
+        """Declare a choice; the methods below do so for each kind. ValueError when its name is taken."""
         if any(known.name == choice.name for page in _PAGES.values() for known in page):
             raise ValueError(f"the choice {choice.name!r} is declared twice")
         self.choices.append(choice)
         return choice
 
     def one_of(self, name: str, ids: Sequence[str] = (), default: str | None = None) -> Choice[str]:
-        """One of `ids`, in the language of no one. Without `ids` only the page knows them, and "" is its own pick."""
+        """One of `ids`, which are never translated. Without `ids` only the page knows them, and "" means its pick."""
         ids = tuple(ids)
         first = default if default is not None else (ids[0] if ids else "")
         if ids and first not in ids:
@@ -105,7 +106,7 @@ class PageChoices:
         return self.add(Choice(name, self.page, "whole", default, read, str, example, low=low, high=high))
 
     def whole_or_none(self, name: str, low: int, high: int) -> Choice[int | None]:
-        """A whole number, or None where nobody chose and the page has its own idea."""
+        """A whole number, or None where the visitor chose nothing and the page decides."""
         read = _number_reader(_whole, low, high)
         return self.add(Choice(name, self.page, "whole", None, read, str, low, low=low, high=high))
 
@@ -117,13 +118,13 @@ class PageChoices:
         return self.add(Choice(name, self.page, "real", default, read, _real_text, example, low=low, high=high))
 
     def flag(self, name: str, default: bool = False) -> Choice[bool]:
-        """Yes or no."""
+        """True or False."""
         return self.add(
             Choice(name, self.page, "flag", default, _flag, lambda on: "true" if on else "false", not default)
         )
 
     def flag_or_none(self, name: str) -> Choice[bool | None]:
-        """Yes or no, or None where nobody chose and the page has its own idea."""
+        """True or False, or None where the visitor chose nothing and the page decides."""
         write: Callable[[bool | None], str] = lambda on: "true" if on else "false"  # noqa: E731
         return self.add(Choice(name, self.page, "flag", None, _flag, write, True))
 
@@ -141,11 +142,11 @@ class PageChoices:
         return self.add(Choice(name, self.page, "text", default, read, str, example, longest=longest, kept_as=kept_as))
 
     def sentence(self, name: str, default: str, *, longest: int) -> Choice[str]:
-        """The sentence: typed on one page, it stands on every other; until then each page shows its own example."""
+        """The sentence, shared by all pages once it is typed on one; until then each page shows its own example."""
         return self.text(name, default, longest=longest, kept_as="sentence")
 
     def several(self, name: str) -> Choice[tuple[str, ...] | None]:
-        """Some of the page's ids, separated by commas in the link; None where nobody chose."""
+        """Some of the page's ids, separated by commas in the link; None where the visitor chose nothing."""
 
         def read(text: Any) -> tuple[str, ...] | None:
             if not isinstance(text, str) or len(text) > 100 * LONGEST_ID:
@@ -161,7 +162,7 @@ class PageChoices:
     def other(
         self, name: str, default: T, read: Callable[[str], T], write: Callable[[T], str], example: T
     ) -> Choice[T]:
-        """Anything else that has a short text."""
+        """Any other value that can be written as a short text."""
         return self.add(Choice(name, self.page, "other", default, read, write, example))
 
     def on_canvas(
@@ -175,7 +176,7 @@ class PageChoices:
         inside: str,
         short: str = "",
     ) -> Choice[T]:
-        """What a canvas holds: JSON, in the compressed parameter `inside`, under the name `short`."""
+        """Something that a canvas holds: JSON in the compressed parameter `inside`, under the key `short`."""
         return self.add(Choice(name, self.page, "canvas", default, read, write, example, inside=inside, short=short))
 
 
@@ -184,7 +185,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def choices_of(page: str) -> tuple[Choice[Any], ...]:
-    """What `page` declares; nothing for a page that declares nothing."""
+    """The choices that `page` declares; empty for a page that declares none."""
     return tuple(_PAGES.get(page, ()))
 
 
@@ -199,7 +200,7 @@ def pages() -> tuple[PageChoices, ...]:
 
 
 def _number_reader(parse: Callable[[str], Any], low: float, high: float) -> Callable[[Any], Any]:
-    """The one place that reads numbers from links: finite, in range, of the right kind."""
+    """A function that parses a number from a link; it raises ValueError for one outside `low` to `high`."""
 
     def read(text: Any) -> Any:
         value = parse(text)

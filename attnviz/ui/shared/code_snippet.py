@@ -1,4 +1,4 @@
-"""The end of every page: its numbers again, in a few lines of PyTorch."""
+"""The end of every page: a few lines of PyTorch that print the page's numbers."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ def snippet(code: str, key: str, title: str | None = None) -> None:
     """A short runnable program that reproduces what the page shows."""
     with st.container(key=f"snippet-{key}"):
         st.subheader(title or _("The same in PyTorch"), anchor=False)
-        st.caption(_("Paste it into a notebook: it prints the numbers above."))
+        st.caption(_("Paste this code into a notebook: it prints the numbers above."))
         st.code(code, language="python")

@@ -1,4 +1,4 @@
-"""Trouble in one panel is one sentence there; the rest of the page lives."""
+"""An error in one panel becomes a sentence in its place; the rest of the page goes on working."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ log = logging.getLogger("attnviz")
 
 
 def show_problem(problem: Exception) -> None:
-    """One clear sentence for what went wrong."""
+    """Show a Problem, or any other exception, as a sentence in a red box."""
     sentence = say(problem.message) if isinstance(problem, Problem) else str(problem)
     st.error(plain(sentence), icon="✋")
 
 
 @contextmanager
 def guard() -> Iterator[None]:
-    """Show a Problem raised inside as a sentence. Anything else is a defect of ours: logged, and said so."""
+    """Show a Problem that is raised inside as a sentence.
+
+    Any other error is a bug: it is logged, and the panel says so.
+    """
     try:
         yield
     except Problem as problem:
@@ -39,7 +42,7 @@ def guard() -> Iterator[None]:
         ValueError,
     ) as defect:
         if is_streamlits(defect):
-            raise
+            raise  # Streamlit stops and reruns a script by raising exceptions of its own
         log.exception("a panel failed")
         st.error(
             _("This panel failed: {what}. The rest of the page still works.").format(

@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 
 
 def held_bytes(value: object) -> int:
-    """Bytes of a value: of arrays and tensors their data; records, mappings and collections are looked through."""
+    """Bytes of the arrays and tensors in a value, searched for inside dataclasses, mappings and collections."""
     nbytes = getattr(value, "nbytes", None)
     if isinstance(nbytes, int):
         return nbytes

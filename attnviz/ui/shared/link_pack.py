@@ -12,7 +12,7 @@ from attnviz.core.message import Problem
 
 VERSION = "1"
 LONGEST = 6 * 1024  # characters; beyond it, proxies and chat programs cut links
-LARGEST_UNPACKED = 256 * 1024  # bytes; a link is from anyone, and may be made to explode
+LARGEST_UNPACKED = 256 * 1024  # bytes; a link can come from anyone, and a small one can be made to unpack to gigabytes
 
 
 def pack(value: Any) -> str:
@@ -21,7 +21,8 @@ def pack(value: Any) -> str:
     text = VERSION + base64.urlsafe_b64encode(zlib.compress(raw, 9)).decode().rstrip("=")
     if len(text) > LONGEST:
         raise Problem(
-            "What is on the canvas takes {size} characters, and a link holds {limit}: save it as a file instead.",
+            "What is on the canvas takes {size} characters, and a link holds at most {limit}: save this view "
+            "as a file instead.",
             size=len(text),
             limit=LONGEST,
         )
@@ -30,7 +31,10 @@ def pack(value: Any) -> str:
 
 def unpack(text: str) -> Any:
     """The value that `pack` made. Problem when the text was cut or changed on the way."""
-    damaged = Problem("This link's picture part cannot be read: it starts with {start}.", start=repr(text[:12]))
+    damaged = Problem(
+        "The part of this link that holds the picture cannot be read; it was cut or changed. It starts with {start}.",
+        start=repr(text[:12]),
+    )
     if not text.startswith(VERSION) or len(text) > LONGEST:
         raise damaged
     body = text[len(VERSION) :]
@@ -40,6 +44,13 @@ def unpack(text: str) -> Any:
         raw = machine.decompress(squeezed, LARGEST_UNPACKED)
         if not machine.eof:
             raise damaged
-        return json.loads(raw)
+        value = json.loads(raw)
+        refuse_half_characters(value)
     except (binascii.Error, zlib.error, ValueError, RecursionError) as cause:
         raise damaged from cause
+    return value
+
+
+def refuse_half_characters(value: Any) -> None:
+    """ValueError where JSON's escapes hold half a character (a lone surrogate): no address and no page can hold it."""
+    json.dumps(value, ensure_ascii=False).encode()

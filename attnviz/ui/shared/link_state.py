@@ -1,9 +1,10 @@
-"""What this visitor has chosen: kept in the session, said in the link, the same when he comes back.
+"""What this visitor has chosen: kept in the session, written into the link, and found again on return.
 
-The session holds every choice that differs from its default, whether or not its widget is on the page. The
-link of a page is written from it whenever a choice changes, in one step of the browser's history. When
-the link changed by another hand (opened, pasted, Back), the link is the whole truth of its page. Coming back by
-the menu, with nothing in the link, a page is as it was left, and the link says so again.
+The session holds every choice that differs from its default, whether or not its widget is on the page. Whenever
+a choice changes, the link of the page is rewritten from the session, as one step of the browser's history. The link
+replaces everything chosen on its page when a session begins with it, and after Back and Forward. At any other time
+a link that differs is late: the gesture it came with was made before the browser heard of the last writing. Then the
+session stays as it is, as it does when a page is entered from the menu, and the link is written again.
 """
 
 from __future__ import annotations
@@ -16,18 +17,47 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
-from attnviz.ui.shared import link_pack
+from attnviz.ui.shared import link_pack, streamlit_adapter
 from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
+from attnviz.ui.shared.link_pack import refuse_half_characters
+from attnviz.words import N_
 
 T = TypeVar("T")
 
 _CHOSEN, _PAGE, _WRITTEN, _REFUSED = "_chosen", "_page_on_show", "_link_written", "_refused"
+_PAGE_ID = "_page_id"
 VIEW_FORMAT, OLD_VIEW_FORMAT = "attnviz-view-2", "attnviz-view-1"
 LARGEST_VIEW = 1_000_000  # characters of a saved view
+#: Why a value in a link is not used, by what is allowed, and by whether the choice itself knows what is shown instead.
+_REASONS = {
+    ("whole", True): N_(
+        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
+        "“{shown}” is shown instead."
+    ),
+    ("whole", False): N_(
+        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
+        "The usual value is shown instead."
+    ),
+    ("real", True): N_(
+        "The link asks for {name} = “{asked}”; it must be a number from {low} to {high}. “{shown}” is shown instead."
+    ),
+    ("listed", True): N_(
+        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
+    ),
+    ("listed", False): N_(
+        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. The usual choice is shown instead."
+    ),
+    ("unknown", True): N_(
+        "The link asks for {name} = “{asked}”, which does not exist here. “{shown}” is shown instead."
+    ),
+    ("unknown", False): N_(
+        "The link asks for {name} = “{asked}”, which does not exist here. The usual choice is shown instead."
+    ),
+}
 
 
 def value(choice: Choice[T]) -> T:
-    """What was chosen, whether or not its widget is on the page; the default where nobody chose."""
+    """The chosen value, whether or not its widget is on the page; the default where nothing was chosen."""
     chosen = _chosen()
     if choice.key not in chosen:
         return choice.default
@@ -36,12 +66,12 @@ def value(choice: Choice[T]) -> T:
 
 
 def put(choice: Choice[T], new: T) -> None:
-    """Choose, and say so in the link. Call it from callbacks, when a gesture has ended."""
+    """Set a choice and write it into the link. Call it from callbacks, when a gesture has ended."""
     put_all({choice: new})
 
 
 def put_all(changes: Mapping[Choice[Any], Any]) -> None:
-    """Several choices in one step of the browser's history."""
+    """Set several choices in one step of the browser's history."""
     for choice, new in changes.items():
         keep(choice, new)
         _refused().pop(choice.name, None)
@@ -49,16 +79,32 @@ def put_all(changes: Mapping[Choice[Any], Any]) -> None:
 
 
 def follow(page: str) -> bool:
-    """Bring session and link of `page` together; once a run, before the page is drawn. Whether it was entered now."""
-    entered = st.session_state.get(_PAGE) != page
-    st.session_state[_PAGE] = page
-    said = _said_now(page)
-    if entered and not said:
+    """Make session and link of `page` agree; once a run, before the page is drawn.
+
+    True when the page was just entered.
+    """
+    before = st.session_state.get(_PAGE)
+    entered = before != page
+    st.session_state[_PAGE], st.session_state[_PAGE_ID] = page, streamlit_adapter.page_id()
+    parameters = _parameters_now(page)
+    if not entered and parameters == st.session_state.get(_WRITTEN):
+        return False
+    if before is None or streamlit_adapter.by_history():
+        _read(page, parameters)
+    elif entered:
         st.session_state[_REFUSED] = {}
+    else:
         _write()
-    elif entered or said != st.session_state.get(_WRITTEN):
-        _read(page, said)
     return entered
+
+
+def settle() -> None:
+    """Write the link of a page that was just entered; after the page is drawn.
+
+    Not earlier: a browser that hears of the page and of its link at once makes two steps of its history of them.
+    """
+    if not streamlit_adapter.by_history():
+        _write()
 
 
 def current_page() -> str:
@@ -67,34 +113,34 @@ def current_page() -> str:
 
 
 def refusal(choice: Choice[Any]) -> Message | None:
-    """Why the link's word for this choice was not taken, if it was not; None once the visitor chose himself."""
+    """Why the link's value for this choice is not used; None when it is used, or the visitor has chosen since."""
     return _refused().get(choice.name)
 
 
 def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
-    """The page has no such thing (a layer, a model): the choice goes back to its default, and that is said."""
+    """Put a choice back to its default and tell the visitor: the page has no such layer, model or the like."""
     keep(choice, choice.default)
     _refused()[choice.name] = Message(
-        "“{asked}” does not exist here ({name} in the link). Shown is “{shown}”.",
+        "“{asked}” does not exist here ({name} in the link). “{shown}” is shown instead.",
         {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)},
     )
 
 
 def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
-    """Only some of what was chosen exists here: the rest is let go, and that is said."""
+    """Keep the part of a choice that exists here, and tell the visitor which items were left out."""
     keep(choice, kept)
-    _refused()[choice.name] = _left_out(lost)
+    _refused()[choice.name] = _left_out(choice, lost)
 
 
 def refusals_without_widget() -> list[Message]:
-    """What the link asked of canvases in vain: no widget is there to say it."""
+    """Why parts of the link for canvases are not used: a canvas has no widget that could show the sentence."""
     page, found = current_page(), _refused()
     names = [choice.name for choice in choices_of(page) if choice.kind in ("canvas", "other")] + _packs(page)
     return [found[name] for name in dict.fromkeys(names) if name in found]
 
 
 def too_large() -> Problem | None:
-    """Why the link cannot hold all of the canvas, where it cannot: then only a saved view has everything."""
+    """A Problem when the canvas does not fit into the link, so that only a saved view holds it all; else None."""
     try:
         link_parameters(current_page(), strict=True)
     except Problem as problem:
@@ -103,41 +149,41 @@ def too_large() -> Problem | None:
 
 
 def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
-    """What the link of `page` says. A canvas too large for a link is left out, or with `strict` a Problem."""
-    said: dict[str, str] = {}
+    """The parameters of the link of `page`. A canvas too large for a link is left out; with `strict`, a Problem."""
+    parameters: dict[str, str] = {}
     for name, held in _link_values(page).items():
         if isinstance(held, str):
-            said[name] = held
+            parameters[name] = held
             continue
         try:
-            said[name] = link_pack.pack(held)
+            parameters[name] = link_pack.pack(held)
         except Problem:
             if strict:
                 raise
-    return said
+    return parameters
 
 
 def address(longest: int = 100_000) -> str | None:
-    """The address that opens this very view; None where the page's own is not known, or beyond `longest` characters."""
+    """The address that opens this view; None if longer than `longest` characters, or if the app's is unknown."""
     url = st.context.url
     if not url:
         return None
-    said = link_parameters(current_page())
-    whole = url.split("?")[0] + (f"?{urlencode(said)}" if said else "")
+    parameters = link_parameters(current_page())
+    whole = url.split("?")[0] + (f"?{urlencode(parameters)}" if parameters else "")
     return whole if len(whole) <= longest else None
 
 
 def saved_view() -> str:
-    """Everything chosen on this page as JSON text, however much it is."""
+    """Everything chosen on this page as JSON text, without a limit on its length."""
     page = current_page()
     view = {"format": VIEW_FORMAT, "page": page, "choices": _link_values(page)}
     return json.dumps(view, ensure_ascii=False, indent=1)
 
 
 def open_view(text: str) -> str:
-    """Take everything from a saved view; answers the page that it is of. Problem when the text is no saved view."""
-    page, said = _parsed_view(text)
-    _read(page, said)
+    """Restore a saved view; returns the name of its page. Problem when the text is not a saved view."""
+    page, parameters = _parsed_view(text)
+    _read(page, parameters)
     if page == st.session_state.get(_PAGE):
         _write()
     return page
@@ -148,21 +194,24 @@ def _parsed_view(text: str) -> tuple[str, dict[str, Any]]:
         raise Problem("This file has {n} characters; a saved view has at most {most}.", n=len(text), most=LARGEST_VIEW)
     try:
         view = json.loads(text)
+        refuse_half_characters(view)
     except (ValueError, RecursionError):
-        raise Problem("This file is not a saved view: it is no JSON, or was cut short.") from None
+        raise Problem("This file is not a saved view: it is not JSON, or it was cut short.") from None
     known = (VIEW_FORMAT, OLD_VIEW_FORMAT)
     if not isinstance(view, dict) or view.get("format") not in known:
-        raise Problem("This file is not a saved view of this version ({version}).", version=VIEW_FORMAT)
-    page, said = view.get("page"), view.get("choices")
+        raise Problem(
+            "This file is not a saved view of the version that can be opened here ({version}).", version=VIEW_FORMAT
+        )
+    page, parameters = view.get("page"), view.get("choices")
     if view["format"] == OLD_VIEW_FORMAT:
-        page, said = "explore", _old_view(view)
-    if not isinstance(page, str) or not isinstance(said, dict) or not choices_of(page):
+        page, parameters = "explore", _old_view(view)
+    if not isinstance(page, str) or not isinstance(parameters, dict) or not choices_of(page):
         raise Problem("This saved view is damaged: its page or its choices are missing.")
-    return page, {str(name): held for name, held in said.items()}
+    return page, {str(name): held for name, held in parameters.items()}
 
 
 def _old_view(view: dict[str, Any]) -> dict[str, Any] | None:
-    """The first format: the explorer's link, and its canvas apart. It held only some choices; the others stay."""
+    """Parameters from the first format: the explorer's link, and its canvas beside it. Choices that it lacks stay."""
     link, canvas = view.get("link"), view.get("canvas")
     if not isinstance(link, dict) or not isinstance(canvas, dict):
         return None
@@ -171,29 +220,29 @@ def _old_view(view: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _link_values(page: str) -> dict[str, Any]:
-    """Each parameter of the page that is not at its default: text, or the JSON of a canvas."""
-    said: dict[str, Any] = {}
+    """Every parameter of the page that differs from its default: text, or the JSON of a canvas."""
+    parameters: dict[str, Any] = {}
     for choice in choices_of(page):
         chosen = value(choice)
         if chosen == choice.default:
             continue
         if not choice.inside:
-            said[choice.name] = choice.write(chosen)
+            parameters[choice.name] = choice.write(chosen)
         elif choice.short:
-            said.setdefault(choice.inside, {})[choice.short] = choice.write(chosen)
+            parameters.setdefault(choice.inside, {})[choice.short] = choice.write(chosen)
         else:
-            said[choice.inside] = choice.write(chosen)
-    return said
+            parameters[choice.inside] = choice.write(chosen)
+    return parameters
 
 
-def _read(page: str, said: Mapping[str, Any]) -> None:
-    """Take every choice of `page` from what a link or a view says; what makes no sense is left out, and said."""
+def _read(page: str, parameters: Mapping[str, Any]) -> None:
+    """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
     st.session_state[_REFUSED] = {}
-    st.session_state[_WRITTEN] = dict(said)
-    packed = {name: _unpacked(name, said[name]) for name in _packs(page) if name in said}
+    st.session_state[_WRITTEN] = dict(parameters)
+    packed = {name: _unpacked(name, parameters[name]) for name in _packs(page) if name in parameters}
     for choice in choices_of(page):
         _chosen().pop(choice.key, None)
-        held = packed.get(choice.inside) if choice.inside else said.get(choice.name)
+        held = packed.get(choice.inside) if choice.inside else parameters.get(choice.name)
         if choice.short and held is not None and not isinstance(held, dict):
             _refused()[choice.inside] = _unreadable(choice.inside)
             continue
@@ -209,7 +258,7 @@ def _read(page: str, said: Mapping[str, Any]) -> None:
         except Problem as problem:
             _refused()[choice.name] = problem.message
         except NONSENSE:
-            _refused()[choice.name] = _no_such(choice, held, choice.default)
+            _refused()[choice.name] = _no_such(choice, held)
 
 
 def _packs(page: str) -> list[str]:
@@ -218,7 +267,7 @@ def _packs(page: str) -> list[str]:
 
 def _unpacked(name: str, held: Any) -> Any:
     if not isinstance(held, str):
-        return held  # of a saved view, which is JSON already
+        return held  # from a saved view, which is JSON already
     try:
         return link_pack.unpack(held)
     except Problem as problem:
@@ -226,36 +275,43 @@ def _unpacked(name: str, held: Any) -> Any:
         return None
 
 
-def _no_such(choice: Choice[Any], asked: object, shown: object) -> Message:
-    params = {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)}
-    if choice.kind in ("whole", "real"):
-        params |= {"low": f"{choice.low:g}", "high": f"{choice.high:g}"}
-        return Message("The link asks for {name} = “{asked}”; it must lie between {low} and {high}.", params)
+def _no_such(choice: Choice[Any], asked: object) -> Message:
+    """Names the parameter, the value that makes no sense, what is allowed, and what is shown instead."""
     if choice.kind == "canvas":
         return _unreadable(choice.name)
-    if choice.ids and len(choice.ids) <= 12:
-        params["allowed"] = ", ".join(choice.ids)
-        return Message("The link asks for {name} = “{asked}”; it can be {allowed}. Shown is “{shown}”.", params)
-    return Message("The link asks for {name} = “{asked}”, which does not exist here. Shown is “{shown}”.", params)
+    usual = "" if choice.default is None else choice.write(choice.default)
+    params = {"name": choice.name, "asked": str(asked)[:40], "shown": usual}
+    allowed = ("true", "false") if choice.kind == "flag" else choice.ids
+    reason = "unknown"
+    if choice.kind in ("whole", "real"):
+        reason = choice.kind
+        params |= {"low": f"{choice.low:,.9g}", "high": f"{choice.high:,.9g}"}
+    elif allowed and len(allowed) <= 12:
+        reason = "listed"
+        params["allowed"] = ", ".join(each for each in allowed if each)
+    return Message(_REASONS[reason, bool(usual)], params)
 
 
 def _partly(choice: Choice[Any], held: Any, partly: Partly) -> Message:
     if not partly.lost:
-        params: dict[str, object] = {"n": len(held), "most": choice.longest}
-        return Message("The link's text has {n} characters; the first {most} are used.", params)
-    return _left_out(partly.lost)
+        params: dict[str, object] = {"name": choice.name, "n": len(held), "most": choice.longest}
+        return Message("The text of {name} in the link has {n} characters; only the first {most} are used.", params)
+    return _left_out(choice, partly.lost)
 
 
-def _left_out(lost: Sequence[object]) -> Message:
-    return Message("Not here, and left out: {names}", {"names": ", ".join(str(each)[:20] for each in lost[:10])})
+def _left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
+    names = ", ".join(str(each)[:20] for each in lost[:10]) + (", …" if len(lost) > 10 else "")
+    return Message(
+        "Left out of {name}, because it does not exist here: {names}.", {"name": choice.name, "names": names}
+    )
 
 
 def _unreadable(name: str) -> Message:
-    return Message("What this link holds under {name} cannot be read and is left out.", {"name": name})
+    return Message("The value of {name} in the link cannot be read, so it is left out.", {"name": name})
 
 
 def keep(choice: Choice[Any], new: Any) -> None:
-    """Into the session; a sentence that was typed stays typed, even where it equals the page's own example."""
+    """Store a choice in the session. A typed sentence is kept even where it equals the page's own example."""
     if new == choice.default and not choice.kept_as:
         _chosen().pop(choice.key, None)
     else:
@@ -263,18 +319,21 @@ def keep(choice: Choice[Any], new: Any) -> None:
 
 
 def _write() -> None:
-    """Make the link say what was chosen on this page, in one step; parameters of other hands stay."""
+    """Write this page's choices into the link in one step; parameters that are not the app's stay.
+
+    Always sent: what this run knows of the browser's address may be late, and the browser ignores what it has.
+    """
+    if st.session_state.get(_PAGE_ID, streamlit_adapter.page_id()) != streamlit_adapter.page_id():
+        return  # a callback of the previous page, in a run that opens another, whose link this is
     page = current_page()
     ours = parameters_of(page)
-    said = link_parameters(page)
+    parameters = link_parameters(page)
     now = {name: st.query_params[name] for name in st.query_params}
-    wanted = {name: text for name, text in now.items() if name not in ours} | said
-    if wanted != now:
-        st.query_params.from_dict(wanted)
-    st.session_state[_WRITTEN] = said
+    st.query_params.from_dict({name: text for name, text in now.items() if name not in ours} | parameters)
+    st.session_state[_WRITTEN] = parameters
 
 
-def _said_now(page: str) -> dict[str, str]:
+def _parameters_now(page: str) -> dict[str, str]:
     return {name: st.query_params[name] for name in parameters_of(page) if name in st.query_params}
 
 

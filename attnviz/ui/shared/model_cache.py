@@ -1,9 +1,9 @@
 """Models, their runs over sentences, and what is computed from a run: shared by all visitors, bounded in bytes.
 
-Each is made once, however many visitors ask at the same time. They wait for each other in one order
+Each is made once, however many visitors ask at the same time. Threads wait for each other in one order
 only, so that they cannot wait in a circle: a run may wait for its model, and whatever runs a model takes
-a slot last, inside the cached computation. Who holds a slot asks the caches for nothing, and who waits
-for somebody else's computation holds nothing.
+a slot last, inside the cached computation. A thread that holds a slot asks the caches for nothing, and a
+thread that waits for another's computation holds no slot.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ MODELS_LIMIT = 6 * 10**9  # bytes
 RUNS_LIMIT = 320 * 10**6
 RERUNS_LIMIT = 192 * 10**6
 RESULTS_LIMIT = 64 * 10**6
-AT_ONCE = 2  # passes through models at the same time: more only make everyone wait
-BETWEEN_LOOKS = 0.1  # seconds between two looks at how far a model has been loaded
+AT_ONCE = 2  # passes through models at the same time: more of them would only slow each other down
+BETWEEN_LOOKS = 0.1  # seconds between two updates of a model's progress bar
 NOT_BEGUN = 0.0, Message("Loading the model…")
 
 
 @dataclass
 class Shared:
-    """What lives as long as the process."""
+    """The caches and the queue, which live as long as the process."""
 
     models: BoundedCache[LoadedModel] = field(
         default_factory=lambda: BoundedCache(MODELS_LIMIT, _model_bytes, on_evict=_collect_evicted)
@@ -50,12 +50,12 @@ class Shared:
 
 
 def shared() -> Shared:
-    """The one instance for this process."""
+    """The one `Shared` of this process."""
     return _SHARED
 
 
 def model(name: str) -> LoadedModel:
-    """A model; whoever asks while it is being loaded sees a progress bar."""
+    """A loaded model. A visitor who asks while it is being loaded sees a progress bar."""
     loading = load_in_background(name)
     if not loading.done():
         _watch(name, loading)
@@ -73,15 +73,15 @@ def preload(name: str) -> None:
 
 
 def model_run(request: Request) -> ModelRun:
-    """The run of a sentence through its model: from memory, from the disk, or made now."""
+    """The run of a sentence through its model: from memory, from the disk, or computed now."""
     here = shared()
     if request not in here.runs and request.model not in here.models and not has_kept_run(request):
-        model(request.model)  # before anything waits for the run, so that this visitor can watch it load
+        model(request.model)  # the model first, so that this visitor sees its progress bar while it loads
     return here.runs.get(request, lambda: _run(request))
 
 
 def remembered(request: Request) -> ModelRun:
-    """A run that is still in memory; LookupError when it is not. May be asked from any thread."""
+    """A run that is still in memory; LookupError when it is not. Can be called from any thread."""
     found = shared().runs.find(request)
     if found is None:
         raise LookupError(request)
@@ -95,7 +95,7 @@ def cached(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
 
 
 def cached_rerun(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
-    """The same for what runs the model again: it waits for a slot, and only the last few are kept."""
+    """Like `cached`, but `make` runs the model again: it waits for a slot, and only the last few results are kept."""
 
     def in_a_slot() -> T:
         with shared().slots:
@@ -118,12 +118,14 @@ def _run(request: Request) -> ModelRun:
 
 
 def _watch(name: str, loading: Future[LoadedModel]) -> None:
-    """Draw how far a model has been loaded until it is. The visitor may leave meanwhile; the loading goes on."""
+    """Show a progress bar until a model is loaded. The loading goes on if the visitor leaves meanwhile."""
     bar = st.empty()
     try:
         while not loading.done():
             share, message = shared().steps.get(name, NOT_BEGUN)
-            bar.progress(min(1.0, max(0.0, share)), say(message))  # ends here for a visitor who has left
+            bar.progress(
+                min(1.0, max(0.0, share)), say(message)
+            )  # for a visitor who has left, Streamlit ends the run here
             wait([loading], timeout=BETWEEN_LOOKS)
     finally:
         bar.empty()
@@ -140,12 +142,12 @@ def _loaded(name: str) -> LoadedModel:
     finally:
         steps.pop(name, None)
     gc.collect()
-    gc.freeze()  # a model is many objects, which Streamlit's collection after every run need not look at again
+    gc.freeze()  # Streamlit collects garbage after every run, and need not go through a model's many objects each time
     return loaded
 
 
 def _collect_evicted() -> None:
-    """Free what an evicted model leaves behind: frozen objects that refer to each other are never collected."""
+    """Free an evicted model: objects that were frozen and refer to each other would never be collected."""
     gc.unfreeze()
     gc.collect()
     gc.freeze()

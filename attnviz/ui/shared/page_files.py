@@ -1,4 +1,4 @@
-"""Where the pages' scripts lie."""
+"""The folder of the pages' scripts."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ PAGES_DIR = Path(__file__).parents[3] / "pages"
 
 
 def file_of(page: str) -> Path:
-    """The script of a page, for Streamlit's navigation."""
+    """The path of a page's script, for Streamlit's navigation."""
     return PAGES_DIR / f"{page}.py"

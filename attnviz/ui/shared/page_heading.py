@@ -1,4 +1,4 @@
-"""The first line of every page: what it is called, and the menu that shares the view."""
+"""The first line of every page: its title, and the menu that shares the view."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sentence and a model for it: the two controls that several pages draw alike."""
+"""The two controls that several pages share: a sentence, and the model that reads it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def sentence_run(
     model_first: bool = False,
     kinds: Collection[str | None] = ("decoder", "encoder", "encoder-decoder", None),
 ) -> ModelRun | None:
-    """Draw both controls and run the model on the sentence, saying where it was cut.
+    """Draw both controls, run the model on the sentence, and show its notices, such as where the text was cut.
 
-    None where no model is on this machine; the visitor is then told where to get one.
+    None where no model is on this machine; the page then says where to get one.
     """
     states = [s for s in availabilities() if s.on_this_machine and s.entry.kind in kinds]
     if not states:

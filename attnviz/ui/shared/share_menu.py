@@ -1,4 +1,4 @@
-"""This very view for somebody else: as a link, or as a file where a link is too short for what is painted."""
+"""Share the current view: as a link, or as a file where a link is too short for what is painted."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.streamlit_adapter import upload_id
 from attnviz.words import _
 
-_OPENED = "_view_opened"  #: the file that was opened last: opening it again takes choosing it again
+_OPENED = "_view_opened"  #: id of the last file that was opened: a rerun must not open the same upload again
 
 
 @st.fragment
 def share_menu() -> None:
-    """Link, file, and opening a file; the same on every page. Computed when it is opened, so it is never stale."""
+    """The link, a file to save, and a file to open; the same on every page.
+
+    Computed when opened, so never out of date.
+    """
     box = st.popover(_("Share"), icon=":material/link:", type="tertiary", key="share", on_change="rerun")
     if not box.open:
         return

@@ -15,6 +15,8 @@ from typing import Any
 
 import streamlit as st
 from streamlit import errors
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils import script_run_context
 
 from attnviz.core.reliance import Reliance, gone
 
@@ -37,6 +39,19 @@ def is_streamlits(error: Exception) -> bool:
 def upload_id(uploaded: Any) -> str:
     """Another one each time a visitor chooses a file, the same file too."""
     return str(uploaded.file_id)
+
+
+def by_history() -> bool:
+    """Whether the browser's Back or Forward asked for this run, and not a gesture on the page.
+
+    True where Streamlit no longer tells: a link that differs from what was written is then always believed.
+    """
+    return bool(getattr(get_script_run_ctx(suppress_warning=True), "is_history_navigation", True))
+
+
+def page_id() -> str:
+    """A name for the page of this run; in a callback, of the page that the run is going to draw."""
+    return str(getattr(get_script_run_ctx(suppress_warning=True), "page_script_hash", ""))
 
 
 @cache
@@ -72,14 +87,15 @@ def _uploads_have_ids() -> bool:
     return upload_id(theirs.UploadedFile(record, nowhere)) == "first"
 
 
+def _run_has(name: str) -> Callable[[], bool]:
+    return lambda: (
+        name in inspect.signature(script_run_context.ScriptRunContext).parameters
+        or hasattr(script_run_context.ScriptRunContext, name)
+    )
+
+
 def _app_takes() -> bool:
-    return {"lifespan", "routes"} <= set(inspect.signature(st.App).parameters)
-
-
-def _port_is_known() -> bool:
-    from streamlit.config import get_option  # here: as the server script has it
-
-    return isinstance(get_option("server.port"), int)
+    return {"lifespan", "middleware", "routes"} <= set(inspect.signature(st.App).parameters)
 
 
 RELIANCES: tuple[Reliance, ...] = (
@@ -97,8 +113,21 @@ RELIANCES: tuple[Reliance, ...] = (
         "opening a saved view once, and again when it is chosen again",
         _uploads_have_ids,
     ),
-    Reliance("streamlit", "App(lifespan=, routes=)", "app.py", "warming up and serving files", _app_takes),
-    Reliance("streamlit", "config.get_option", "attnviz/ui/web/server.py", "saying the app's address", _port_is_known),
+    Reliance(
+        "streamlit",
+        "ScriptRunContext.is_history_navigation",
+        "attnviz/ui/shared/link_state.py",
+        "believing the link after Back and Forward alone",
+        _run_has("is_history_navigation"),
+    ),
+    Reliance(
+        "streamlit",
+        "ScriptRunContext.page_script_hash",
+        "attnviz/ui/shared/link_state.py",
+        "knowing that a gesture leaves for another page",
+        _run_has("page_script_hash"),
+    ),
+    Reliance("streamlit", "App(lifespan=, middleware=, routes=)", "app.py", "warming up and serving files", _app_takes),
     Reliance(
         "streamlit",
         "the class .stMainBlockContainer in its frontend",

@@ -1,4 +1,4 @@
-"""What a visitor typed, on its way to the page: as typed, never as markup."""
+"""Text typed by a visitor, made safe for the page: shown as typed, never read as markup."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def plain(text: str) -> str:
 
 
 def quoted(token: str) -> str:
-    """A token inside a sentence: italic, its spaces visible when it is nothing else."""
+    """A token inside a sentence: in italics; a token of spaces only is shown as a visible sign."""
     shown = token.strip() or "␣"
     return f"*{plain(shown)}*"
 
 
 def spoken(message: Sayable) -> str:
-    """A Message in the visitor's language for Markdown: what stands in it shows as typed."""
+    """A Message in the visitor's language, for Markdown; its values are shown as typed."""
     params = {name: plain(value) if isinstance(value, str) else value for name, value in message.params.items()}
     return _(message.template).format(**params)

@@ -1,7 +1,7 @@
-"""Streamlit's widgets over declared choices: what a widget shows is what was chosen, and what it answers.
+"""Streamlit's widgets for declared choices: a widget shows the chosen value, and returns it.
 
-Each draws one `Choice`, writes the link when the visitor changes it, and says in a line above it when the link
-asked for something that cannot be. None keeps a value of its own.
+Each draws one `Choice`, writes the link when the visitor changes it, and explains in a line above it why a value
+from the link is not used. None keeps a value of its own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def one_of(
 ) -> str:
     """One of `options` (id -> words in the visitor's language); the link holds the id.
 
-    `usual` is what stands there while nobody chose, where the page and not the declaration knows it.
+    `usual` is the id that is selected while the visitor has chosen nothing, for choices without a default of their own.
     """
     first = usual if usual is not None else choice.default
     first = first if first in options else next(iter(options))
@@ -74,9 +74,9 @@ def several(
     help: str | None = None,
     placeholder: str | None = None,
 ) -> tuple[Id, ...]:
-    """Some of `options`, as a list to search in or as pills; while nobody chose, the `usual` ones.
+    """Some of `options`, in a list to search in or as pills; the `usual` ones while the visitor has chosen nothing.
 
-    `silent`: the caller says what is not among them, where this is drawn out of sight.
+    `silent`: the caller shows which ids were left out, because this widget is drawn out of sight.
     """
     shown = chosen_of(choice, options, usual)
     if not silent:
@@ -95,7 +95,7 @@ def several(
 
 
 def chosen_of(choice: Choice[Any], options: Collection[Id], usual: Sequence[Id] = ()) -> tuple[Id, ...]:
-    """What was chosen of `options`, in their order; what is not among them is let go, and said."""
+    """The chosen ones of `options`, in their order. Ids that do not exist are left out, and the visitor is told."""
     asked = link_state.value(choice)
     if not asked:
         return tuple(usual)
@@ -144,7 +144,7 @@ def slider(
     help: str | None = None,
     width: Width = "stretch",
 ) -> Any:
-    """A slider for a number. `usual` is where it stands while nobody chose, if the declaration says None."""
+    """A slider for a number. `usual` is its value while nothing is chosen, for a choice whose default is None."""
     low, top = _range(choice, high)
     asked = link_state.value(choice)
     say_refusal(choice)
@@ -155,7 +155,7 @@ def slider(
 
 
 def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: str | None = None) -> bool:
-    """A switch. `usual` is how it stands while nobody chose, if the declaration says None."""
+    """A switch. `usual` is its state while nothing is chosen, for a choice whose default is None."""
     asked = link_state.value(choice)
     say_refusal(choice)
     _show(choice, bool(usual if asked is None else asked))
@@ -209,33 +209,33 @@ def text_area(
 
 
 def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> Any:
-    """A box that opens; its `.open` says whether it is. What stands in it may be computed only then."""
+    """A box that unfolds. Its `.open` is True while it is open, so that its contents need not be computed before."""
     _show(choice, link_state.value(choice))
 
     return st.expander(title, icon=icon, key=choice.name, on_change=_hear, args=(choice,))
 
 
 def say_refusals() -> None:
-    """What the link asked of canvases in vain: the main script says it above the page."""
+    """Show, above the page, why parts of the link for canvases are not used."""
     for message in link_state.refusals_without_widget():
         st.warning(spoken(message))
 
 
 def say_refusal(choice: Choice[Any]) -> None:
-    """In a line, why what the link asked for is not shown. The widgets here say it themselves."""
+    """Show in a line why the link's value for `choice` is not used. The widgets of this module do so themselves."""
     message = link_state.refusal(choice)
     if message is not None:
         st.caption(spoken(message))
 
 
 def _show(choice: Choice[Any], chosen: Any) -> None:
-    """Set the widget to what was chosen, before it is drawn."""
+    """Set the widget's value, before it is drawn."""
     if choice.name not in st.session_state or st.session_state[choice.name] != chosen:
         st.session_state[choice.name] = chosen
 
 
 def _hear(choice: Choice[Any], usual: Any = None) -> None:
-    """The visitor changed the widget: into the session and the link."""
+    """Write what the visitor changed into the session and the link. A callback."""
     picked = st.session_state[choice.name]
     nothing = picked is None or (usual is not None and picked == usual)
     link_state.put(choice, choice.default if nothing else picked)

@@ -1,4 +1,4 @@
-"""Which architecture the numbers are of: a published model, the visitor's own shape, or a pasted config.json."""
+"""The choice of an architecture: a published model, the visitor's own shape, or a pasted config.json."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from attnviz.words import _
 
 @dataclass(frozen=True)
 class Chosen:
-    """An architecture, and what the whole model weighs."""
+    """An architecture, and the number of parameters of the whole model."""
 
     arch: Architecture
     counts: ParameterCounts
@@ -39,7 +39,7 @@ class Chosen:
 
 
 def choose() -> Chosen:
-    """Draw the chooser and answer what was chosen."""
+    """Draw the controls and return the chosen architecture."""
     ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
     which, what = st.columns([1.3, 2.2])
     with which:
@@ -86,15 +86,16 @@ def _pasted() -> Chosen:
     chosen = _read(text)
     if chosen.arch.measured:
         st.info(
-            _("No rule is known here for {family}: its numbers were measured on the meta device.").format(
+            _("There is no rule for {family} here, so its numbers were measured on the meta device.").format(
                 family=plain(chosen.arch.model_type)
             )
         )
     if chosen.arch.unread:
         st.warning(
-            _("Not understood, and perhaps of consequence: {fields}. “Prove it” measures what they do.").format(
-                fields=", ".join(f"`{plain(field)}`" for field in chosen.arch.unread)
-            )
+            _(
+                "These fields are not understood and may change the numbers: {fields}. The view “Prove it” "
+                "measures what they do."
+            ).format(fields=", ".join(f"`{plain(field)}`" for field in chosen.arch.unread))
         )
     return chosen
 
@@ -104,8 +105,8 @@ def _read(text: str) -> Chosen:
     arch = Architecture.from_config(config_from_text(text))
     try:
         counts = ParameterCounts(0, 0, 0) if arch.config is None else count_parameters(arch.config, arch.layers)
-    except Exception as error:  # a model's own code
+    except Exception as error:  # a model's own code can raise anything
         raise Problem(
-            "the config is read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]
+            "The config can be read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]
         ) from error
     return Chosen(arch, counts)

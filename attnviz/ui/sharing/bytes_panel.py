@@ -41,9 +41,10 @@ def over(arch: Architecture, context: int, batch: int) -> None:
         figures.over(x, lines, title, _("bytes"), here=here, limits=budgets, binary=True),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",
-        words=_("Ideal, at 16 bits: {name} keeps {bytes} here. Its cache reaches {top} at the right end.").format(
-            name=plain(name), bytes=both(held(arch, context, batch)), top=binary(values[-1])
-        ),
+        words=_(
+            "Ideal, at 16 bits: {name} keeps {bytes} for your context and batch. At the right end of the "
+            "axis its cache reaches {top}."
+        ).format(name=plain(name), bytes=both(held(arch, context, batch)), top=binary(values[-1])),
         table={title: x, **lines},
     )
     return None
@@ -86,7 +87,7 @@ def kind_names() -> dict[str, str]:
 
 
 def layers(arch: Architecture, context: int, batch: int) -> None:
-    """Bytes by layer, for models whose layers are not all alike."""
+    """Draw the bytes of each layer, for models whose layers are not all alike."""
     rows = list(arch.bytes_by_layer(context, batch, encoder_tokens=arch.encoder_tokens(context)))
     kinds = [layer.kind for layer, _held in rows]
     if len(set(kinds)) < 2 and len({held for _layer, held in rows}) < 2:

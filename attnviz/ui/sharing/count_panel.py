@@ -1,4 +1,4 @@
-"""Count it: parameters, FLOPs and bytes of every way of sharing, and of every published model."""
+"""The view “Count it”: parameters, FLOPs and bytes of every way of sharing heads, and of every published model."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _source(chosen: Chosen) -> None:
 
 
 def _headline(chosen: Chosen, context: int, batch: int) -> None:
-    """Three numbers, never one."""
+    """Draw attention parameters, and the cache in bytes by all three conventions: no single number would be honest."""
     arch = chosen.arch
     one, two, three, four = st.columns(4)
     attention = arch.attention_parameters()

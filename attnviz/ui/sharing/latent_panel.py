@@ -1,4 +1,4 @@
-"""MLA as the two machines it is: expanded to heads, or absorbed into the queries."""
+"""The view “MLA”: its two forms, expanded to heads or absorbed into the queries, and what each costs."""
 
 from __future__ import annotations
 
@@ -91,13 +91,15 @@ def _over_context(arch: Architecture, latent: LatentLayout, context: int) -> Non
         figures.over(CONTEXTS, lines, _("tokens of context"), _("FLOP for one token, one layer"), here=context),
         name=f"mla-decode-{arch.name}",
         key="h-mla-decode",
-        words=_("One decoded token in one layer: expanding again at every step is paid for the whole context."),
+        words=_(
+            "One decoded token in one layer: expanding again at every step costs computation for the whole context."
+        ),
         table={"context": CONTEXTS, **lines},
     )
 
 
 def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
-    """Against what a saving is quoted."""
+    """Draw MLA's saving against each baseline that it could be quoted for."""
     st.subheader(_("Smaller than what?"), anchor=False)
     mine = latent_elements(latent)
     heads, wide = latent.n_heads, latent.d_nope
@@ -121,7 +123,7 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
     ]
     tabled(columns(rows), f"mla-baselines-{arch.name}", "h-bases")
     st.markdown(
-        _("{model} keeps {mine} numbers a token and layer: {bytes} for {n} tokens.").format(
+        _("{model} keeps {mine} numbers per token and layer: {bytes} for {n} tokens.").format(
             model=plain(arch.name), mine=mine, bytes=both(arch.kv_cache_bytes(context)), n=f"{context:,}"
         )
     )

@@ -1,4 +1,4 @@
-"""Prove it: the model built without memory and measured, and a real layer timed on this machine."""
+"""The view “Prove it”: the model built without memory and measured, and a real layer timed on this machine."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ def _panel() -> None:
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})
 def _measured(arch: Architecture, total: int, tokens: int, batch: int) -> Measurement:
-    """`total` tells apart architectures whose attention is the same."""
+    """Build and measure on the meta device, once for all visitors. `total` is part of the cache's key.
+
+    Architectures with the same attention compare equal, but their models may differ elsewhere.
+    """
     caches = any(layer.cached or layer.fixed for layer in arch.layers)
     return measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=arch.encoder_tokens(tokens))
 
@@ -58,7 +61,7 @@ def _measured(arch: Architecture, total: int, tokens: int, batch: int) -> Measur
 def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
     arch = chosen.arch
     if arch.config is None:
-        st.info(_("This shape has no model class to build."))
+        st.info(_("A shape of your own has no model class that could be built."))
         return
     with st.spinner(_("Building…")):
         found = _measured(arch, chosen.total, tokens, batch)
@@ -82,7 +85,11 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         for name, mine, theirs in pairs
     ]
     agree = all(mine == theirs for _name, mine, theirs in pairs)
-    said = _("Formula and measurement agree to the last parameter and byte.") if agree else _("They do not all agree.")
+    said = (
+        _("Formula and measurement agree to the last parameter and byte.")
+        if agree
+        else _("Formula and measurement do not agree everywhere: see the table.")
+    )
     (st.success if agree else st.error)(
         said + " " + _("Built and run in {time}.").format(time=duration(found.seconds)), icon="✅" if agree else "✋"
     )
@@ -91,14 +98,14 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
 
 
 def _by_layer(arch: Architecture, found: Measurement, formula: list[int]) -> None:
-    """Measured caches beside the layers they belong to."""
+    """Draw a table of the measured cache of each layer beside the formula's bytes."""
     mine = [(layer, held) for layer, held in zip(arch.layers, formula, strict=True) if layer.stack == "decoder"]
-    measured = arch.measured  # its modules come first and keep nothing
+    measured = arch.measured  # a measured architecture lists its attention modules first, and these keep no cache
     ours: dict[tuple[str, int], int] = {
         (layer.role, layer.index): held for layer, held in mine if not (measured and layer.parameters.total)
     }
     if not found.cache:
-        st.markdown(_("It leaves no cache."))
+        st.markdown(_("This model leaves no cache."))
         return
     rows = [
         {

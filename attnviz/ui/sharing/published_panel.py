@@ -1,4 +1,4 @@
-"""What papers print, worked out again; and the quality that sharing costs."""
+"""The view “What others print”: published numbers worked out again, and the quality that sharing costs."""
 
 from __future__ import annotations
 
@@ -44,8 +44,12 @@ def _claims() -> None:
 
 
 def _value(claim: Claim) -> str:
-    unit = {"x": _(" times"), "%": "%", "elements": _(" thousand numbers")}.get(claim.unit, f" {claim.unit}")
-    return f"{claim.found:,.4g}{unit}"
+    found = f"{claim.found:,.4g}"
+    if claim.unit == "x":
+        return _("{n} times").format(n=found)
+    if claim.unit == "elements":
+        return _("{n} thousand numbers").format(n=found)
+    return f"{found}%" if claim.unit == "%" else f"{found} {claim.unit}"
 
 
 def _row(claim: Claim) -> dict[str, Any]:

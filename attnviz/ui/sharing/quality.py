@@ -1,4 +1,4 @@
-"""What sharing costs in quality: quoted, since it takes training to find out."""
+"""What sharing costs in quality: quoted from the GQA paper, because measuring it would take training."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from attnviz.words import _
 
 
 def panel() -> None:
-    """The GQA paper's table 1."""
+    """Draw table 1 of the GQA paper."""
     st.subheader(_("Sharing is not free"), anchor=False)
     rows, source = quality()
     show.figure(

@@ -1,4 +1,4 @@
-"""See it: the visitor's sentence through one trained layer, its keys and values shared by more and more heads."""
+"""The view “See it”: the visitor's sentence in one trained layer whose keys and values are shared by more heads."""
 
 from __future__ import annotations
 
@@ -86,10 +86,10 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
             usual=str(options[min(options.index(trained) + 1, len(options) - 1)]),
             help=_("{h} query heads share this many key and value heads.").format(h=heads),
         )
-    methods = {"mean": _("their mean"), "first": _("the first"), "random": _("random (seed 0)")}
+    methods = {"mean": _("their mean"), "first": _("the first of them"), "random": _("random (seed 0)")}
     with how:
         method = widgets.one_of(
-            sharing_choices.METHOD, _("One head made of a group’s by"), methods,
+            sharing_choices.METHOD, _("How the heads of a group become one"), methods,
             help=_("The GQA paper found the mean to be best, before further training heals it."),
         )  # fmt: skip
     return Config(int(layer), int(kept), cast(Method, method))
@@ -140,7 +140,7 @@ def _shape(kv_heads: int, shape: tuple[int, ...]) -> str:
 
 
 def _group(run: ModelRun, result: Result) -> None:
-    """The heads that share one K/V head, side by side."""
+    """Draw the heads that share one K/V head, side by side."""
     per = result.n_heads // result.config.n_kv_heads
     names = {
         str(g): _("heads {first}–{last}").format(first=g * per, last=g * per + per - 1)
@@ -164,7 +164,7 @@ def _group(run: ModelRun, result: Result) -> None:
         lambda: figures.groups(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
-        words=_("Of head {head}’s attention {share:.0%} goes elsewhere once its keys are shared.").format(
+        words=_("Once its keys are shared, {share:.0%} of head {head}’s attention goes elsewhere.").format(
             head=heads[0], share=float(result.weights_moved[heads[0]])
         )
         + _left_out(per, len(run.stacks[0].queries.labels)),
@@ -278,8 +278,8 @@ def _downstream(run: ModelRun, config: Config) -> None:
         name=f"next-token-shared-{scope}",
         key="h-next",
         words=_(
-            "As trained “{token}” comes next with {before:.1%}; shared, “{other}” with {after:.1%}. The two "
-            "distributions are {kl:.3g} nats apart."
+            "As trained, “{token}” is the likeliest next token, with {before:.1%}; with shared heads it is "
+            "“{other}”, with {after:.1%}. The two distributions are {kl:.3g} nats apart."
         ).format(
             token=plain(best.label),
             before=best.before,
@@ -301,9 +301,9 @@ def _heads(result: Result) -> None:
         figures.moved(result.weights_moved, result.outputs_moved, result.kv_of),
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
-        words=_("Head {head} moves most: {share:.0%} of its attention. Dotted lines part the groups.").format(
-            head=worst, share=float(result.weights_moved[worst])
-        ),
+        words=_(
+            "Head {head} changes most: {share:.0%} of its attention goes elsewhere. Dotted lines separate the groups."
+        ).format(head=worst, share=float(result.weights_moved[worst])),
         table={
             "head": range(result.n_heads),
             "K/V head": result.kv_of,

@@ -10,8 +10,8 @@ from attnviz.models.architecture import CONVENTIONS, CustomShape, all_presets, g
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.ui.shared import PageChoices
 
-TYPED = "typed"  #: the machine whose numbers the visitor types
-LARGEST = 1 << 24  #: of any size in a shape of one's own
+TYPED = "typed"  #: id of the machine whose numbers the visitor types
+LARGEST = 1 << 24  #: the largest value of any size in the visitor's own shape
 EXAMPLE_CONFIG = """{
   "model_type": "qwen3",
   "hidden_size": 1024,
@@ -40,7 +40,7 @@ SCOPE = PAGE.one_of("h_scope", ("layer", "all"))
 WAY = PAGE.one_of("h_from", ("preset", "own", "config"))
 PRESET = PAGE.one_of("h_model", tuple(all_presets()), "llama-3.1-8b")
 SCHEME = PAGE.one_of("h_scheme", ("heads", "latent"))
-#: the sizes of a shape of one's own, by their field in Shape
+#: the sizes of the visitor's own shape, by field of CustomShape
 SHAPE = {
     name: PAGE.whole(f"h_{name}", getattr(CustomShape, name), low=1, high=LARGEST)
     for name in ("n_layers", "d_model", "n_heads", "n_kv_heads", "d_head", "d_ff", "vocab", "kv_rank", "d_rope")

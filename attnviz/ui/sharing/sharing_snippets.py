@@ -13,12 +13,12 @@ from attnviz.ui.shared import snippet
 
 
 def sharing(run: ModelRun, result: Result) -> None:
-    """Pool the recorded keys and values, and attend again."""
+    """Draw the code that pools the recorded keys and values, and attends again."""
     snippet(sharing_code(run, result), "h-see")
 
 
 def counting(arch: Architecture, how: Deployment) -> None:
-    """Parameters and cache bytes as tensors on the meta device."""
+    """Draw the code that counts parameters and cache bytes as tensors on the meta device."""
     snippet(counting_code(arch, how), "h-count")
 
 
@@ -58,7 +58,7 @@ print("K/V bytes at 16 bits:", (k.numel() + v.numel()) * 2)
 
 
 def counting_code(arch: Architecture, how: Deployment) -> str:
-    """Layers that are alike are counted once and multiplied."""
+    """The code for `counting`; layers that are alike are counted once and multiplied."""
     counts: Counter[tuple[int, int, int, int, int]] = Counter()
     paged = Paged(hybrid=how.hybrid)
     for layer in arch.layers:
@@ -95,5 +95,5 @@ print("cache bytes:", cache)
 
 
 def _rounded_up(each: Fraction) -> str:
-    """Bytes of `each * kept` numbers in Python, at a size per number that torch has no dtype for."""
+    """Python code for the bytes of `each * kept` numbers, in a format that torch has no dtype for."""
     return f"-(-each * kept * {each.numerator} // {each.denominator})"

@@ -1,4 +1,4 @@
-"""Size it: does the model fit with its cache, how far does it reach, and how fast can it decode."""
+"""The view “Size it”: whether model and cache fit a machine, how long a context fits, and how fast it can decode."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.units import binary, both, duration
 from attnviz.words import _
 
-RECENT = 128  #: tokens that quantised caches of transformers keep at full precision
+RECENT = 128  #: most recent tokens that a quantised cache of transformers keeps at 16 bits
 BATCHES = [2**i for i in range(13)]
 
 
@@ -78,18 +78,18 @@ def _how(arch: Architecture) -> Deployment:
     if convention == "paged":
         hybrid = toggle(
             sharing_choices.HYBRID,
-            _("The server manages windowed layers apart"),
-            help=_("A server that does not charges them for the whole context."),
+            _("The server manages windowed layers separately"),
+            help=_("A server that does not do this allocates the whole context for them."),
         )
     return Deployment(context, batch, weights, cache, group, convention, hybrid, arch.encoder_tokens(context))
 
 
 def _about_the_format(arch: Architecture, how: Deployment) -> None:
-    """What the transformers library really does with a quantised cache."""
+    """Draw a caption on what transformers really does with a quantised cache."""
     if how.convention != "transformers" or how.cache_dtype in ("float32", "float16", "bfloat16"):
         return
     if how.cache_dtype not in ("int8", "int4", "int2"):
-        st.caption(_("transformers keeps no {dtype} cache; counted as if it did.").format(dtype=how.cache_dtype))
+        st.caption(_("transformers keeps no {dtype} cache; it is counted as if it did.").format(dtype=how.cache_dtype))
         return
     recent = min(how.context, RECENT)
     full, small = (arch.kv_cache_bytes(recent, how.batch, d, group=how.group) for d in ("bfloat16", how.cache_dtype))
@@ -128,17 +128,16 @@ def _machine() -> Machine:
 
 
 def _made_for(tokens: int | None) -> str:
-    said = _("At this batch, in tokens.")
-    if tokens:
-        said += " " + _("The model was made for {n}.").format(n=f"{tokens:,}")
-    return said
+    if not tokens:
+        return _("In tokens, at this batch.")
+    return _("In tokens, at this batch. The model was made for at most {n} tokens.").format(n=f"{tokens:,}")
 
 
 def _verdict(found: Size, machine: Machine, made_for: int | None) -> None:
     needed = found.weight_bytes + found.cache_bytes
     if found.fits:
         st.success(
-            _("It fits: {needed} of {memory}, weights and cache, nothing else counted.").format(
+            _("It fits: weights and cache take {needed} of {memory}. Nothing else is counted.").format(
                 needed=binary(needed), memory=binary(machine.memory)
             ),
             icon="✅",
@@ -216,7 +215,7 @@ def _memory(weights: int, cache: int, machine: Machine) -> None:
 
 
 def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
-    """The same deployment counted in each of the three ways."""
+    """Draw a table of the same deployment counted by each of the three conventions."""
     names = {"ideal": _("ideal"), "transformers": _("what transformers holds"), "paged": _("what a server allocates")}
     rows = []
     for convention in CONVENTIONS:
@@ -239,18 +238,23 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, found: Size) ->
         _("reading weights and cache"): [step.memory_seconds for step in steps],
         _("computing"): [step.compute_seconds for step in steps],
     }
-    bound = {"memory": _("reading"), "compute": _("computing")}[found.step.bound]
+    words = {
+        "memory": _(
+            "At {context} tokens a step takes {step}, limited by reading weights and cache: {rate} tokens a second "
+            "for each sequence, {all} in all."
+        ),
+        "compute": _(
+            "At {context} tokens a step takes {step}, limited by computing: {rate} tokens a second for each sequence, "
+            "{all} in all."
+        ),
+    }[found.step.bound]
     show.figure(
         figures.over(BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, height=290),
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",
-        words=_(
-            "At {context} tokens a step takes {step} and is held up by {bound}: {rate} tokens a second for each "
-            "sequence, {all} in all."
-        ).format(
+        words=words.format(
             context=f"{how.context:,}",
             step=duration(found.step.seconds),
-            bound=bound,
             rate=f"{found.tokens_per_second:,.1f}",
             all=f"{found.tokens_per_second * how.batch:,.0f}",
         ),

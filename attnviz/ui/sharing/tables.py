@@ -1,4 +1,4 @@
-"""Tables that can be taken along as CSV and as Markdown."""
+"""Tables that can be downloaded as CSV and as Markdown."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ColumnTable = dict[str, list[Any]]
 
 
 def columns(rows: Sequence[dict[str, Any]]) -> ColumnTable:
-    """Rows that name the same cells, as columns by name."""
+    """Rows with the same keys, turned into columns by name."""
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
 def tabled(table: ColumnTable, name: str, key: str) -> None:
-    """A table, and the same as CSV and Markdown."""
+    """Draw a table, and buttons that download it as CSV and Markdown."""
     whole = [name for name, cells in table.items() if all(cell is None or isinstance(cell, int) for cell in cells)]
     localized = {name: st.column_config.NumberColumn(format="localized") for name in whole}
     st.dataframe(table, hide_index=True, key=key, column_config=localized)
@@ -33,7 +33,7 @@ def tabled(table: ColumnTable, name: str, key: str) -> None:
 
 
 def markdown(table: ColumnTable) -> str:
-    """The table as GitHub writes it."""
+    """The table in GitHub's Markdown."""
     rows = [list(table), ["---"] * len(table)]
     rows += [
         ["" if cell is None else str(cell).replace("|", "\\|") for cell in row]

@@ -1,4 +1,4 @@
-"""Bytes, FLOPs and seconds as people read them, decimal and binary never mixed up."""
+"""Bytes, FLOPs and seconds in readable units; decimal and binary units are never mixed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def binary(nbytes: float) -> str:
 
 
 def both(nbytes: float) -> str:
-    """Decimal and binary side by side."""
+    """Bytes in decimal and binary units: "1.07 GB = 1 GiB"."""
     return f"{decimal(nbytes)} = {binary(nbytes)}" if nbytes >= 1000 else f"{nbytes:,.0f} B"
 
 
 def exact(nbytes: int) -> str:
-    """Every byte, and decimal units where they help: "1.107 GB = 1,107,296,256 B"."""
+    """Every byte, with decimal units before it from 1,000 bytes on: "1.107 GB = 1,107,296,256 B"."""
     every = f"{nbytes:,} B"
     return f"{decimal(nbytes)} = {every}" if nbytes >= 1000 else every
 
@@ -35,7 +35,7 @@ def flop(count: float) -> str:
 
 
 def many(count: float) -> str:
-    """A count of parameters, short: "8.03 B" would be read as bytes, so "8.03 billion"."""
+    """A count of parameters in short: "8.03 billion", because "8.03 B" would be read as bytes."""
     for power, name in ((9, _("{n} billion")), (6, _("{n} million"))):
         if count >= 10**power:
             return name.format(n=f"{count / 10**power:.4g}")

@@ -1,4 +1,4 @@
-"""One architecture with its heads shared in every way there is, and each one's bill."""
+"""One architecture with its heads shared as MHA, GQA, MQA and MLA, and what each variant costs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from attnviz.words import _
 
 @dataclass(frozen=True)
 class Bill:
-    """What one way of sharing costs; FLOPs and bytes of the whole model's attention."""
+    """What one way of sharing costs, in FLOPs and bytes of the whole model's attention."""
 
     name: str
     arch: Architecture
@@ -22,13 +22,13 @@ class Bill:
     prefill_causal: int  #: FLOPs of a kernel that skips what the mask hides
     decode: int
     intensity: float | None  #: FLOPs of decode attention per byte of cache read, 16 bit
-    eager: Activations | None  #: of one layer, numbers
+    eager: Activations | None  #: of one layer, counted in numbers, not bytes
     fused: Activations | None
-    per_token: int  #: bytes, 16 bit, where every layer still keeps all
+    per_token: int  #: bytes that one more token adds, 16 bit, while no window is full
 
 
 def ways(arch: Architecture) -> dict[str, Architecture]:
-    """The architecture itself first, then the same with other numbers of K/V heads, and with MLA."""
+    """By name: the architecture itself, then the same with other numbers of K/V heads, and with MLA."""
     heads = [layer for layer in arch.layers if has_heads(layer)]
     if not heads:
         return {_as_is(arch): arch}
@@ -62,7 +62,7 @@ def _as_is(arch: Architecture) -> str:
 
 @st.cache_resource(max_entries=128, show_spinner=False, hash_funcs={Architecture: hash})
 def bills(arch: Architecture, context: int, batch: int) -> list[Bill]:
-    """Every way's bill for a prompt of `context` tokens."""
+    """The bill of every way of sharing, for a prompt of `context` tokens."""
     return [_bill(name, way, context, batch) for name, way in ways(arch).items()]
 
 

@@ -1,4 +1,4 @@
-"""Where the server is reached, in the line that it logs when it starts."""
+"""The line that the server logs when it starts: the address at which it is reached."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ SHARE = "--server.address 0.0.0.0"
 
 
 def announcement(listens_on: str | None, port: int, hosted: bool) -> str:
-    """Who can open the app and where; for a server that others cannot reach, how to let them in."""
+    """Where to open the app, and who can; for a server that only answers this machine, how to open it to others."""
     if not is_local(listens_on):
         return f"attnviz is at http://{own_address()}:{port} for everyone who can reach this machine"
     here = f"attnviz is at http://localhost:{port}, for this machine only"
@@ -24,7 +24,7 @@ def is_local(address: str | None) -> bool:
         return True
     try:
         return address is not None and ipaddress.ip_address(address).is_loopback
-    except ValueError:  # a host's name
+    except ValueError:  # a host name, not an IP address
         return False
 
 
@@ -32,7 +32,9 @@ def own_address() -> str:
     """This machine's address on its network, or "localhost" without one. Nothing is sent to find it out."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            probe.connect(("192.0.2.1", 9))  # set aside for documentation; a datagram socket only picks its way out
+            probe.connect(
+                ("192.0.2.1", 9)
+            )  # an address reserved for documentation; connecting a datagram socket only chooses the network interface
         except OSError:
             return "localhost"
         return str(probe.getsockname()[0])

@@ -1,4 +1,4 @@
-"""Every page's choices, declared: importing this module is what makes their links readable."""
+"""Importing this module declares every page's choices, without which no link can be read."""
 
 from attnviz.ui.building import building_choices
 from attnviz.ui.explorer import explorer_choices

@@ -1,4 +1,4 @@
-"""The main script: page settings, language, navigation, and then the page that was asked for."""
+"""The main script: page settings, language, navigation, and then the page that the visitor opened."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 import streamlit as st
 
 from attnviz.ui.canvas import remember_page
-from attnviz.ui.shared import PAGE_STYLE, follow, say_refusals, say_what_is_gone
+from attnviz.ui.shared import PAGE_STYLE, follow, say_refusals, say_what_is_gone, settle
 from attnviz.ui.web import declared, navigation
 from attnviz.words import set_language_source
 
-assert declared.DECLARED  # links are read by what the pages declare
+assert declared.DECLARED  # the import is needed: links are read from what the pages declare
 set_language_source(lambda: st.context.locale)
 
 st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=220)
@@ -23,7 +23,9 @@ st.html(PAGE_STYLE)
 
 page = st.navigation(navigation.pages(), position="hidden")
 remember_page(page.url_path)
-follow(page.url_path or "home")
+entered = follow(page.url_path or "home")
 navigation.menu()
 say_refusals()
 page.run()
+if entered:
+    settle()

@@ -13,7 +13,7 @@ from attnviz.words import N_, _
 
 @dataclass(frozen=True)
 class PageRow:
-    """A page: its file in pages/, and the words for the menu and for its card."""
+    """A page: its file in pages/, and the words that the menu and its card show."""
 
     name: str
     title: str
@@ -69,7 +69,7 @@ ROWS = [
 
 
 def pages() -> dict[str, list[Any]]:
-    """Streamlit pages by group, titles in the visitor's language."""
+    """Streamlit's pages by group, with titles in the visitor's language."""
     groups: dict[str, list[Any]] = {}
     for row in ROWS:
         page = st.Page(
@@ -84,7 +84,7 @@ def pages() -> dict[str, list[Any]]:
 
 
 def menu() -> None:
-    """The pages in the sidebar; each link opens its page as it was left, in this tab or in another."""
+    """Draw the pages in the sidebar. Each link opens its page as it was left, in this tab or in a new one."""
     with st.sidebar:
         for group in dict.fromkeys(row.group for row in ROWS):
             with st.container(gap=None):
@@ -95,7 +95,7 @@ def menu() -> None:
 
 
 def cards() -> None:
-    """One card for each page there is, with the question that it answers."""
+    """Draw a card for every page but the start page, with the question that the page answers."""
     for row in ROWS:
         if row.is_home:
             continue

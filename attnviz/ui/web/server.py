@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
-from streamlit.config import get_option
 
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.ui.canvas import ahead
@@ -52,7 +52,7 @@ async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """Warm up beside the server's start, not before it."""
     task = asyncio.create_task(asyncio.to_thread(_warm_or_say_why))
     hosted = os.environ.get("ATTNVIZ_HOSTED", "0") != "0"  # a value that makes no sense is told to visitors, not here
-    log.warning(announcement(get_option("server.address"), get_option("server.port"), hosted))
+    log.warning(announcement(st.get_option("server.address"), st.get_option("server.port"), hosted))
     yield {}
     task.cancel()
 
@@ -93,5 +93,5 @@ def routes(base_path: str = "") -> list[Route]:
     ]
 
 
-ROUTES = routes(get_option("server.baseUrlPath"))
+ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [Middleware(SecurityHeaders)]

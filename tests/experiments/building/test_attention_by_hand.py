@@ -46,7 +46,7 @@ def configs(draw: st.DrawFn) -> Config:
 
 
 def evaluated(cell: Cell) -> float:
-    """What the arithmetic as written on the page comes to."""
+    """The value of a cell's arithmetic as it is written on the page."""
     signs = {"×": "*", "÷": "/", "−": "-", "−∞": "-inf", "√(": "sqrt("}
     text = " ".join(signs.get(str(w), str(w)) if kind == "op" else f"({w!r})" for kind, w in cell.tokens)
     return float(eval(text, {"sqrt": math.sqrt, "exp": math.exp, "cos": math.cos, "sin": math.sin, "inf": math.inf}))
@@ -161,7 +161,7 @@ def test_dropout_acts_in_training_alone_and_keeps_the_mean() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong, said",
+    "wrong, sentence",
     [
         ({"n_heads": 3, "n_kv_heads": 2}, "n_heads=3 must be a multiple of n_kv_heads=2"),
         ({"position": "rope", "d_head": 3}, "d_head=3 must be even"),
@@ -174,6 +174,6 @@ def test_dropout_acts_in_training_alone_and_keeps_the_mean() -> None:
         ({"dropout": 1.0}, "dropout=1.0"),
     ],
 )
-def test_what_cannot_be_built_is_said_with_its_value(wrong: dict[str, object], said: str) -> None:
-    with pytest.raises(Problem, match=said):
+def test_what_cannot_be_built_is_refused_naming_its_value(wrong: dict[str, object], sentence: str) -> None:
+    with pytest.raises(Problem, match=sentence):
         run(replace(PLAIN, **wrong))

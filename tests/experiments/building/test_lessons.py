@@ -1,4 +1,4 @@
-"""What adapts and what does not, why softmax, why several heads, and which sizes must agree."""
+"""The building page's lessons: attention or a fixed matrix, why softmax, why several heads, which sizes must agree."""
 
 from dataclasses import replace
 

@@ -10,7 +10,7 @@ from attnviz.experiments.explorer.head_measures import measured
 
 @pytest.fixture(scope="module")
 def eager(decoded, smollm2):
-    """What transformers itself reports, by its own eager path."""
+    """The weights that transformers itself reports, from its own eager path."""
     model = smollm2.model
     before = model.config._attn_implementation
     model.set_attn_implementation("eager")
@@ -43,7 +43,7 @@ def test_words_are_sums_over_keys_and_means_over_queries(paired):
     assert words.values[spot, words.cols.index("tokenizers")] == pytest.approx(expected, abs=1e-6)
 
 
-def test_hidden_special_tokens_leave_what_is_missing_or_give_it_back(paired):
+def test_rows_without_special_tokens_sum_to_less_or_are_renormalised(paired):
     stack = paired.stacks[0]
     less = head_matrix(stack, 0, 0, Look(special=False))
     again = head_matrix(stack, 0, 0, Look(special=False, renormalise=True))
@@ -86,8 +86,8 @@ def test_rollout_rows_sum_to_one_and_never_look_ahead(decoded):
 def test_the_sentence_about_a_row_has_its_own_numbers(decoded):
     matrix = head_matrix(decoded.stacks[0], 13, 8)
     row = matrix.rows.index("it")
-    said = str(matrix.said_of(row))
-    assert said.startswith("“it” gives 75% to “animal”")
+    sentence = str(matrix.said_of(row))
+    assert sentence.startswith("“it” gives 75% to “animal”")
 
 
 def test_measures_follow_their_definitions(decoded):
@@ -98,7 +98,7 @@ def test_measures_follow_their_definitions(decoded):
     assert found.values["previous_token"][13 * 9 + 8] == pytest.approx(np.diag(weights, -1).mean(), abs=1e-5)
 
 
-def test_who_stands_out_really_does(decoded):
+def test_the_heads_that_stand_out_have_the_largest_measures(decoded):
     found = list(measured(decoded.stacks[0]).standouts())
     assert found
     for message, (layer, head) in found:

@@ -86,7 +86,7 @@ def test_chinese_is_split_by_character_and_the_rest_by_spaces():
     assert split("x我y") == ("x", "我", "y")
 
 
-def test_no_words_and_too_many_are_said_so():
+def test_no_words_and_too_many_are_refused():
     with pytest.raises(Problem, match="no word in the sentence"):
         sentence(())
     with pytest.raises(Problem, match="has 129 words; this page takes at most 128"):

@@ -17,14 +17,14 @@ MANY = Painted(8, on=tuple(range(2, 8)), off=tuple(range(48, 60)))
 def executed(code):
     names = {}
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # FlexAttention says that it is not compiled
+        warnings.simplefilter("ignore")  # FlexAttention warns that it is not compiled
         exec(code, names)
     return names["weights"].detach().numpy()
 
 
 @pytest.mark.parametrize("paint", [Painted(), FEW, MANY], ids=["unpainted", "few", "many"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_programs_that_are_shown_give_the_weights_of_the_page(kind, paint):
+def test_the_programs_shown_give_the_weights_of_the_page(kind, paint):
     config = Config(WORDS, seed=3, rules=(Rule.of(kind), Rule.of("documents", "or", lengths="2")), paint=paint)
     result = mask_lab.run(config)
     for way in ("attn_mask", "mask_mod"):
@@ -66,5 +66,5 @@ def test_transformers_is_told_of_causal_padding_by_places(side):
 def test_a_transformers_model_looks_exactly_where_the_mask_lets_it(kind):
     config = Config(WORDS, rules=(Rule.of(kind),), paint=FEW)
     mask = mask_lab.run(config).mask
-    seeing = mask.any(-1)  # a row with nothing left is uniform there
+    seeing = mask.any(-1)  # transformers gives even weights to a row that is all hidden
     assert ((executed(mask_programs.program("transformers", config).code) > 0) == mask)[seeing].all()

@@ -88,7 +88,7 @@ def test_document_lengths_repeat_until_the_words_are_used_up():
 
 
 @pytest.mark.parametrize("text", ["", "0", "-1", "two", "1.5", "4;3"])
-def test_document_lengths_that_are_none_are_named(text):
+def test_invalid_document_lengths_are_named(text):
     with pytest.raises(Problem, match="must be whole numbers"):
         Rule.of("documents", lengths=text)
 

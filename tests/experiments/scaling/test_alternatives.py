@@ -1,4 +1,4 @@
-"""Each way of scaling against its formula, and against the way it turns into at the end of its range."""
+"""Each way of scaling against its formula, and against the way that it equals at some value of its parameter."""
 
 import math
 
@@ -88,13 +88,13 @@ def test_a_learned_scale_gets_a_gradient(qkv):
 
 
 @pytest.mark.parametrize(
-    "name, p, said",
+    "name, p, sentence",
     [
         ("cube", 1.0, "alternative=cube must be one of raw, sqrt"),
         ("softcap", 0.0, "softcap: c=0.0 must lie between 0.1 and 100.0"),
         ("temperature", -1.0, "temperature: T=-1.0 must lie between 0.0 and 100.0"),
     ],
 )
-def test_what_there_is_not_is_named(name, p, said):
-    with pytest.raises(Problem, match=said):
+def test_unknown_alternatives_and_parameters_out_of_range_are_named(name, p, sentence):
+    with pytest.raises(Problem, match=sentence):
         check(name, p)

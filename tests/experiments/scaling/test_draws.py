@@ -1,4 +1,4 @@
-"""Components of q and k against the distributions that scipy knows, and products against closed forms."""
+"""Components of q and k against scipy's distributions, and products against closed forms."""
 
 import math
 
@@ -70,13 +70,13 @@ def test_full_correlation_makes_q_and_k_the_same():
 
 
 @pytest.mark.parametrize(
-    "distribution, strength, said",
+    "distribution, strength, sentence",
     [
         ("cauchy", 0.0, "distribution=cauchy must be one of normal, uniform"),
         ("correlated", 1.5, "correlated: 1.5 must lie between -1.0 and 1.0"),
         ("shifted", math.nan, "shifted: nan must lie between"),
     ],
 )
-def test_what_cannot_be_drawn_is_named(distribution, strength, said):
-    with pytest.raises(Problem, match=said):
+def test_what_cannot_be_drawn_is_named(distribution, strength, sentence):
+    with pytest.raises(Problem, match=sentence):
         draws.pair(distribution, strength, (2, 2), torch.Generator())

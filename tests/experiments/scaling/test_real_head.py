@@ -73,7 +73,7 @@ def test_one_token_has_no_choice_and_no_spread():
     assert result.total == 0
 
 
-def test_a_head_that_there_is_not_and_a_layer_with_weights_only_are_refused():
+def test_a_missing_head_and_a_layer_with_weights_only_are_refused():
     with pytest.raises(Problem, match="head=4 must lie between 0 and 3"):
         real_head.run(layer(), Config(head=4))
     only = RecordedLayer("encoder", "self", 2, "x", 1.0, reported=torch.ones(1, 1, 2, 2) / 2, why=Message("eager only"))

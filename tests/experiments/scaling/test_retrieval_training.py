@@ -1,4 +1,4 @@
-"""The retrieval head: it learns, it repeats itself, and where scaling makes no difference it says so."""
+"""The retrieval head: it learns, every run repeats, and the verdict says so where scaling makes no difference."""
 
 import numpy as np
 import pytest
@@ -84,13 +84,13 @@ def _run(accuracy):
 
 
 @pytest.mark.parametrize(
-    "config, said",
+    "config, sentence",
     [
         (Config(steps=0), "steps=0 must lie between 1 and 2000"),
         (Config(rate=99.0), "rate=99.0 must lie between 0.0001 and 10"),
         (Config(optimizer="lion"), 'optimizer=lion must be "sgd" or "adam"'),
     ],
 )
-def test_what_is_out_of_range_is_named(config, said):
-    with pytest.raises(Problem, match=said):
+def test_what_is_out_of_range_is_named(config, sentence):
+    with pytest.raises(Problem, match=sentence):
         experiment.run(config)

@@ -1,4 +1,4 @@
-"""Saturation over d_k: against autograd, the limits that are known, and scipy."""
+"""Saturation over d_k: against autograd, limits from theory, and scipy."""
 
 import math
 
@@ -147,13 +147,13 @@ def test_results_are_the_same_on_every_run():
 
 
 @pytest.mark.parametrize(
-    "config, said",
+    "config, sentence",
     [
         (Config(n_keys=0), "n_keys=0 must lie between 1 and 4096"),
         (Config(n_keys=5000), "n_keys=5000 must lie between 1 and 4096"),
         (Config(alternative="x"), "alternative=x must be one of"),
     ],
 )
-def test_what_is_out_of_range_is_named(config, said):
-    with pytest.raises(Problem, match=said):
+def test_what_is_out_of_range_is_named(config, sentence):
+    with pytest.raises(Problem, match=sentence):
         run(config)

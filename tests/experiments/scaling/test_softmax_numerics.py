@@ -98,7 +98,7 @@ def test_scores_are_read_as_people_write_them(text, expected):
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, sentence",
     [
         ("", "0 scores; between 1 and 4096 are needed"),
         ("1, two", "'two' is not a number"),
@@ -107,8 +107,8 @@ def test_scores_are_read_as_people_write_them(text, expected):
         (" ".join(["1"] * 5000), "5000 scores; between 1 and 4096 are needed"),
     ],
 )
-def test_what_is_no_score_is_named(text, said):
-    with pytest.raises(Problem, match=said):
+def test_words_that_are_not_scores_are_named(text, sentence):
+    with pytest.raises(Problem, match=sentence):
         experiment.parse(text)
 
 

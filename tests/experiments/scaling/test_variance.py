@@ -1,4 +1,4 @@
-"""The variance of q.k: the promised numbers, the theory, and what breaks it."""
+"""The variance of q.k: the numbers that the page promises, theory, and distributions that break its assumptions."""
 
 import math
 
@@ -23,7 +23,7 @@ def test_the_variance_is_d_k_and_scaled_1_within_sampling_error(distribution, d_
     if distribution == "rademacher" and d_k == 1:
         assert result.raw.variance == pytest.approx(1, abs=1e-3)
         return
-    if distribution != "heavy-tailed":  # whose sampling error is itself not to be relied on
+    if distribution != "heavy-tailed":  # the estimate of its sampling error is unreliable
         assert abs(result.raw.off) < 4
         assert abs(result.scaled.off) < 4
     assert result.scaled.variance == pytest.approx(result.raw.variance / d_k)
@@ -90,7 +90,7 @@ def test_one_pair_is_a_result_without_spread():
 
 
 @pytest.mark.parametrize(
-    "config, said",
+    "config, sentence",
     [
         (Config(d_k=0), "d_k=0 must lie between 1 and 4096"),
         (Config(d_k=5000), "d_k=5000 must lie between 1 and 4096"),
@@ -98,6 +98,6 @@ def test_one_pair_is_a_result_without_spread():
         (Config(d_k=4096, pairs=300_000), "pairs=300000 must lie between 1 and 200195"),
     ],
 )
-def test_what_is_out_of_range_is_named(config, said):
-    with pytest.raises(Problem, match=said):
+def test_what_is_out_of_range_is_named(config, sentence):
+    with pytest.raises(Problem, match=sentence):
         variance.run(config)

@@ -1,4 +1,4 @@
-"""Keys and values shared after training, against weights that are really averaged."""
+"""Keys and values shared after training, against a model whose weight matrices were averaged."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Formulas against models that are really built and run, without memory, on the meta device."""
+"""Formulas against real models, built and run on the meta device, where they take no memory."""
 
 import dataclasses
 import re
@@ -21,7 +21,7 @@ from attnviz.models.architecture.presets import all_presets, find_preset
 
 WHISPER_POSITIONS = 1500
 
-#: Unusual sizes, so that a rule that only fits the defaults shows. Given where the family's config has the field.
+#: Unusual sizes, so that a rule that is only right for the defaults fails. Used where a family's config has the field.
 TINY = {
     "hidden_size": 96, "num_hidden_layers": 4, "num_attention_heads": 6, "num_key_value_heads": 3, "head_dim": 20,
     "intermediate_size": 64, "ffn_dim": 64, "vocab_size": 128, "sliding_window": 7, "d_model": 96, "num_layers": 2,
@@ -54,7 +54,7 @@ MORE = {
     "qwen3_next": {"linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 8},
     "esm": {"vocab_size": 33, "mask_token_id": 32},
 }
-#: model types whose model does not run without numbers, and why; their parameters are checked all the same
+#: model types whose model cannot run on the meta device, and why; their parameters are checked all the same
 DO_NOT_RUN = {
     "switch_transformers": "its encoder refuses to be asked for a cache",
 }
@@ -65,7 +65,7 @@ def type_of(model_type):
 
 
 def config_of(model_type, **more):
-    """A small config of the family, in sizes that do not divide into each other's defaults."""
+    """A small config of the family, with unusual sizes."""
     fields = dataclasses.fields(type_of(model_type))
     known = {field.name for field in fields if not isinstance(getattr(type_of(model_type), field.name, None), property)}
     given = {name: value for name, value in TINY.items() if name in known}
@@ -73,7 +73,7 @@ def config_of(model_type, **more):
 
 
 def check(arch, tokens=11, batch=2, encoder_tokens=5):
-    """Formula and measurement of one architecture, to the last parameter and byte."""
+    """Compare the formulas with the measurement of one architecture, to the last parameter and byte."""
     found = meta_device.measure_on_meta(
         arch.config, tokens if caches(arch) else 0, batch=batch, encoder_tokens=encoder_tokens
     )
@@ -91,21 +91,21 @@ def caches(arch):
 
 
 @pytest.mark.parametrize("model_type", sorted(FAMILIES))
-def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_the_formulas_say(model_type):
+def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_of_the_formulas(model_type):
     arch = Architecture.from_config(config_of(model_type))
     assert not arch.measured
     assert not arch.unread
     check(arch, encoder_tokens=WHISPER_POSITIONS if model_type == "whisper" else 5)
 
 
-#: Models of many layers, whose families have a smaller member below or among the small models above.
+#: Models with many layers, slow to measure; a smaller model of the same family is always tested.
 LARGE = {"qwen3-next-80b-a3b", "llama-3.1-405b", "llama-3.1-70b", "llama-2-70b", "qwen3-32b"}
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if name in LARGE else ()) for name in sorted(all_presets())]
 )
-def test_every_published_model_at_full_size_has_the_parameters_and_cache_the_formulas_say(name):
+def test_every_published_model_at_full_size_has_the_parameters_and_cache_of_the_formulas(name):
     check(Architecture.preset(name), encoder_tokens=WHISPER_POSITIONS if "whisper" in name else 5)
 
 
@@ -126,7 +126,7 @@ def test_every_published_model_at_full_size_has_the_parameters_and_cache_the_for
     ],
     ids=lambda fields: "-".join(str(value) for value in fields.values()),
 )
-def test_what_a_config_switches_on_is_counted(fields):
+def test_optional_parts_that_a_config_enables_are_counted(fields):
     check(Architecture.from_config(config_of(**fields)))
 
 
@@ -142,7 +142,8 @@ def test_a_family_without_rules_is_measured_instead_of_guessed(model_type):
 
 def test_the_states_of_layers_without_attention_are_measured():
     layers = Architecture.from_config({"model_type": "mamba", "num_hidden_layers": 2}).layers
-    wide = 2 * 768  # expand * hidden_size: a convolution of 4 places in 16 bits, 16 numbers of state in 32
+    # each of the expand * hidden_size channels has a convolution of 4 16-bit numbers and 16 float32 numbers of state
+    wide = 2 * 768
     assert [(layer.kind, layer.fixed, layer.fixed_float32) for layer in layers] == [("linear", 4 * wide, 16 * wide)] * 2
 
 
@@ -180,7 +181,7 @@ def test_quantised_caches_count_their_scales():
     assert bits["int2"] == 2.5
 
 
-def test_a_pasted_config_is_read_and_what_is_not_understood_is_named():
+def test_a_pasted_config_is_read_and_its_unread_fields_are_listed():
     text = '{"model_type": "llama", "num_attention_heads": 8, "hidden_size": 64, "differential_heads": 3}'
     arch = Architecture.from_config(config_from_text(text))
     assert arch.unread == ("differential_heads",)
@@ -198,7 +199,7 @@ def test_multimodal_configs_are_read_for_their_language_model():
         ('{"model_type": "llama", "num_attention_heads": 0}', "num_attention_heads=0 must be a whole number"),
         ('{"model_type": "llama", "num_key_value_heads": 5}', "n_heads=32 must be a multiple of n_kv_heads=5"),
         ('{"model_type": "gpt2", "n_layer": 1000000000}', "num_hidden_layers=1000000000 must be a whole number from 1"),
-        ('{"model_type": "nosuch"}', "model_type=nosuch is no family of transformers"),
+        ('{"model_type": "nosuch"}', "model_type=nosuch is not a model type of transformers"),
         ('{"hidden_size": 3}', 'the config has no "model_type"'),
         ("[1]", "a config.json is one object in braces"),
         ("{", "this is not JSON"),
@@ -209,14 +210,16 @@ def test_bad_configs_are_refused_in_one_sentence(text, words):
         Architecture.from_config(config_from_text(text))
 
 
-def test_an_unknown_name_convention_or_number_of_tokens_is_refused_in_words():
+def test_an_unknown_name_convention_or_number_is_refused_in_one_sentence():
     with pytest.raises(Problem, match="no architecture is called llama-9"):
         Architecture.preset("llama-9")
     arch = Architecture.preset("gpt2")
     with pytest.raises(Problem, match="convention=exact is not one of ideal"):
         arch.kv_cache_bytes(1, convention="exact")
-    with pytest.raises(Problem, match="tokens=-1 must be a whole number"):
+    with pytest.raises(Problem, match="tokens=-1 must be a whole number from 0 to"):
         arch.kv_cache_bytes(-1)
+    with pytest.raises(Problem, match="batch=0 must be a whole number from 1 to"):
+        arch.kv_cache_bytes(1, batch=0)
 
 
 #: The attention of Phi-3-mini-4k-instruct, from its published config.json.

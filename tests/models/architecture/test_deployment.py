@@ -91,7 +91,7 @@ def test_a_smaller_cache_dtype_reaches_further_and_steps_faster():
     assert small.step.seconds < plain.step.seconds
 
 
-def test_impossible_deployments_are_refused_in_words():
+def test_impossible_deployments_are_refused_in_one_sentence():
     with pytest.raises(Problem, match="context=0 must be a whole number from 1"):
         Deployment(context=0)
 
@@ -117,7 +117,7 @@ def test_the_visitors_own_shape_has_the_parameters_and_cache_of_a_real_model(sha
     assert found.cache_bytes == arch.kv_cache_bytes(9, convention="transformers")
 
 
-def test_a_bad_shape_says_what_is_allowed():
+def test_an_invalid_shape_is_refused_with_what_is_allowed():
     with pytest.raises(Problem, match="n_heads=6 must be a multiple of n_kv_heads=4"):
         CustomShape(n_heads=6, n_kv_heads=4)
     with pytest.raises(Problem, match="n_layers=0 must be a whole number from 1 to 512"):
@@ -125,7 +125,7 @@ def test_a_bad_shape_says_what_is_allowed():
 
 
 @pytest.mark.parametrize("name", ["llama-3.1-8b", "gpt-oss-120b", "qwen2.5-7b", "gemma-3-27b"])
-def test_sharing_heads_otherwise_equals_the_config_that_says_so(name):
+def test_changing_the_number_of_kv_heads_equals_a_config_with_that_number(name):
     arch = Architecture.preset(name)
     preset = find_preset(name)
     kv_heads = 2 if name == "qwen2.5-7b" else 1

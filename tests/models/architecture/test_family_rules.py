@@ -1,6 +1,6 @@
 """Capture against the eager path of transformers, family by family, on tiny random models.
 
-docs/families.md is the same comparison over every family there is, made by scripts/families.py.
+scripts/families.py makes the same comparison for all families and writes docs/families.md.
 """
 
 import itertools
@@ -19,7 +19,7 @@ from scripts.family_check import attentions, build, check, compare, from_config
 from scripts.family_inputs import inputs_for, text
 from scripts.tiny_config import tiny
 
-#: what makes each family worth trying, as scripts.family_check.features names it
+#: family -> the special features that it is tested for, as named by scripts.family_check.features
 EXACT = {
     "albert": set(),
     "bart": {"cross"},
@@ -120,7 +120,7 @@ def test_pictures_and_sound_are_attended_to_as_the_eager_path_says(name):
 
 
 @pytest.mark.parametrize("name", WEIGHTS_ONLY)
-def test_families_with_attention_of_their_own_give_their_weights_and_refuse_the_rest(name):
+def test_families_with_attention_of_their_own_show_their_weights_and_refuse_edits(name):
     model_class, config = small(name)
     model, inputs = build(model_class, config), text(config)
     verdict = check(model_class, config, inputs)
@@ -141,8 +141,8 @@ def test_families_with_attention_of_their_own_give_their_weights_and_refuse_the_
             refused()
 
 
-def test_an_ingredient_that_is_not_known_makes_a_layer_inexact_and_never_wrong():
-    """Inkling 2 has a sink for each query, not for each head."""
+def test_an_unknown_attention_argument_makes_a_layer_inexact_and_never_wrong():
+    """Inkling 2 has one sink per query instead of one per head."""
     model_class, config = small("inkling2_text")
     verdict = check(model_class, config, text(config))
     assert (verdict.exact, verdict.reported, verdict.strange) == (0, 2, [])
@@ -182,7 +182,7 @@ def test_continuing_from_a_cache_is_exact_too(name):
 
 @pytest.mark.parametrize("name", ["llama", "bert", "gpt_oss", "gemma2", "t5", "deepseek_v3", "nllb-moe"])
 def test_recording_leaves_the_output_of_the_model_s_own_path_alone(name):
-    """Of the eager path where that is the only right one: torch's fused attention ignores sinks."""
+    """The reference is the eager path, because torch's fused attention ignores sinks."""
     model_class, config = small(name)
     model, inputs = build(model_class, config), text(config)
     before = model.config._attn_implementation

@@ -71,7 +71,7 @@ def test_a_translator_reads_its_source_once():
     assert_close(steps[-1].trace.layers[0].weights(), whole.layers[2].weights()[:, :, -1:], atol=1e-5, rtol=0)
 
 
-def test_a_chosen_token_ends_it_and_a_seed_repeats_it():
+def test_a_stop_token_ends_generation_and_a_seed_repeats_it():
     model, ids = llama(), tokens(1, 5)
     first = [step.token for step in generate(model, 6, choose=sampler(1.5, seed=3), input_ids=ids)]
     again = [step.token for step in generate(model, 6, choose=sampler(1.5, seed=3), input_ids=ids)]
@@ -95,6 +95,6 @@ def test_heads_stay_silenced_through_all_steps():
         ({}, "input_ids must hold one sentence"),
     ],
 )
-def test_what_cannot_be_continued_is_said(inputs, sentence):
+def test_invalid_prompts_are_refused_in_one_sentence(inputs, sentence):
     with pytest.raises(Problem, match=sentence):
         list(generate(llama(), 3, **inputs))

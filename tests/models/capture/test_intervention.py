@@ -93,7 +93,7 @@ def test_scales_can_be_set_or_multiplied_for_chosen_heads():
 
 
 def test_keys_and_values_can_be_shared_by_all_heads():
-    """Multi-query attention made by averaging, against the model with its weights averaged."""
+    """Averaging keys and values over heads equals a model whose projection weights are averaged."""
     model, ids = llama(num_hidden_layers=1), tokens()
 
     def share(q, k, v):
@@ -141,6 +141,6 @@ def test_an_intervention_leaves_the_model_as_it_was():
         (Edit(change=lambda q, k, v: (q, k[..., :3], v)), "the function returned q of shape"),
     ],
 )
-def test_what_cannot_be_edited_is_said(edit, sentence):
+def test_invalid_edits_are_refused_in_one_sentence(edit, sentence):
     with pytest.raises(Problem, match=sentence):
         intervene(llama(), edit, input_ids=tokens())

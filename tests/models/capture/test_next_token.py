@@ -16,7 +16,7 @@ def test_guesses_are_the_softmax_of_the_logits_best_first():
     assert_close(torch.tensor([guess.probability for guess in found]), expected.values[:5])
 
 
-def test_temperature_and_top_k():
+def test_temperature_and_top_k_change_the_probabilities():
     logits = torch.tensor([1.0, 3.0, 2.0, -1.0])
     assert probabilities(logits, 0).tolist() == [0, 1, 0, 0]
     assert_close(probabilities(logits, 2.0), (logits / 2).softmax(-1))
@@ -26,7 +26,7 @@ def test_temperature_and_top_k():
     assert [guess.token for guess in guesses(logits, 10, top_k=2)] == [1, 2]
 
 
-def test_what_moved_lists_the_likeliest_of_both():
+def test_moved_lists_the_likeliest_tokens_before_and_after():
     before, after = torch.tensor([3.0, 1.0, 0.0, -1.0]), torch.tensor([-1.0, 1.0, 0.0, 3.0])
     found = moved(before, after, 1)
     assert [item.token for item in found] == [0, 3]
@@ -36,7 +36,7 @@ def test_what_moved_lists_the_likeliest_of_both():
 
 
 @pytest.mark.parametrize("bad", [{"temperature": -1.0}, {"temperature": float("nan")}, {"top_k": 0}])
-def test_what_cannot_be_asked_is_said(bad):
+def test_invalid_arguments_are_refused_in_one_sentence(bad):
     with pytest.raises(Problem, match="must be"):
         probabilities(torch.zeros(3), **bad)
 

@@ -233,7 +233,7 @@ def test_value_norms_are_lengths_after_the_head_s_slice_of_the_output_projection
     assert_close(layer.value_norms()[1, 2, 4], (w_o[:, 16:24] @ value).norm())
 
 
-def test_a_model_without_attention_says_so():
+def test_a_model_without_attention_is_refused_in_one_sentence():
     model = MambaForCausalLM(MambaConfig(hidden_size=16, num_hidden_layers=1, vocab_size=50, state_size=4))
     with pytest.raises(Problem, match="MambaForCausalLM has no attention layers"):
         capture(model, input_ids=tokens(1, 4) % 50)
@@ -243,14 +243,14 @@ def test_a_model_without_attention_says_so():
     "ask, sentence",
     [
         ({"heads": 6}, "head 6 does not exist: layer 0 has heads 0 to 5"),
-        ({"heads": []}, "no head was named"),
+        ({"heads": []}, "heads must name at least one head"),
         ({"mask": torch.ones(3, 3, dtype=torch.bool)}, r"mask has shape \(3, 3\); it must broadcast to \(2, 6, 7, 7\)"),
         ({"mask": torch.ones(7, 7)}, "mask has dtype torch.float32; it must be boolean"),
         ({"mask": "causal"}, "mask='causal' must be"),
         ({"scale": "half"}, "scale='half' must be"),
     ],
 )
-def test_what_cannot_be_asked_is_said(ask, sentence):
+def test_invalid_arguments_are_refused_in_one_sentence(ask, sentence):
     layer = capture(llama(), input_ids=tokens()).layers[0]
     with pytest.raises(Problem, match=sentence):
         layer.weights(**ask)

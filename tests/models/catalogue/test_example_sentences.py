@@ -6,7 +6,7 @@ from attnviz.models.tokens.encoding import encode
 
 
 def looked(loaded, name):
-    """The tokens of an example and the weights (Q, K) of the head that it names."""
+    """The tokens of an example, and the attention weights (Q, K) of the head that it names."""
     this = example(name)
     tokens = encode(loaded, this.text, this.second or None)
     layer, head = this.head
@@ -46,7 +46,7 @@ def test_the_sink_takes_nearly_all_and_the_previous_token_head_looks_one_back(sm
     assert previous.diagonal(-1)[1:].mean() > 0.8
 
 
-def test_mary_is_looked_at_and_said(smollm2):
+def test_the_last_token_looks_at_mary_and_the_model_predicts_mary(smollm2):
     tokens, weights, trace = looked(smollm2, "names")
     assert weights[-1, tokens.labels.index("Mary")] > 0.75
     assert smollm2.tokenizer.decode(trace.logits[0].argmax()) == " Mary"

@@ -25,7 +25,7 @@ def test_any_hub_id_and_any_folder_can_be_named_at_home(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["", "a/b/c", "../x", "<b>", "a b", "x/..", "x" * 500, "/nowhere/at/all", "./nope"])
-def test_what_is_no_name_of_a_model_is_refused_in_words(name):
+def test_an_invalid_model_name_is_refused_in_one_sentence(name):
     with pytest.raises(Problem):
         lookup.find(name)
 

@@ -37,7 +37,7 @@ def test_a_changed_byte_is_noticed_by_hash_and_a_missing_end_by_size(tmp_path):
 
 
 @pytest.mark.parametrize("manifest", ["", "{}", "[]", '{"files": 3}', '{"files": {}}', '{"files": {"a.bin": 3}}'])
-def test_a_manifest_that_makes_no_sense_is_a_folder_that_is_not_whole(tmp_path, manifest):
+def test_a_folder_with_an_invalid_manifest_is_not_whole(tmp_path, manifest):
     folder = tmp_path / "kept"
     cache_folder.build(folder, write)
     (folder / cache_folder.MANIFEST).write_text(manifest)
@@ -67,7 +67,7 @@ def test_what_a_dead_writer_left_behind_is_swept(tmp_path):
     assert not list(tmp_path.glob("*.partial-*"))
 
 
-def test_of_many_threads_one_builds_and_the_others_find_it_done(tmp_path):
+def test_one_of_many_threads_builds_and_the_others_use_its_result(tmp_path):
     folder, calls = tmp_path / "kept", []
 
     def slow(fresh):
@@ -83,7 +83,7 @@ def test_of_many_threads_one_builds_and_the_others_find_it_done(tmp_path):
     assert cache_folder.is_intact(folder)
 
 
-def test_of_two_processes_one_builds_and_a_killed_one_holds_nobody_up(tmp_path):
+def test_one_of_two_processes_builds_and_a_killed_one_blocks_no_other(tmp_path):
     code = (
         "import sys, time, pathlib; from attnviz.models.loading import cache_folder\n"
         "def write(folder):\n"
@@ -106,16 +106,16 @@ def test_of_two_processes_one_builds_and_a_killed_one_holds_nobody_up(tmp_path):
     assert json.loads((tmp_path / "kept" / cache_folder.MANIFEST).read_text())["files"]["a"]["size"] == 1
 
 
-def test_a_cache_that_cannot_be_written_is_said_in_words(tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_reported_in_one_sentence(tmp_path, monkeypatch):
     def refuse(*_args, **_more):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(os, "mkdir", refuse)  # a folder's own flags do not stop the superuser, who runs these tests
+    monkeypatch.setattr(os, "mkdir", refuse)  # file permissions would not stop the superuser, who may run these tests
     with pytest.raises(Problem, match="cannot be written"):
         cache_folder.build(tmp_path / "inner" / "kept", write)
 
 
-def test_a_cache_path_with_a_file_in_its_way_is_said_in_words(tmp_path):
+def test_a_file_in_the_way_of_the_cache_folder_is_reported_in_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Problem, match="cannot be written"):
         cache_folder.build(tmp_path / "file" / "inner" / "kept", write)

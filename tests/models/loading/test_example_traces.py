@@ -46,7 +46,7 @@ def test_examples_are_captured_once_and_again_when_a_sentence_changes(minilm, mo
     assert not is_prepared(minilm.entry, current())
 
 
-def test_a_damaged_trace_is_as_good_as_none(minilm):
+def test_a_damaged_trace_is_treated_as_missing(minilm):
     prepare_examples(minilm, current())
     file = folder_of(minilm.entry, current()) / "bank.safetensors"
     size = file.stat().st_size

@@ -44,7 +44,7 @@ def test_progress_only_goes_forward_and_ends_at_one(tmp_path):
     assert (shares[0], shares[-1]) == (0.0, 1.0)
 
 
-def test_another_architecture_is_refused_in_words(tmp_path):
+def test_a_file_of_another_architecture_is_refused_in_one_sentence(tmp_path):
     tiny_gguf.write(tmp_path / "tiny.gguf", architecture="gpt2")
     with pytest.raises(Problem, match="holds a gpt2 model; only Llama shapes are converted"):
         convert(tmp_path / "tiny.gguf", tmp_path)

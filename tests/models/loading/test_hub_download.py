@@ -1,4 +1,4 @@
-"""A hub of our own on this machine, that says what the real one says: no test leaves the machine."""
+"""Downloads from a local server that answers like the hub; no test uses the network."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ COMMIT = "c" * 40
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """A tiny model with its tokenizer, as a repository has them."""
+    """The files of a repository with a tiny model and its tokenizer."""
     folder = tmp_path_factory.mktemp("tiny")
     llama().save_pretrained(folder)
     word_piece().save_pretrained(folder)
@@ -30,7 +30,7 @@ def files(tmp_path_factory):
 
 
 class Hub(BaseHTTPRequestHandler):
-    """Answers as the hub does: repository facts as JSON, files with a commit and a tag."""
+    """Answers like the hub: information about repositories as JSON, files with a commit hash and an ETag."""
 
     repositories: dict = {}  # noqa: RUF012
     asked: list = []  # noqa: RUF012
@@ -83,7 +83,7 @@ class Hub(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
-    """The repositories of a hub that answers on this machine; caches are empty."""
+    """Start a local hub with empty caches; returns its repositories, to which a test adds files."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     aim(monkeypatch, f"http://127.0.0.1:{server.server_port}", tmp_path)
@@ -129,7 +129,7 @@ def test_a_model_is_downloaded_once_with_progress_and_then_found_on_this_machine
         ((429, {}), "The hub refused some/tiny: 429"),
     ],
 )
-def test_what_the_hub_refuses_is_said_in_one_sentence(hub, answer, sentence, monkeypatch):
+def test_each_refusal_of_the_hub_is_reported_in_one_sentence(hub, answer, sentence, monkeypatch):
     if answer is not None:
         hub["some/tiny"] = answer
     with pytest.raises(Problem, match=sentence):
@@ -171,15 +171,15 @@ def test_a_download_larger_than_the_disk_is_refused(hub, files, monkeypatch):
         load("some/tiny")
 
 
-def test_no_network_is_said_and_what_is_here_still_works(monkeypatch, tmp_path, minilm):
+def test_without_network_downloads_are_refused_and_local_models_still_work(monkeypatch, tmp_path, minilm):
     aim(monkeypatch, "http://127.0.0.1:9", tmp_path)
     with pytest.raises(Problem, match="The hub cannot be reached, so some/tiny cannot be downloaded"):
         load("some/tiny")
     assert load("minilm-l6").source == "wheel"
 
 
-def test_with_the_hub_switched_off_nothing_is_asked(hub, monkeypatch):
+def test_with_the_hub_switched_off_no_request_is_sent(hub, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_HUB", "0")
-    with pytest.raises(Problem, match="some/tiny is not on this machine, and it may not ask the hub"):
+    with pytest.raises(Problem, match="some/tiny is not on this machine, and downloading from the hub is switched off"):
         load("some/tiny")
     assert not Hub.asked

@@ -94,14 +94,14 @@ def test_a_model_of_pictures_needs_no_tokenizer(tmp_path):
         encode(loaded, "x")
 
 
-def test_the_fewest_of_all_limits_counts(tmp_path, monkeypatch):
+def test_the_smallest_of_all_limits_counts(tmp_path, monkeypatch):
     loaded = built(tmp_path, GPT2LMHeadModel(gpt2()), byte_level())
     assert loaded.max_tokens == 64
     monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "10")
     assert loaded.max_tokens == 10
 
 
-def test_cutting_and_padding_that_a_file_asks_for_are_left_to_us(minilm):
+def test_cutting_and_padding_requested_by_a_tokenizer_file_are_ignored(minilm):
     backend = minilm.tokenizer.backend_tokenizer
     assert backend.truncation is None
     assert backend.padding is None
@@ -120,7 +120,7 @@ def test_device_and_dtype_come_from_the_settings(monkeypatch, tmp_path):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists a process's mappings")
 def test_weights_are_mapped_from_the_file_and_take_no_memory_of_their_own(smollm2):
-    """A mapped tensor's bytes lie in the file's mapping, which the system lists by its name."""
+    """The embedding's address is inside the memory mapping of the weights file."""
     lines = Path("/proc/self/maps").read_text().splitlines()
     address = smollm2.model.get_input_embeddings().weight.data_ptr()
     for line in lines:
@@ -131,7 +131,7 @@ def test_weights_are_mapped_from_the_file_and_take_no_memory_of_their_own(smollm
     pytest.fail("the weights are nowhere in memory")
 
 
-def test_a_missing_or_broken_tokenizer_and_a_broken_config_are_said_in_words(tmp_path):
+def test_a_missing_or_broken_tokenizer_and_a_broken_config_are_reported_in_one_sentence(tmp_path):
     GPT2LMHeadModel(gpt2()).save_pretrained(tmp_path)
     with pytest.raises(Problem, match="comes without a tokenizer"):
         load(str(tmp_path))

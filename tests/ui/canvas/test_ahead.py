@@ -27,7 +27,7 @@ def address(monkeypatch):
     return ahead.offer("view", head_of, "g", TOKENS, None, Options())
 
 
-def test_what_is_fetched_is_what_the_script_would_have_sent(address):
+def test_a_fetched_head_equals_the_one_the_script_would_send(address):
     token = address.rsplit("/", 1)[1]
     expected = head_blob("g", head_of(1, 0), TOKENS, None, Options(), None, ahead.NOBODY, address)
     assert ahead.answer(token, 1, 0) == expected
@@ -42,11 +42,11 @@ def test_a_session_keeps_its_address_and_nobody_can_guess_it(address):
     assert ahead.answer("guessed", 0, 0) is None
 
 
-def test_a_head_that_is_gone_is_not_there(address):
+def test_a_head_that_does_not_exist_is_not_answered(address):
     assert ahead.answer(address.rsplit("/", 1)[1], 5, 0) is None
 
 
-def test_the_server_hands_it_out(address):
+def test_the_server_serves_an_offered_head(address):
     client = TestClient(Starlette(routes=ROUTES))
     found = client.get(f"{address}/1.1")
     assert found.status_code == 200
@@ -56,7 +56,7 @@ def test_the_server_hands_it_out(address):
     assert client.get(f"{address}/x.y").status_code == 404
 
 
-def test_it_is_said_in_the_language_of_whoever_offered_it(monkeypatch):
+def test_the_title_is_in_the_language_of_the_visitor_who_offered_it(monkeypatch):
     monkeypatch.setattr(st, "session_state", {})
     heard = []
 
@@ -70,7 +70,7 @@ def test_it_is_said_in_the_language_of_whoever_offered_it(monkeypatch):
     assert heard == ["de"]
 
 
-def test_old_offers_are_let_go(monkeypatch):
+def test_old_offers_are_dropped(monkeypatch):
     monkeypatch.setattr(ahead, "MOST", 3)
     addresses = []
     for _ in range(5):

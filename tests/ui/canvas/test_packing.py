@@ -13,7 +13,7 @@ unit = hnp.arrays(np.float32, (5, 7), elements=st.floats(0, 1, width=32))
 
 
 def decoded(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: bool) -> np.ndarray:
-    """Through the wire and back, as the browser does it: planes, codes, values."""
+    """Values packed and unpacked as the browser does it, from byte planes to codes to numbers."""
     raw = np.frombuffer(packing.planes(packing.encode16(values, hidden, top, signed)), np.uint8)
     high, low = raw[: raw.size // 2], raw[raw.size // 2 :]
     return packing.decode16((high.astype(np.uint16) << 8 | low).reshape(values.shape), top, signed)

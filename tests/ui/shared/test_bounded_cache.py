@@ -9,7 +9,7 @@ import pytest
 from attnviz.ui.shared.bounded_cache import BoundedCache
 
 
-def test_what_is_asked_for_twice_is_made_once():
+def test_a_value_that_is_requested_twice_is_made_once():
     made = []
     cache: BoundedCache[str] = BoundedCache(100, len)
     for _ in range(2):
@@ -32,7 +32,7 @@ def test_the_least_recently_used_leaves_first_when_the_limit_is_reached(use):
     assert ("a" in cache, "b" in cache, "c" in cache) == (True, False, True)
 
 
-def test_looking_whether_a_value_is_here_is_no_use_of_it():
+def test_checking_for_a_value_does_not_count_as_a_use():
     cache: BoundedCache[str] = BoundedCache(10, len)
     cache.get("a", lambda: "xxxx")
     cache.get("b", lambda: "xxxx")
@@ -80,7 +80,7 @@ def test_a_value_that_cannot_be_weighed_fails_like_one_that_cannot_be_made():
 
 
 class Making:
-    """A `make` that a test holds back until everyone waits for it."""
+    """A `make` that does not return before the test allows it, so that others come to wait for it."""
 
     def __init__(self, ending):
         self.began, self.may_end, self.calls, self.ending = threading.Event(), threading.Event(), [], ending
@@ -93,7 +93,7 @@ class Making:
 
 
 def all_at_once(cache, make, visitors=8):
-    """The futures of visitors who all ask for "a" while the first one makes it."""
+    """Futures of visitors who all ask for "a" while the first of them makes it."""
     with ThreadPoolExecutor(visitors) as pool:
         first = pool.submit(cache.get, "a", make)
         assert make.began.wait(10)
@@ -116,7 +116,7 @@ def test_one_failure_is_raised_to_all_who_waited_for_it():
     assert make.calls == [1], "eight visitors do not wait for eight failures in turn"
 
 
-def test_when_the_one_who_makes_it_is_called_away_another_does():
+def test_when_the_making_thread_is_stopped_another_makes_the_value():
     class CalledAway(BaseException):
         pass
 
@@ -134,7 +134,7 @@ def test_when_the_one_who_makes_it_is_called_away_another_does():
     assert make.calls == [1, 1]
 
 
-def test_a_value_begun_aside_is_made_in_another_thread_and_shared():
+def test_a_value_begun_in_the_background_is_made_in_another_thread_and_shared():
     make = Making(threading.get_ident)
     cache: BoundedCache[int] = BoundedCache(100, lambda _: 1)
     begun = cache.begin("a", make)
@@ -159,10 +159,10 @@ def test_a_value_that_asks_for_itself_is_an_error_rather_than_a_wait_for_ever():
         cache.get("a", lambda: cache.get("a", lambda: "x"))
 
 
-def test_eviction_is_told_after_the_values_were_let_go_and_outside_the_lock():
-    told = []
-    cache: BoundedCache[str] = BoundedCache(4, len, on_evict=lambda: told.append("a" in cache))
+def test_on_evict_is_called_after_the_values_are_released_and_outside_the_lock():
+    was_inside = []
+    cache: BoundedCache[str] = BoundedCache(4, len, on_evict=lambda: was_inside.append("a" in cache))
     cache.get("a", lambda: "xxxx")
-    assert told == []
+    assert was_inside == []
     cache.get("b", lambda: "xxxx")
-    assert told == [False]
+    assert was_inside == [False]

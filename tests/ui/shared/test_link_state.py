@@ -1,4 +1,4 @@
-"""Choices are declared once: widget, link, coming back, saved view and what is said of nonsense follow from that."""
+"""Choices are declared once; widgets, links, coming back, saved views and answers to nonsense follow from that."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.core.message import Problem
-from attnviz.ui.shared import link_pack
+from attnviz.ui.shared import link_pack, streamlit_adapter
 from attnviz.ui.shared.choices import PageChoices
 
 
@@ -32,7 +32,8 @@ def script() -> None:
     spot = one.on_canvas("t_spot", 0, int, int, 7, inside="t_c", short="s")
     other_sentence = two.sentence("t_text2", "le chat", longest=200)
     page = st.session_state.get("page", "t_one")
-    link_state.follow(page)
+    if link_state.follow(page):
+        link_state.settle()
     if page == "t_one":
         st.session_state["shown"] = {
             "text": widgets.text(sentence, "text"),
@@ -95,13 +96,13 @@ CHANGED = {
 }  # fmt: skip
 
 
-def test_nobody_chose_and_the_link_is_empty() -> None:
+def test_the_link_is_empty_while_nothing_is_chosen() -> None:
     app = opened()
     assert shown(app) == DEFAULTS
     assert link_of(app) == {}
 
 
-def test_what_widgets_and_canvases_change_is_shown_and_stands_in_the_link() -> None:
+def test_changes_by_widgets_and_canvases_are_shown_and_written_into_the_link() -> None:
     app = changed()
     assert shown(app) == CHANGED
     link = link_of(app)
@@ -124,7 +125,7 @@ def test_a_saved_view_opens_the_same_in_a_new_session() -> None:
     assert shown(app) == CHANGED
 
 
-def test_choices_are_as_they_were_left_when_the_visitor_comes_back_by_the_menu() -> None:
+def test_choices_are_unchanged_when_the_visitor_comes_back_by_the_menu() -> None:
     app = changed()
     before = link_of(app)
     app.session_state["page"] = "t_two"
@@ -139,12 +140,23 @@ def test_choices_are_as_they_were_left_when_the_visitor_comes_back_by_the_menu()
     assert link_of(app) == before
 
 
-def test_a_link_that_another_hand_changed_is_the_whole_truth() -> None:
+def test_after_back_the_link_is_the_whole_truth(monkeypatch: pytest.MonkeyPatch) -> None:
     app = changed()
+    monkeypatch.setattr(streamlit_adapter, "by_history", lambda: True)
     app.query_params.clear()
     app.query_params["t_width"] = "7"
     app.run()
     assert shown(app) == DEFAULTS | {"width": 7}
+
+
+def test_a_link_that_comes_late_with_a_gesture_is_not_believed_and_put_right() -> None:
+    app = changed()
+    before = link_of(app)
+    app.query_params.clear()
+    app.query_params["t_width"] = "7"
+    app.run()
+    assert shown(app) == CHANGED
+    assert link_of(app) == before
 
 
 def test_going_back_to_the_default_takes_the_choice_out_of_the_link() -> None:
@@ -164,7 +176,7 @@ def test_going_back_to_the_default_takes_the_choice_out_of_the_link() -> None:
         ("t_c", link_pack.pack({"p": ["a"], "s": {}})),
     ],
 )  # fmt: skip
-def test_nonsense_in_a_link_is_answered_and_the_rest_of_the_link_holds(name: str, text: str) -> None:
+def test_nonsense_in_a_link_gets_a_sentence_and_the_rest_of_the_link_is_used(name: str, text: str) -> None:
     app = opened(**{name: text, "t_kind" if name != "t_kind" else "t_on": "b" if name != "t_kind" else "true"})
     now = shown(app)
     assert now["kind"] == "b" if name != "t_kind" else now["on"] is True
@@ -186,7 +198,7 @@ NO_VIEWS = [
 
 
 @pytest.mark.parametrize("text", NO_VIEWS, ids=range(len(NO_VIEWS)))
-def test_a_file_that_is_no_saved_view_is_answered(text: str) -> None:
+def test_a_file_that_is_not_a_saved_view_is_refused_with_a_sentence(text: str) -> None:
     from attnviz.ui.shared.link_state import open_view
 
     with pytest.raises(Problem, match="saved view"):

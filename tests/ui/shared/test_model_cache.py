@@ -1,4 +1,4 @@
-"""Many visitors, few slots, small caches: everyone is served, and with the same numbers as alone."""
+"""Many visitors, few slots, small caches: everyone is served, with the same numbers as a single visitor."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHARED = (SharingConfig(0, 1), SharingConfig(1, 2))
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """Two tiny models, as folders of the visitor's."""
+    """Folders of two tiny models that a visitor could have."""
     found = []
     for seed in (0, 1):
         torch.manual_seed(seed)
@@ -45,14 +45,14 @@ def folders(tmp_path_factory):
 
 @pytest.fixture
 def shared(monkeypatch):
-    """The caches of a process that has just started."""
+    """Fresh caches, as in a process that has just started."""
     fresh = model_cache.Shared()
     monkeypatch.setattr(model_cache, "shared", lambda: fresh)
     return fresh
 
 
 def finish(threads, seconds):
-    """Start all threads; the names of those that have not ended in time."""
+    """Start all threads; returns the names of those that have not ended in time."""
     for thread in threads:
         thread.start()
     end = time.monotonic() + seconds
@@ -66,7 +66,7 @@ def shown(run, layer=0, head=0):
 
 
 class Slots(threading.Semaphore):
-    """Two slots, which the explorer's visitor only asks for once both visitors of Share heads have theirs."""
+    """Two slots; the explorer's visitor waits to ask for one until both visitors of Share heads have theirs."""
 
     def __init__(self):
         super().__init__(2)
@@ -97,7 +97,7 @@ def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_oth
     assert len(shared.reruns) == 3
 
 
-def test_a_slot_is_held_by_those_who_compute_and_by_nobody_who_waits(folders, shared):
+def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, shared):
     run = model_cache.model_run(Request(folders[0], TEXTS[0]))
     began, may_end = threading.Event(), threading.Event()
 
@@ -122,7 +122,7 @@ def test_a_slot_is_held_by_those_who_compute_and_by_nobody_who_waits(folders, sh
 
 
 def work(name, text):
-    """What both pages compute of one sentence: (what it is, how the page gets it, the same alone)."""
+    """What both pages compute from a sentence, as (name, as the page computes it, as computed alone)."""
     request, loaded = Request(name, text), load(name)
     alone = run_model(request, loaded)
     stack = alone.stacks[0]
@@ -149,17 +149,17 @@ def after_sharing(run, config):
 
 
 def looked_up(request):
-    """A head as the browser fetches it: from a run that is still in memory, else the page's own way."""
+    """A head as the browser gets it: from a run that is still in memory, or else as the page computes it."""
     try:
         return head_panel._others(request, "decoder", Look())(1, 2).values
     except LookupError:
         return head_matrix.head_matrix(model_cache.model_run(request).stacks[0], 1, 2).values
 
 
-def test_many_visitors_of_both_pages_finish_and_see_what_one_alone_sees(folders, shared, monkeypatch):
+def test_many_visitors_of_both_pages_all_finish_and_see_what_a_single_visitor_sees(folders, shared, monkeypatch):
     jobs = [job for name in folders for text in TEXTS for job in work(name, text)]
     one_run = model_cache.model_run(Request(folders[0], TEXTS[1])).nbytes
-    shared.models = BoundedCache(1, lambda _: 1)  # so that the two models drive each other out
+    shared.models = BoundedCache(1, lambda _: 1)  # so little memory that each of the two models evicts the other
     shared.runs = BoundedCache(2 * one_run, lambda run: run.nbytes)
     shared.reruns = BoundedCache(3, lambda _: 1)
     shared.results = BoundedCache(6, lambda _: 1)
@@ -199,7 +199,7 @@ def test_a_run_holds_no_model_so_that_an_evicted_one_leaves_memory(folders, shar
 
 
 class Left(BaseException):
-    """As Streamlit ends the run of a visitor who has clicked elsewhere."""
+    """The kind of exception by which Streamlit ends the run of a visitor who has clicked elsewhere."""
 
 
 def test_a_visitor_who_leaves_does_not_stop_the_loading(folders, shared, monkeypatch):

@@ -25,7 +25,7 @@ NASTY = [
 
 
 @pytest.mark.parametrize("text", NASTY)
-def test_nothing_that_markdown_reads_is_left(text):
+def test_no_character_that_markdown_reads_is_left(text):
     made = plain(text)
     assert not re.search(r"[<>*_`$\[\]\\#~]", re.sub(r"&#\d+;", "", made))
 
@@ -35,7 +35,7 @@ def test_a_browser_reads_back_exactly_what_was_typed(text):
     assert html.unescape(plain(text)) == text
 
 
-def test_new_lines_and_tabs_are_seen():
+def test_new_lines_and_tabs_are_visible():
     assert plain("a\nb\tc") == "a ↵ b ⇥ c"
 
 
@@ -43,7 +43,7 @@ def test_a_token_of_spaces_is_visible():
     assert quoted("  ") == "*␣*"
 
 
-def test_what_stands_in_a_message_shows_as_typed():
+def test_values_in_a_message_are_shown_as_typed():
     said = spoken(Message("{token} gives {share:.0%}", {"token": "**x**", "share": 0.5}))
     assert "**" not in said
     assert said.endswith("gives 50%")

@@ -1,4 +1,4 @@
-"""The server answers this machine only, unless it is told otherwise, and says so when it starts."""
+"""The server answers only this machine unless it is configured otherwise, and logs which when it starts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ import pytest
 from attnviz.ui.web.address import announcement, is_local, own_address
 
 ROOT = Path(__file__).parents[3]
-OTHER = "127.0.0.2"  # ours too, yet a server on 127.0.0.1 does not answer there: so it can be tried without a network
+OTHER = "127.0.0.2"  # this machine too, but a server on 127.0.0.1 does not answer there: a stand-in for another machine
 
 
 class Started:
-    """`streamlit run app.py`, as it is run by hand."""
+    """A running `streamlit run app.py`, started as by hand."""
 
     def __init__(self, **variables: str) -> None:
         with socket.socket() as probe:
@@ -38,7 +38,7 @@ class Started:
         self.said = ""
 
     def wait(self) -> None:
-        """Until its first line about where it is, which it logs just before it answers."""
+        """Wait for the line with its address, which the server logs just before it answers requests."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.said += line
@@ -56,7 +56,7 @@ class Started:
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Started]]:
-    """Started side by side, with an empty cache folder so that neither loads a model."""
+    """A plain and a hosted server, started together, with an empty cache folder so that neither loads a model."""
     empty = str(tmp_path_factory.mktemp("cache"))
     found = {
         "plain": Started(ATTNVIZ_CACHE=empty),
@@ -84,7 +84,7 @@ def test_a_plain_start_answers_this_machine_only_and_says_how_to_share_it(server
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is this machine on Linux only")
-def test_a_hosted_demo_that_is_told_to_answers_everyone(servers: dict[str, Started]):
+def test_a_hosted_demo_with_an_open_address_answers_everyone(servers: dict[str, Started]):
     hosted = servers["hosted"]
     assert hosted.answers("127.0.0.1")
     assert hosted.answers(OTHER)
@@ -102,7 +102,7 @@ def test_any_other_address_is_open_to_others(address: str | None):
     assert not is_local(address)
 
 
-def test_what_is_said_at_the_start():
+def test_the_line_that_is_logged_at_the_start():
     assert announcement("127.0.0.1", 8501, hosted=False).startswith(
         "attnviz is at http://localhost:8501, for this machine only; to share it in a room"
     )

@@ -44,5 +44,5 @@ TRAPS: dict[str, Trap] = {
 def run(trap: str, sentence: Sentence) -> Outcome:
     """Both pieces of code of one trap, on one sentence."""
     if trap not in TRAPS:
-        raise Problem("There is no trap {trap}; there are {known}.", trap=repr(trap), known=", ".join(TRAPS))
+        raise Problem("There is no trap {trap}; choose one of {known}.", trap=repr(trap), known=", ".join(TRAPS))
     return TRAPS[trap].run(sentence)

@@ -18,7 +18,7 @@ def billion_written(scores: Tensor, may_attend: Tensor) -> Tensor:
 
 
 def minimum_added_twice(scores: Tensor, may_attend: Tensor) -> Tensor:
-    """The same mask in numbers, added by the caller and once more by the layer: the sum overflows."""
+    """The mask as numbers, added by the caller and again by the layer: the sum overflows to -inf."""
     hidden = torch.zeros_like(scores).masked_fill(~may_attend, torch.finfo(scores.dtype).min)
     return (scores + hidden + hidden).softmax(-1)
 
@@ -29,12 +29,12 @@ def minimum_written(scores: Tensor, may_attend: Tensor) -> Tensor:
 
 
 def infinity_written(scores: Tensor, may_attend: Tensor) -> Tensor:
-    """Minus infinity: exact, until a row has nothing left."""
+    """Minus infinity: exact, until a whole row is hidden."""
     return scores.masked_fill(~may_attend, -torch.inf).softmax(-1)
 
 
 def ours(scores: Tensor, may_attend: Tensor) -> Tensor:
-    """Minus infinity, and zeros for a row that has nothing left."""
+    """Minus infinity, and zeros for a row that is hidden as a whole."""
     empty = ~may_attend.any(-1, keepdim=True)
     masked = scores.masked_fill(~may_attend, -torch.inf).masked_fill(empty, 0.0)
     return masked.softmax(-1).masked_fill(empty, 0.0)
@@ -51,7 +51,7 @@ DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
 
 def mask_with_an_empty_row(length: int) -> Tensor:
-    """Causal, with padding on the first place: the first row has nothing left."""
+    """Causal, with padding in the first place: the whole first row is hidden."""
     allowed = torch.ones(length, length, dtype=torch.bool).tril()
     allowed[:, 0] = False
     return allowed

@@ -20,7 +20,7 @@ def right(q: Tensor, k: Tensor) -> Tensor:
 
 
 def error_in_training(q: Tensor, k: Tensor) -> str:
-    """What PyTorch says when a gradient is asked to pass the double slash."""
+    """PyTorch's error message when a gradient has to pass through `//`."""
     try:
         wrong(q.clone().requires_grad_(), k)[:, 0].sum().backward()
     except RuntimeError as error:

@@ -15,7 +15,7 @@ from attnviz.experiments.word_vectors import Sentence
 def wrong(q: Tensor, k: Tensor, mask: Tensor | None = None) -> Tensor:
     scores = q @ k.T / math.sqrt(q.shape[-1])
     if mask is not None:
-        scores.masked_fill(~mask, -torch.inf)  # returns a new tensor, which nobody keeps
+        scores.masked_fill(~mask, -torch.inf)  # returns a new tensor, which is not kept
     return scores.softmax(-1)
 
 
@@ -52,9 +52,9 @@ TRAP = Trap(
     "ignored_mask",
     Message("A mask accepted and ignored"),
     Message(
-        "masked_fill without the underscore returns a new tensor. The argument is taken, nothing fails, and the model "
-        "reads the future. The same happens to a keyword that a function swallows with **kwargs. Test that changing "
-        "a hidden word changes nothing."
+        "masked_fill without the underscore returns a new tensor. The argument is accepted, nothing fails, and the "
+        "model reads the future. The same happens to a keyword that a function swallows with **kwargs. Test that "
+        "changing a hidden word changes nothing."
     ),
     (wrong,),
     (right,),

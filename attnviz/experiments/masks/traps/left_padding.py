@@ -1,4 +1,4 @@
-"""Padding on the left, and positions that count it."""
+"""Padding on the left, and positions that count the padding too."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ TRAP = Trap(
     Message("nn.Linear's weight is (out, in)"),
     Message(
         "nn.Linear computes x @ weight.T. Papers write x W, and code that carries W over from a paper, from NumPy or "
-        "from GPT-2's Conv1D, which keeps (in, out), is transposed without a word when the matrix is square."
+        "from GPT-2's Conv1D, which keeps (in, out), is transposed without any error when the matrix is square."
     ),
     (wrong,),
     (right,),

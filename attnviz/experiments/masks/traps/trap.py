@@ -1,4 +1,4 @@
-"""What a trap is: wrong code, right code, and what the difference does to one sentence."""
+"""The parts of a trap: wrong code, right code, and what the difference does to one sentence."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Trap:
-    """One mistake: `wrong` and `right` are the very objects that run, and whose source is shown."""
+    """One mistake: `wrong` and `right` are the objects that run, and the page shows their source."""
 
     id: str
     title: Message
@@ -71,7 +71,7 @@ class Trap:
 
 
 def source(things: Sequence[Any]) -> str:
-    """The text of functions and classes, as they stand in this package."""
+    """The source of functions and classes, as written in this package."""
     return "\n\n".join(textwrap.dedent(inspect.getsource(thing)).rstrip() for thing in things) + "\n"
 
 
@@ -83,7 +83,7 @@ def picture(
     kind: Literal["weights", "scores"] = "weights",
     allowed: Tensor | None = None,
 ) -> TrapMatrix:
-    """`allowed` are the cells that may be attended to: what is forbidden and got nothing is drawn as hidden."""
+    """A matrix to draw. `allowed`: cells that may be attended to; other cells are drawn as hidden where they are 0."""
     array = values.detach().float().numpy()
     hidden = None if allowed is None else (~allowed).numpy() & (array == 0)
     return TrapMatrix(array, rows, rows if cols is None else cols, kind, hidden)

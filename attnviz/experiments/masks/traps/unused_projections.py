@@ -1,4 +1,4 @@
-"""Projections that are built, and never applied."""
+"""Projections that are built and never applied."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Right(nn.Module):
 
 
 def shapes_are_right(module: nn.Module, x: Tensor) -> bool:
-    """The test that both pass."""
+    """A test that both modules pass."""
     output, weights = module(x)
     return output.shape == x.shape and weights.shape == (len(x), len(x))
 
 
 def without_gradient(module: nn.Module, x: Tensor) -> tuple[int, int]:
-    """The test that only one passes: parameters that a backward pass does not reach, of how many."""
+    """A test that only the right module passes: how many parameters a backward pass misses, and how many there are."""
     module.zero_grad()
     module(x.clone().requires_grad_())[0].sum().backward()
     parameters = list(module.parameters())
@@ -74,7 +74,7 @@ def run(s: Sentence) -> Outcome:
             if shapes_are_right(bad, x) and shapes_are_right(good, x)
             else Message("The shape test tells them apart."),
             Message(
-                "A backward pass tells: {dead} of {total} matrices get no gradient, against {alive}. And each word "
+                "A backward pass shows it: {dead} of {total} matrices get no gradient, against {alive}. And each word "
                 "looks at itself with {own:.0%} on average, for x is most like x.",
                 {"dead": dead, "total": total, "alive": alive, "own": float(bad_weights.diagonal().mean())},
             ),

@@ -20,7 +20,7 @@ from attnviz.word_boundaries import split
 README = Path(__file__).parents[4] / "README.md"
 SENTENCE = sentence(split("the cat sat on the mat because it was tired"), seed=0)
 
-#: What the right code must equal, by means that the trap does not use: attend() on the same scores.
+#: What the right code must equal, computed without the trap's code: attend() on the same scores.
 CAUSAL = {"softmax_first", "ignored_mask", "meaning"}
 UNMASKED = {"floor_division", "linear_weight", "dropout_in_eval", "unused_projections"}
 

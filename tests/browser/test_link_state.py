@@ -1,0 +1,534 @@
+"""One link state, from a cold start in a real Chromium: what is chosen travels, comes back, and stands in the link."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import pytest
+
+from attnviz.ui.building import building_choices
+from attnviz.ui.explorer import explorer_choices
+from attnviz.ui.home import home_choices
+from attnviz.ui.masks import mask_choices
+from attnviz.ui.shared import link_pack
+from attnviz.ui.shared.choices import choices_of, parameters_of
+from attnviz.ui.web import declared
+from attnviz.ui.web.navigation import ROWS
+from tests.browser.conftest import answered, until
+
+assert declared.DECLARED
+Open = Callable[..., Any]
+SENTENCE = "Two grey birds saw it"
+FIRST = 120_000  # ms: the first visitor of a cold server waits for a model
+#: page in the menu: its path, the label of its sentence, the parameter that holds it, its own example
+SPEAKING = {
+    "Start": ("/", "Type a sentence", "sentence", home_choices.EXAMPLE),
+    "Explore": ("/explore", "Sentence", "text", explorer_choices.SENTENCE.default),
+    "Build": ("/build", "Sentence", "b_text", building_choices.EXAMPLE),
+    "Masks": ("/masks", "Your sentence", "m_text", mask_choices.EXAMPLE),
+}
+TITLES = {
+    "Start": "See what a language model looks at",
+    "Explore": "Explore attention",
+    "Build": "Build attention by hand",
+    "Masks": "Who may look at whom",
+    "Scaling": "Why divide by √d_k?",
+    "Share heads": "Share keys and values",
+}
+
+
+@pytest.fixture
+def tab(server_url: str, new_page: Open) -> Open:
+    """`tab("/explore?at=3.1")`: a visitor nobody has seen before, and the page at rest."""
+
+    def opened(where: str = "/", **options: Any) -> Any:
+        page = new_page(**options)
+        page.goto(server_url + where)
+        at_rest(page)
+        return page
+
+    return opened
+
+
+class Line:
+    """The line between a browser and the server; what the server says can be held back, as a slow line does."""
+
+    def __init__(self, page: Any) -> None:
+        self.held: list[Any] | None = None
+        self.said = 0
+        page.route_web_socket(re.compile("_stcore/stream"), self._join)
+
+    def _join(self, browser: Any) -> None:
+        server = browser.connect_to_server()
+        self.browser = browser
+        server.on_message(self._from_server)
+
+    def _from_server(self, message: Any) -> None:
+        self.said += 1
+        if self.held is None:
+            self.browser.send(message)
+        else:
+            self.held.append(message)
+
+    def hold(self) -> None:
+        self.held = []
+
+    def let_go(self) -> None:
+        held, self.held = self.held or [], None
+        for message in held:
+            self.browser.send(message)
+
+
+@pytest.fixture
+def slow(server_url: str, new_page: Open) -> Callable[..., tuple[Any, Line]]:
+    """`slow("/explore")`: the page, and its line to the server."""
+
+    def opened(where: str = "/") -> tuple[Any, Line]:
+        page = new_page()
+        line = Line(page)
+        page.goto(server_url + where)
+        at_rest(page)
+        return page, line
+
+    return opened
+
+
+def at_rest(page: Any) -> None:
+    page.locator("[data-testid=stApp]").wait_for(timeout=FIRST)
+    page.get_by_role("heading", level=1).first.wait_for(timeout=FIRST)
+    answered(page)
+
+
+def link(page: Any) -> dict[str, str]:
+    return dict(parse_qsl(page.evaluate("location.search.slice(1)"), keep_blank_values=True))
+
+
+def meaning(said: dict[str, str]) -> dict[str, Any]:
+    """A link with what its packed part holds."""
+    return {name: link_pack.unpack(text) if name == "c" else text for name, text in said.items()}
+
+
+def in_link(page: Any, **wanted: str) -> None:
+    """Until the link says all of it."""
+    until(lambda: wanted.items() <= link(page).items())
+
+
+def go(page: Any, name: str) -> None:
+    """By the menu, as far as the page that it leads to is at rest."""
+    menu(page, name).click()
+    at(page, name)
+
+
+def at(page: Any, name: str) -> None:
+    """Until this page of the menu is on show and at rest."""
+    page.get_by_role("heading", level=1, name=TITLES[name]).wait_for(timeout=FIRST)
+    answered(page)
+
+
+def menu(page: Any, name: str) -> Any:
+    return page.get_by_test_id("stSidebar").get_by_role("link", name=name)
+
+
+# A slow line: a gesture leaves before the answer to the one before it has come
+
+
+def server_wrote(page: Any, line: Line, text: str) -> None:
+    """Until the server has told the browser's address something with `text`, held back or not yet let go."""
+
+    def said() -> bool:
+        page.evaluate("0")  # the line is only served while the browser is spoken to
+        return any(text.encode() in message for message in line.held or [] if isinstance(message, bytes))
+
+    until(said, seconds=60)
+
+
+def server_answers(page: Any, line: Line) -> None:
+    """Until the server has begun to answer the last gesture."""
+    before = line.said
+
+    def said() -> bool:
+        page.evaluate("0")
+        return line.said > before
+
+    until(said)
+
+
+def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow: Any) -> None:
+    page, line = slow("/")
+    line.hold()
+    box = page.get_by_label("Type a sentence", exact=True)
+    box.fill(SENTENCE)
+    box.press("Enter")
+    server_wrote(page, line, "sentence=")
+    stage = page.get_by_test_id("heatmap").first
+    stage.click(position={"x": 200, "y": 200})
+    server_answers(page, line)
+    line.let_go()
+    in_link(page, sentence=SENTENCE)
+    answered(page)
+    assert box.input_value() == SENTENCE
+    assert link(page)["sentence"] == SENTENCE
+
+
+def test_a_sentence_typed_as_the_visitor_leaves_by_the_menu_goes_along(slow: Any) -> None:
+    page, line = slow("/masks?m_text=Something%20else")
+    line.hold()
+    box = page.get_by_label("Your sentence", exact=True)
+    box.fill(SENTENCE)
+    box.press("Enter")
+    server_wrote(page, line, "m_text=")
+    menu(page, "Build").click()
+    server_answers(page, line)
+    line.let_go()
+    page.get_by_role("heading", level=1, name=TITLES["Build"]).wait_for(timeout=FIRST)
+    answered(page)
+    until(lambda: link(page) == {"b_text": SENTENCE})
+    assert urlsplit(page.url).path == "/build"
+    assert page.get_by_label("Sentence", exact=True).input_value() == SENTENCE
+
+
+def test_a_switch_pressed_twice_on_a_slow_line_is_off_in_the_link_too(slow: Any) -> None:
+    page, line = slow("/")
+    switch = page.get_by_role("switch", name="Causal mask").or_(page.get_by_role("checkbox", name="Causal mask"))
+    line.hold()
+    page.get_by_text("Causal mask", exact=True).click()
+    server_wrote(page, line, "causal=false")
+    page.get_by_text("Causal mask", exact=True).click()
+    server_answers(page, line)
+    line.let_go()
+    answered(page)
+    until(lambda: link(page) == {})
+    assert switch.first.is_checked()
+
+
+# The sentence travels
+
+
+def of_sentence(page: Any, name: str) -> Any:
+    return page.get_by_label(SPEAKING[name][1], exact=True)
+
+
+def by_card(page: Any, name: str) -> Any:
+    return page.get_by_test_id("stMain").get_by_role("link", name=name)
+
+
+def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(tab: Open) -> None:
+    page = tab()
+    of_sentence(page, "Start").fill(SENTENCE)
+    of_sentence(page, "Start").press("Enter")
+    in_link(page, sentence=SENTENCE)
+    answered(page)
+    for door in (menu, by_card):
+        for name, (_path, _label, parameter, _example) in SPEAKING.items():
+            if name == "Start":
+                continue
+            door(page, name).click()
+            at(page, name)
+            until(lambda name=name: of_sentence(page, name).input_value() == SENTENCE)
+            in_link(page, **{parameter: SENTENCE})
+            go(page, "Start")
+            assert of_sentence(page, "Start").input_value() == SENTENCE
+
+
+def test_the_menus_links_open_the_same_in_another_tab(tab: Open, server_url: str) -> None:
+    page = tab("/masks?m_text=Two+birds+saw+it&m_rule1=window")
+    hrefs = {name: menu(page, name).get_attribute("href") for name in SPEAKING}
+    for name, href in hrefs.items():
+        other = page.context.new_page()
+        other.goto(href if href.startswith("http") else f"{server_url}/{href.lstrip('/')}")
+        at(other, name)
+        until(lambda name=name, other=other: of_sentence(other, name).input_value() == "Two birds saw it")
+        if name == "Masks":
+            assert link(other) == link(page)
+        other.close()
+
+
+def test_where_nobody_typed_each_page_shows_its_own_example(tab: Open) -> None:
+    page = tab("/scaling")
+    for name, (_path, _label, _parameter, example) in SPEAKING.items():
+        go(page, name)
+        until(lambda name=name, example=example: of_sentence(page, name).input_value() == example)
+        assert link(page) == {}
+
+
+# Coming back, Back and Forward
+
+
+def entries(page: Any) -> int:
+    return int(page.evaluate("history.length"))
+
+
+def of_width(page: Any) -> Any:
+    return page.get_by_label("d_k", exact=True)
+
+
+def test_scaling_keeps_its_numbers_and_back_takes_one_change_at_a_time(tab: Open) -> None:
+    page = tab("/scaling")
+    began = entries(page)
+    of_width(page).fill("128")
+    of_width(page).press("Enter")
+    in_link(page, s_dk="128")
+    answered(page)
+    assert entries(page) == began + 1
+    go(page, "Build")
+    assert entries(page) == began + 2, "a page entered by the menu is one step"
+    go(page, "Scaling")
+    assert of_width(page).input_value() == "128"
+    assert link(page) == {"s_dk": "128"}
+    assert entries(page) == began + 3
+    page.go_back()
+    at(page, "Build")
+    page.go_back()
+    at(page, "Scaling")
+    assert of_width(page).input_value() == "128"
+    page.go_back()
+    until(lambda: of_width(page).input_value() == "64")
+    answered(page)
+    assert link(page) == {}
+    page.go_forward()
+    until(lambda: of_width(page).input_value() == "128")
+    answered(page)
+    page.go_forward()
+    at(page, "Build")
+    assert entries(page) == began + 3, "going back and forward adds nothing"
+
+
+# Saved views, and the link to share
+
+MINILM, TOKENS = "minilm-l6", 11  # of both sentences together
+EVERYTHING = {
+    "text": "One two three one two three", "model": MINILM, "second": "Two birds", "at": "2.4", "mask": "painted",
+    "open_what_if": "true", "open_stages": "true", "scale": "none",
+    "c": link_pack.pack({"pins": {"t": [["q", 3], ["k", 1]], "c": [3, 1]}, "hide": [3], "quiet": ["0.1"],
+                         "stage": [3, 1], "mask": base64.b64encode(b"\xff" * -(-TOKENS * TOKENS // 8)).decode()}),
+}  # fmt: skip
+
+
+def share(page: Any) -> Any:
+    """The menu to share a view, open."""
+    page.get_by_role("button", name="Share", exact=False).filter(has_text="Share").last.click()
+    page.get_by_role("button", name="Save this view as a file").wait_for()
+    return page
+
+
+def save_view(page: Any, folder: Path) -> Path:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Save this view as a file").click()
+    file = folder / waiting.value.suggested_filename
+    waiting.value.save_as(file)
+    return file
+
+
+def open_view(page: Any, file: Path) -> None:
+    share(page)
+    page.locator("input[type=file]").set_input_files(file)
+
+
+def told(page: Any) -> list[str]:
+    """What the page says of its choices."""
+    texts: list[str] = page.get_by_test_id("stMain").get_by_role("paragraph").all_inner_texts()
+    return texts
+
+
+def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(tab: Open, tmp_path: Path) -> None:
+    page = tab("/explore?" + urlencode(EVERYTHING))
+    page.get_by_text("Hidden: three (3)").wait_for(timeout=FIRST)
+    answered(page)
+    shown = link(page)
+    share(page)
+    shared = page.get_by_test_id("stCode").filter(has_text="http").first.inner_text().strip()
+    assert meaning(dict(parse_qsl(urlsplit(shared).query))) == meaning(shown)
+    assert urlsplit(shared).path == "/explore"
+    file = save_view(page, tmp_path)
+    held = json.loads(file.read_text("utf-8"))["choices"]
+    assert {name: text for name, text in held.items() if name != "c"} == {n: t for n, t in shown.items() if n != "c"}
+    assert held["c"] == link_pack.unpack(shown["c"])
+    assert set(held["c"]) == {"pins", "hide", "quiet", "stage", "mask"}
+    other = tab("/masks")
+    open_view(other, file)
+    at(other, "Explore")
+    other.get_by_text("Hidden: three (3)").wait_for(timeout=FIRST)
+    answered(other)
+    assert meaning(link(other)) == meaning(shown)
+    assert other.locator(".av-title").first.text_content() == page.locator(".av-title").first.text_content()
+    page.keyboard.press("Escape")
+    for each in (page, other):
+        each.mouse.move(3, 3)
+    pictures = [lambda each=each: each.get_by_test_id("heatmap").first.screenshot() for each in (page, other)]
+    until(lambda: pictures[0]() == pictures[1]())
+
+
+def test_a_file_that_is_no_view_is_answered_in_a_sentence(tab: Open, tmp_path: Path) -> None:
+    page = tab("/masks")
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"format": "attnviz-view-2", "page": "masks", "choi')
+    open_view(page, broken)
+    page.get_by_text("This file is not a saved view: it is not JSON, or it was cut short.").wait_for()
+    assert of_sentence(page, "Masks").input_value() == SPEAKING["Masks"][3]
+
+
+# Choices inside fragments, one right after the other
+
+
+def tile(page: Any, layer: int, head: int) -> tuple[float, float]:
+    stage = page.get_by_test_id("overview")
+    stage.scroll_into_view_if_needed()
+    until(lambda: stage.get_attribute("data-tiles"))
+    box = stage.bounding_box()
+    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
+    left, top = places[layer * 9 + head]
+    return box["x"] + left + wide / 2, box["y"] + top + high / 2
+
+
+def settled(page: Any, **wanted: str) -> None:
+    """Until the link says this and nothing else, and still does when everything is at rest."""
+    until(lambda: link(page) == wanted, seconds=60)
+    answered(page)
+    assert link(page) == wanted
+
+
+def test_three_tiles_in_a_breath_end_with_the_last_one_in_picture_and_link(tab: Open) -> None:
+    page = tab("/explore")
+    spots = [tile(page, *head) for head in ((3, 1), (20, 5), (7, 5))]
+    for spot in spots:
+        page.mouse.click(*spot)
+    settled(page, at="7.5")
+    page.locator(".av-title", has_text="Layer 7, head 5").first.wait_for()
+
+
+def test_what_if_opened_and_a_head_chosen_on_a_slow_line_both_stand_in_the_link(slow: Any) -> None:
+    page, line = slow("/explore")
+    spot = tile(page, 7, 5)
+    box = page.get_by_text("What if: another mask, another scale, a silenced head")
+    line.hold()
+    page.mouse.click(*spot)
+    server_wrote(page, line, "at=7.5")
+    box.click()
+    server_wrote(page, line, "open_what_if=true")
+    line.let_go()
+    settled(page, at="7.5", open_what_if="true")
+    page.get_by_label("Mask", exact=True).wait_for()
+    page.locator(".av-title", has_text="Layer 7, head 5").first.wait_for()
+
+
+def test_what_if_opened_and_a_head_chosen_at_once_both_stand_in_the_link(tab: Open) -> None:
+    page = tab("/explore")
+    spot = tile(page, 7, 5)
+    page.get_by_text("What if: another mask, another scale, a silenced head").dispatch_event("click")
+    page.mouse.click(*spot)
+    settled(page, at="7.5", open_what_if="true")
+    page.get_by_label("Mask", exact=True).wait_for()
+
+
+def test_a_mask_chosen_as_soon_as_what_if_shows_it_stays_in_picture_and_link(tab: Open) -> None:
+    page = tab("/explore?at=7.5")
+    page.get_by_text("What if: another mask, another scale, a silenced head").click()
+    choose(page, "Mask", "window")
+    choose(page, "Scale of the scores", "no scaling")
+    settled(page, at="7.5", open_what_if="true", mask="window", scale="none")
+    assert page.get_by_label("Tokens in the window", exact=True).is_visible()
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    """Take an option of a select box; a list that an answer closes is opened again."""
+    wanted = page.get_by_role("option", name=option, exact=True)
+
+    def listed() -> bool:
+        if not wanted.is_visible():
+            page.get_by_label(label, exact=True).click()
+        return bool(wanted.is_visible())
+
+    until(listed)
+    wanted.click()
+
+
+def test_a_slider_let_go_and_a_section_chosen_at_once_both_stand_in_the_link(tab: Open) -> None:
+    page = tab("/scaling?s_section=saturation")
+    page.locator(".ss-range").first.wait_for()
+    page.locator('.ss-range[data-what="d_k"]').evaluate("""(input) => {
+        input.value = 5;
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+        input.dispatchEvent(new Event("change", { bubbles: true }));
+    }""")
+    section = "3 Gradients vanish"
+    page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
+    until(lambda: {"s_dk", "s_section"} <= set(link(page)))
+    answered(page)
+    assert link(page)["s_section"] == "gradient"
+    assert of_width(page).input_value() == link(page)["s_dk"]
+
+
+# Strangers
+
+
+def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own(tab: Open) -> None:
+    one, two = tab("/masks"), tab("/masks")
+    for page, text in ((one, SENTENCE), (two, "Nobody else")):
+        of_sentence(page, "Masks").fill(text)
+        of_sentence(page, "Masks").press("Enter")
+        in_link(page, m_text=text)
+        answered(page)
+    go(one, "Build")
+    go(two, "Build")
+    assert of_sentence(one, "Build").input_value() == SENTENCE
+    assert of_sentence(two, "Build").input_value() == "Nobody else"
+    one.reload()
+    at(one, "Build")
+    until(lambda: of_sentence(one, "Build").input_value() == SENTENCE)
+
+
+NONSENSE = ["1e999", "9" * 2000, "1eNrrZ", link_pack.pack([[[[{"t": [["q"]]}]]]]), "<b>x</b>"]
+
+
+@pytest.mark.parametrize("page_name", list(TITLES))
+def test_forty_parameters_of_nonsense_leave_every_page_alive(tab: Open, server_log: Path, page_name: str) -> None:
+    name = next(row.name for row in ROWS if row.title == page_name)
+    # No sentence: any text is one. Nor a model's id, which may be a folder's name.
+    free = {choice.inside or choice.name for choice in choices_of(name) if choice.kind == "text"}
+    names = [each for each in parameters_of(name) if each not in free][:40]
+    said = {each: NONSENSE[place % len(NONSENSE)] for place, each in enumerate(names)}
+    before = len(server_log.read_text())
+    page = tab(f"/{'' if name == 'home' else name}?{urlencode(said)}")
+    at(page, page_name)
+    assert page.get_by_text("This panel failed").count() == 0
+    until(lambda: page.get_by_text(re.compile("link asks for|cannot be read|does not exist here|Not here")).count())
+    go(page, "Masks" if page_name != "Masks" else "Build")
+    assert "Traceback" not in server_log.read_text()[before:]
+
+
+ODD = "<b>x</b> **y** $z$ 中文 🙂"
+
+
+@pytest.mark.parametrize("page_name", list(SPEAKING))
+def test_odd_characters_stand_as_typed_on_every_page_that_takes_a_sentence(tab: Open, page_name: str) -> None:
+    path, _label, parameter, _example = SPEAKING[page_name]
+    page = tab(path)
+    of_sentence(page, page_name).fill(ODD)
+    of_sentence(page, page_name).press("Control+Enter" if page_name == "Explore" else "Enter")
+    in_link(page, **{parameter: ODD})
+    answered(page)
+    assert of_sentence(page, page_name).input_value() == ODD
+    main = page.get_by_test_id("stMain")
+    assert main.locator("b", has_text=re.compile("^x$")).count() == 0
+    assert main.locator("strong", has_text=re.compile("^y$")).count() == 0
+    assert main.locator(".katex", has_text=re.compile("^z")).count() == 0
+    assert page.get_by_text("This panel failed").count() == 0
+
+
+def test_no_sentence_and_then_a_space_come_to_rest_with_every_panel_open(tab: Open) -> None:
+    page = tab("/explore?" + urlencode({f"open_{panel}": "true" for panel in explorer_choices.PANELS}))
+    for text in ("", " "):
+        of_sentence(page, "Explore").fill(text)
+        of_sentence(page, "Explore").press("Control+Enter")
+        in_link(page, text=text)
+        answered(page)
+    of_sentence(page, "Explore").fill(SENTENCE)
+    of_sentence(page, "Explore").press("Control+Enter")
+    page.get_by_role("option", name="grey").first.wait_for()
+    answered(page)
