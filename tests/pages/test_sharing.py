@@ -246,7 +246,9 @@ def test_speech_is_always_heard_at_1500_positions(visit):
 
 def test_the_next_token_is_as_likely_here_as_on_explore(visit):
     text = "The animal was too tired."
-    here = re.search(r"As trained, “(.+?)” is the likeliest next token, with ([\d.]+%)", spoken(visit("sharing", h_text=text)))
+    here = re.search(
+        r"As trained, “(.+?)” is the likeliest next token, with ([\d.]+%)", spoken(visit("sharing", h_text=text))
+    )
     there = spoken(healthy(visit("explore", model="smollm2-135m", text=text, open_next="true")))
     assert here
     assert f"“{here[1]}” comes next with a probability of {here[2]}" in there

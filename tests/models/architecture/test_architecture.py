@@ -273,3 +273,16 @@ def test_any_shape_has_the_parameters_flops_and_bytes_that_torch_counts(kv_heads
         model(input_ids=torch.zeros(1, tokens, dtype=torch.long))
     ffn = 2 * tokens * 3 * heads * 4 * 8 * layers
     assert counter.get_total_flops() == arch.prefill_flops(tokens).total + ffn
+
+
+@pytest.mark.parametrize(
+    "name, fields",
+    [
+        ("t5-small", ("num_layers", "num_decoder_layers")),
+        ("bart-large", ("encoder_layers", "decoder_layers")),
+        ("llama-3.1-8b", ("num_hidden_layers",)),
+    ],
+)
+def test_a_model_has_as_many_layers_as_its_config_says(name, fields):
+    arch = Architecture.preset(name)
+    assert arch.blocks == sum(getattr(arch.config, field) for field in fields)
