@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -50,11 +52,29 @@ def stacked(names: Sequence[str], parts: Mapping[str, Sequence[int]], titles: Ma
             )
     fig.update_layout(barmode="stack", bargap=0.35, legend_traceorder="normal")
     fig.update_yaxes(autorange="reversed", type="category")
+    fig.update_xaxes(**_parameter_ticks(max((sum(each) for each in zip(*parts.values(), strict=True)), default=0)))
     return layout(fig, height=90 + 42 * len(names))
 
 
-def bars(names: Sequence[str], values: Sequence[float], unit: str, chosen: int | None = None) -> Figure:
-    """One quantity for each way of sharing."""
+def _parameter_ticks(most: float) -> dict[str, list[Any]]:
+    """Places on a linear axis of parameters, in millions where there are so many: "0.5B" would be read as bytes."""
+    unit, name = (10**6, _("{n} million")) if most >= 10**6 else (1, "{n}")
+    room = max(most, 1) / unit
+    rough = room / 5
+    scale = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * scale for m in (1, 2, 5, 10) if m * scale >= rough)
+    places = [i * step for i in range(int(room / step) + 1)]
+    return {"tickvals": [place * unit for place in places], "ticktext": [name.format(n=f"{p:,.6g}") for p in places]}
+
+
+def bars(
+    names: Sequence[str],
+    values: Sequence[float],
+    unit: str,
+    chosen: int | None = None,
+    said: Sequence[str] | None = None,
+) -> Figure:
+    """One quantity for each way of sharing; `said` are the bytes as people read them, and the axis is in KiB to TiB."""
     colours = [SERIES[0] if i == chosen else MASKED for i in range(len(names))]
     fig = go.Figure(
         go.Bar(
@@ -62,13 +82,25 @@ def bars(names: Sequence[str], values: Sequence[float], unit: str, chosen: int |
             x=list(values),
             orientation="h",
             marker_color=colours,
-            text=[f"{value:,.4g}" for value in values],
-            hovertemplate="%{y}: %{x:,.4g} " + unit + "<extra></extra>",
+            text=[f"{value:,.4g}" for value in values] if said is None else list(said),
+            hovertemplate=("%{y}: %{x:,.4g} " + unit if said is None else "%{y}: %{text}") + "<extra></extra>",
         )
     )
     fig.update_yaxes(autorange="reversed", type="category")
     fig.update_xaxes(title={"text": unit, "font": {"size": 12}}, rangemode="tozero")
+    if said is not None:
+        fig.update_xaxes(**_binary_ticks(max(values)))
     return layout(fig, height=70 + 36 * len(names))
+
+
+def _binary_ticks(most: float) -> dict[str, list[Any]]:
+    """A handful of places on a linear axis of bytes, at round numbers of KiB, MiB or GiB."""
+    power = max(0, min(5, int(math.log(max(most, 1), 1024))))
+    unit, room = 1024**power, max(most, 1) / 1024**power
+    step = 2.0 ** math.ceil(math.log2(room / 5))
+    places = [i * step for i in range(int(room / step) + 1)]
+    name = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")[power]
+    return {"tickvals": [place * unit for place in places], "ticktext": [f"{place:g} {name}" for place in places]}
 
 
 def over(

@@ -163,9 +163,15 @@ def moved(weights: np.ndarray, outputs: np.ndarray, kv_of: Sequence[int]) -> Fig
     return layout(fig, height=250)
 
 
-def sweep(kv_heads: Sequence[int], change: Sequence[float], cache: Sequence[int], chosen: int) -> Figure:
+def sweep(
+    kv_heads: Sequence[int],
+    change: Sequence[float],
+    cache: Sequence[int],
+    chosen: int,
+    names: Sequence[str] | None = None,
+) -> Figure:
     """What sharing costs and what it saves: the change of the layer's output and its cache, by number of K/V heads."""
-    names = [str(g) for g in kv_heads]
+    names = [str(g) for g in kv_heads] if names is None else list(names)
     fig = make_subplots(specs=[[{"secondary_y": True}]])
     saved = go.Bar(
         x=names,

@@ -4,10 +4,12 @@ import contextlib
 import inspect
 import io
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
+from attnviz.figures import sharing_costs
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.deployment import Deployment
 from attnviz.models.architecture.presets import all_presets
@@ -143,7 +145,7 @@ def test_a_pasted_config_is_counted_and_what_is_not_understood_is_named(visit):
 def test_a_model_that_fits_and_one_that_does_not_are_told_apart(visit):
     app = healthy(visit("sharing", h_view="size", h_model="llama-3.1-8b", h_gpu="a100-80gb"))
     assert "It fits" in app.success[0].value
-    assert metrics(app)["No batch helps from"] == "823 tokens"
+    assert metrics(app)["No batch helps from"] == "769 tokens"
     app = visit("sharing", h_view="size", h_model="llama-3.1-405b")
     assert "The weights alone need 756 GiB" in app.error[0].value
 
@@ -214,3 +216,67 @@ def test_tables_can_be_downloaded_as_markdown():
 def test_every_preset_can_be_counted():
     for name in all_presets():
         assert printed(sharing_snippets.counting_code(Architecture.preset(name), Deployment(100)))
+
+
+def test_an_encoder_is_given_no_speed_and_no_context(visit):
+    app = healthy(visit("sharing", h_view="size", h_model="bert-base"))
+    assert "writes no tokens" in spoken(app)
+    assert not metrics(app)
+    assert "tokens a second" not in spoken(app)
+
+
+def test_an_encoder_decoders_cache_is_the_same_in_every_place(visit):
+    """T5-small: 6 decoder layers, each with its own keys and the encoder's, 8 heads of 64."""
+    each = 8192 * 6 * 2 * 8 * 64 * 2
+    for axis in ("context", "batch", "heads"):
+        app = healthy(visit("sharing", h_view="count", h_model="t5-small", h_axis=axis))
+        assert metrics(app)["Ideal cache"] == "192 MiB" == units.binary(2 * each)
+        assert axis == "heads" or f"keeps {units.both(2 * each)} for" in spoken(app)
+    assert "12 of 18 attentions keep" in spoken(app)
+
+
+def test_speech_is_always_heard_at_1500_positions(visit):
+    """Whisper tiny: 4 decoder layers of 6 heads of 64; 8,192 tokens of its own and 1,500 positions of the encoder's."""
+    app = healthy(visit("sharing", h_view="count", h_model="whisper-tiny"))
+    assert f"{(8192 + 1500) * 4 * 2 * 6 * 64 * 2:,} B" in spoken(app)
+    assert "always reads 1,500 positions" in spoken(app)
+    app = healthy(visit("sharing", h_view="size", h_model="whisper-tiny"))
+    assert f"cache {units.both((8192 + 1500) * 4 * 2 * 6 * 64 * 2)}" in spoken(app)
+
+
+def test_the_next_token_is_as_likely_here_as_on_explore(visit):
+    text = "The animal was too tired."
+    here = re.search(
+        r"As trained, “(.+?)” is the likeliest next token, with ([\d.]+%)", spoken(visit("sharing", h_text=text))
+    )
+    there = spoken(healthy(visit("explore", model="smollm2-135m", text=text, open_next="true")))
+    assert here
+    assert f"“{here[1]}” comes next with a probability of {here[2]}" in there
+    assert "among the 50 likeliest tokens alone" in there
+
+
+def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
+    app = healthy(visit("sharing", h_kept="9", h_text="A short sentence."))
+    assert "**MHA**: 9 query heads on 9 K/V heads; trained with 3" in spoken(app)
+    assert "each trained one copied 3 times" in spoken(app)
+    assert "changes by 0%" in spoken(app)
+    options = next(group for group in app.get("button_group") if group.key == "h_kept").options
+    assert options == ["MHA 9", "GQA 3 (trained)", "MQA 1"]
+    printed(app.code[0].value)
+
+
+def test_no_cache_is_promised_of_an_encoder(visit):
+    app = healthy(visit("sharing", **MINILM, h_kept="1"))
+    assert "an encoder keeps no cache" in spoken(app)
+    assert "of its cache" not in spoken(app)
+
+
+def test_bytes_over_kv_heads_are_named_and_read_as_bytes():
+    fig = sharing_costs.bars(["MHA 2", "MQA 1"], [3 << 29, 3 << 28], "bytes", 0, ["1.5 GiB", "768 MiB"])
+    assert list(fig.data[0].text) == ["1.5 GiB", "768 MiB"]
+    axis = fig.layout.xaxis
+    assert [value / (1 << 30) for value in axis.tickvals] == [float(text.split()[0]) for text in axis.ticktext]
+    assert all(text.endswith(" GiB") for text in axis.ticktext)
+    parts = {"w_q": [400_000_000], "w_k": [100_000_000]}
+    axis = sharing_costs.stacked(["one"], parts, {"w_q": "Q", "w_k": "K"}).layout.xaxis
+    assert list(axis.ticktext) == [f"{value / 1e6:g} million" for value in axis.tickvals]

@@ -82,10 +82,10 @@ SAID: dict[Meaning, tuple[Message, Message, Message]] = {
         Message("“{token}” gives {share1:.0%} to “{key1}”, {share2:.0%} to “{key2}” and {share3:.0%} to “{key3}”."),
     ),
     "values": (
-        Message("“{token}” takes most from “{key1}”: weight times value is {share1:.2f} long."),
-        Message("“{token}” takes most from “{key1}” ({share1:.2f} long) and “{key2}” ({share2:.2f})."),
+        Message("“{token}” takes most from “{key1}”: weight times value, after W_O, is {share1:.2f} long."),
+        Message("“{token}” takes most from “{key1}” ({share1:.2f} long after W_O) and “{key2}” ({share2:.2f})."),
         Message(
-            "“{token}” takes most from “{key1}” ({share1:.2f} long), “{key2}” ({share2:.2f}) "
+            "“{token}” takes most from “{key1}” ({share1:.2f} long after W_O), “{key2}” ({share2:.2f}) "
             "and “{key3}” ({share3:.2f})."
         ),
     ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from attnviz.experiments.explorer.model_run import ModelRun
-from attnviz.models.capture import Trace, guesses, moved, probability_moved
+from attnviz.models.capture import Trace, guesses, moved, probabilities, probability_moved
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import token_label
 
@@ -21,7 +21,8 @@ class TokenChoice:
     token: int
     label: str  #: as a visitor reads it
     text: str  #: the characters that it adds to the sentence
-    probability: float
+    probability: float  #: in the softmax over the whole vocabulary
+    drawn: float  #: after the temperature, among the top k alone
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,10 @@ def slots(run: ModelRun, loaded: LoadedModel, trace: Trace | None = None) -> lis
 def token_choices(
     loaded: LoadedModel, slot: Slot, n: int = 10, temperature: float = 1.0, top_k: int | None = None
 ) -> list[TokenChoice]:
-    """The `n` likeliest tokens of a slot."""
+    """The `n` likeliest tokens of a slot that temperature and top-k leave possible."""
+    whole = probabilities(slot.logits)
     return [
-        TokenChoice(guess.token, *_spelled(loaded, guess.token), guess.probability)
+        TokenChoice(guess.token, *_spelled(loaded, guess.token), float(whole[guess.token]), guess.probability)
         for guess in guesses(slot.logits, n, temperature, top_k)
     ]
 

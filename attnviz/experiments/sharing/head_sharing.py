@@ -58,24 +58,39 @@ class Result:
     outputs_moved: np.ndarray  #: (H,) change of each head's output, relative
     k_shape: tuple[int, ...]  #: (G, K, D) of the shared keys
     v_shape: tuple[int, ...]
-    sweep: tuple[Point, ...]  #: one point for each possible number of key/value heads, from as trained down to one
+    sweep: tuple[Point, ...]  #: one point for each possible number of key/value heads, from MHA down to MQA
 
     @property
     def point(self) -> Point:
-        return next(point for point in self.sweep if point.n_kv_heads == self.config.n_kv_heads)
+        return self._of(self.config.n_kv_heads)
+
+    @property
+    def trained(self) -> Point:
+        return self._of(self.trained_kv_heads)
+
+    def _of(self, n_kv_heads: int) -> Point:
+        return next(point for point in self.sweep if point.n_kv_heads == n_kv_heads)
 
 
 def choices(layer: RecordedLayer) -> list[int]:
-    """Numbers of key/value heads that the layer's own can be pooled to, most first."""
-    return [g for g in range(layer.n_kv_heads, 0, -1) if layer.n_kv_heads % g == 0]
+    """Numbers of key/value heads that the layer's own can be copied or pooled to, most first: from MHA to MQA."""
+    return _counts(layer.n_heads, layer.n_kv_heads)
+
+
+def _counts(heads: int, kv_heads: int) -> list[int]:
+    copied = [g for g in range(heads, kv_heads, -1) if heads % g == 0 and g % kv_heads == 0]
+    return copied + [g for g in range(kv_heads, 0, -1) if kv_heads % g == 0]
 
 
 def pooled(heads: Tensor, n_kv_heads: int, method: Method = "mean", seed: int = 0) -> Tensor:
     """(..., G, K, D) -> (..., n_kv_heads, K, D): one head for each run of neighbours.
 
+    More heads than there are: each is copied for as many, so that every query head reads what it read before.
     "mean" averages the run, "first" keeps its first head, "random" draws numbers of the same spread instead.
     """
     had = heads.shape[-3]
+    if n_kv_heads > had and n_kv_heads % had == 0:
+        return heads.repeat_interleave(n_kv_heads // had, -3)
     if n_kv_heads < 1 or had % n_kv_heads:
         raise Problem("{had} K/V heads cannot be pooled to {wanted}: it must divide them", had=had, wanted=n_kv_heads)
     if n_kv_heads == had:
@@ -95,7 +110,7 @@ def change(config: Config) -> TensorChange:
     """The same pooling as a function of (q, k, v), to run a whole model with."""
 
     def share(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        wanted = max(g for g in range(1, config.n_kv_heads + 1) if k.shape[-3] % g == 0)
+        wanted = max(g for g in _counts(q.shape[-3], k.shape[-3]) if g <= config.n_kv_heads)
         return q, pooled(k, wanted, config.method, config.seed), pooled(v, wanted, config.method, config.seed + 1)
 
     return share

@@ -36,6 +36,7 @@ class Architecture:
     max_context: int | None = None
     config: PretrainedConfig | None = field(default=None, compare=False, repr=False)
     measured: bool = False
+    heard: int | None = None  #: positions its encoder always reads, however little is said (Whisper)
     unread: tuple[str, ...] = ()  #: config fields that sound like attention and that no rule reads
 
     @classmethod
@@ -57,6 +58,7 @@ class Architecture:
             max_context(text),
             text,
             family is None,
+            _heard(text),
             unread,
         )
 
@@ -64,6 +66,26 @@ class Architecture:
     def preset(cls, name: str) -> Architecture:
         """The architecture of a published model, by its preset name."""
         return _preset(name)
+
+    @property
+    def decodes(self) -> bool:
+        """Whether it writes token after token; an encoder reads everything at once and keeps no cache."""
+        writers = [layer for layer in self.layers if layer.stack == "decoder"]
+        return (
+            any(layer.cached or layer.fixed or layer.fixed_float32 for layer in writers)
+            if self.measured
+            else bool(writers)
+        )
+
+    @property
+    def blocks(self) -> int:
+        """Layers as a model's config counts them: a decoder layer that also looks at an encoder is one, not two."""
+        return len({(layer.stack, layer.index) for layer in self.layers})
+
+    def encoder_tokens(self, tokens: int) -> int:
+        """Tokens its encoder reads for a text of `tokens`: as many, or what it always reads; 0 without an encoder."""
+        crosses = any(layer.role == "cross" for layer in self.layers)
+        return (self.heard or tokens) if crosses else 0
 
     def parameters(self) -> Parameters:
         """Attention parameters of the whole model, by kind."""
@@ -109,25 +131,51 @@ class Architecture:
             length = encoder_tokens if layer.role == "cross" else tokens
             yield layer, batch * layer.cache_bytes(length, dtype, convention, group, paged)
 
-    def prefill_flops(self, tokens: int, *, causal: bool = False, machine: LatentForm = "expanded") -> Flops:
-        """Attention FLOPs to process `tokens` tokens in one pass, over all self-attention layers."""
-        return self._flops(tokens, tokens, causal, machine)
+    def prefill_flops(
+        self, tokens: int, *, causal: bool = False, machine: LatentForm = "expanded", encoder_tokens: int | None = None
+    ) -> Flops:
+        """Attention FLOPs to process `tokens` tokens in one pass; an encoder beside it reads as many unless said.
 
-    def decode_flops(self, context: int, *, machine: LatentForm = "absorbed") -> Flops:
-        """Attention FLOPs to decode one token that sees `context` tokens, itself included (fewer with a window)."""
-        return self._flops(1, context, True, machine)
-
-    def _flops(self, new: int, context: int, causal: bool, machine: LatentForm) -> Flops:
+        `causal` skips what a decoder's mask hides; encoders and cross-attention look everywhere.
+        """
+        read = tokens if encoder_tokens is None else encoder_tokens
         total = Flops(0, 0, 0)
         for layer, n in self._alike:
-            if layer.role == "self" and (new > 1 or layer.stack == "decoder"):
-                total = total + layer.flops(new, context, causal=causal, machine=machine) * n
+            if layer.role == "cross":
+                work = layer.cross_flops(tokens, read, prepare=True)
+            elif layer.stack == "encoder":
+                own = read if self.decodes else tokens
+                work = layer.flops(own, own, machine=machine)
+            else:
+                work = layer.flops(tokens, tokens, causal=causal, machine=machine)
+            total = total + work * n
+        return total
+
+    def decode_flops(
+        self, context: int, *, machine: LatentForm = "absorbed", encoder_tokens: int | None = None
+    ) -> Flops:
+        """Attention FLOPs to decode one token that sees `context` tokens, itself included (fewer with a window).
+
+        Cross-attention looks at `encoder_tokens` (as many unless said), whose keys and values are kept.
+        """
+        heard = context if encoder_tokens is None else encoder_tokens
+        total = Flops(0, 0, 0)
+        for layer, n in self._alike:
+            if layer.role == "cross":
+                total = total + layer.cross_flops(1, heard) * n
+            elif layer.stack == "decoder":
+                total = total + layer.flops(1, context, causal=True, machine=machine) * n
         return total
 
     @cached_property
     def _alike(self) -> tuple[tuple[LayerSpec, int], ...]:
         """The distinct layers, ignoring their index, each with how often it occurs."""
         return tuple(Counter(replace(layer, index=0) for layer in self.layers).items())
+
+
+def _heard(config: Any) -> int | None:
+    """Speech is padded or cut to 30 seconds before the encoder reads it."""
+    return config.max_source_positions if config.model_type == "whisper" else None
 
 
 def _check(tokens: int, batch: int, encoder_tokens: int) -> None:
@@ -149,5 +197,10 @@ def _preset(name: str) -> Architecture:
     config = AutoConfig.for_model(preset.model_type, **preset.config)
     found = Architecture.from_config(config, preset.id)
     return Architecture(
-        found.name, found.model_type, found.layers, preset.max_context or found.max_context, found.config
+        found.name,
+        found.model_type,
+        found.layers,
+        preset.max_context or found.max_context,
+        found.config,
+        heard=found.heard,
     )

@@ -13,6 +13,7 @@ from attnviz.core.latent import LatentLayout, latent_elements, latent_parameters
 from attnviz.core.message import Problem
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import LayerSpec
+from attnviz.models.architecture.parameter_counts import ParameterCounts
 
 Scheme = Literal["heads", "latent"]
 MOST = {"n_layers": 512, "d_model": 65_536, "n_heads": 1024, "d_head": 2048, "d_ff": 1 << 20, "vocab": 1 << 20}
@@ -69,6 +70,12 @@ class CustomShape:
         """Parameters of the whole model: attention, gated FFN, two norms per layer, final norm, embeddings and head."""
         m, ffn = self.d_model, 3 * self.d_model * self.d_ff
         return self.architecture().attention_parameters() + self.n_layers * (ffn + 2 * m) + m + 2 * self.vocab * m
+
+    @property
+    def counts(self) -> ParameterCounts:
+        """The embedding is a table of its own: one row of it is looked up for a token."""
+        read = self.total_parameters - self.vocab * self.d_model
+        return ParameterCounts(self.total_parameters, read, read)
 
     def architecture(self, name: str = "your shape") -> Architecture:
         """The architecture of this shape, with the same formulas as for published models."""

@@ -10,6 +10,7 @@ from attnviz.core.precision import stored_bytes
 from attnviz.core.roofline import DecodingStep, Machine, decode_step
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.layer_spec import Convention, Paged
+from attnviz.models.architecture.parameter_counts import ParameterCounts
 
 FARTHEST = 1 << 30
 
@@ -25,7 +26,7 @@ class Deployment:
     group: int = 64  #: numbers that share one scale in int8, int4 and int2
     convention: Convention = "ideal"
     hybrid: bool = True  #: only for a paged cache: whether layers with a window get a cache of their own size
-    encoder_tokens: int = 0
+    encoder_tokens: int = 0  #: tokens that the encoder has read, whatever the context
 
     def __post_init__(self) -> None:
         for name in ("context", "batch"):
@@ -54,9 +55,11 @@ class Size:
         return 1 / self.step.seconds
 
 
-def size_deployment(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
-    """Size a model of `total` stored parameters, of which each token is multiplied by `active`."""
-    weights = stored_bytes(total, how.weight_dtype, how.group)
+def size_deployment(arch: Architecture, counts: ParameterCounts, how: Deployment, machine: Machine) -> Size:
+    """Size a model that stores all of `counts`; a decoding step reads and multiplies with less."""
+    if not arch.decodes:
+        raise Problem("{model} is an encoder: it decodes no tokens and keeps no cache", model=arch.name)
+    weights = stored_bytes(counts.total, how.weight_dtype, how.group)
     room = machine.memory - weights
 
     def cache(tokens: int, batch: int = 1) -> int:
@@ -68,9 +71,9 @@ def size_deployment(arch: Architecture, total: int, active: int, how: Deployment
     # a single sequence reads only the experts it uses; a batch is assumed to use all of them
     step = decode_step(
         machine,
-        parameters=active,
-        weight_bytes=stored_bytes(active if how.batch == 1 else total, how.weight_dtype, how.group),
-        attention_flops=_attention(arch, how.context),
+        parameters=counts.active,
+        weight_bytes=stored_bytes(counts.active if how.batch == 1 else counts.read, how.weight_dtype, how.group),
+        attention_flops=_attention(arch, how.context, how.encoder_tokens),
         cache_bytes=each,
         batch=how.batch,
     )
@@ -81,27 +84,29 @@ def size_deployment(arch: Architecture, total: int, active: int, how: Deployment
         _largest(lambda tokens: cache(tokens, how.batch) <= room),
         FARTHEST if room >= 0 and each == 0 else max(0, room // max(each, 1)),
         step,
-        bandwidth_limit(arch, active, machine, cache),
+        bandwidth_limit(arch, counts.active, machine, cache, how.encoder_tokens),
     )
 
 
-def bandwidth_limit(arch: Architecture, active: int, machine: Machine, cache: Callable[[int], int]) -> int | None:
+def bandwidth_limit(
+    arch: Architecture, active: int, machine: Machine, cache: Callable[[int], int], encoder_tokens: int = 0
+) -> int | None:
     """The shortest context in tokens at which reading one more sequence takes longer than computing it.
 
     `cache` gives the cache bytes of one sequence of so many tokens. None when there is no such context.
     """
 
     def computes(tokens: int) -> bool:
-        work = (2 * active + _attention(arch, tokens)) * machine.bandwidth
+        work = (2 * active + _attention(arch, tokens, encoder_tokens)) * machine.bandwidth
         return work > cache(tokens) * machine.peak
 
     reach = _largest(computes)
     return None if reach >= FARTHEST else reach + 1
 
 
-def _attention(arch: Architecture, context: int) -> int:
+def _attention(arch: Architecture, context: int, encoder_tokens: int) -> int:
     """FLOPs of scores and values for one decoded token. The projections are counted with the parameters."""
-    work = arch.decode_flops(context)
+    work = arch.decode_flops(context, encoder_tokens=encoder_tokens)
     return work.scores + work.values
 
 

@@ -95,3 +95,11 @@ class LayerSpec:
         if self.latent is not None:
             return latent_flops(self.latent, new_tokens, context, n, machine)
         return flops(self.layout, new_tokens, n, self.parameters.matrices)
+
+    def cross_flops(self, new_tokens: int, encoder_tokens: int, *, prepare: bool = False) -> Flops:
+        """FLOPs of cross-attention for `new_tokens`; to `prepare` projects the encoder's keys and values too, once."""
+        if self.n_heads == 0:
+            return Flops(0, 0, 0)
+        own = flops(self.layout, new_tokens, new_tokens * encoder_tokens, self.parameters.w_q + self.parameters.w_o)
+        keys = 2 * encoder_tokens * (self.parameters.w_k + self.parameters.w_v) if prepare else 0
+        return own + Flops(keys, 0, 0)

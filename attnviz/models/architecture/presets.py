@@ -10,6 +10,7 @@ from typing import Any
 
 from attnviz.core.message import Problem
 from attnviz.core.roofline import Machine
+from attnviz.models.architecture.parameter_counts import ParameterCounts
 
 _DATA = Path(__file__).parent / "data"
 GIB = 1 << 30
@@ -25,10 +26,16 @@ class Preset:
     config: dict[str, Any] = field(hash=False)
     max_context: int | None
     total_parameters: int  #: counted on the meta device
-    active_parameters: int  #: those that each token is multiplied by; fewer than the total in a mixture of experts
+    read_parameters: int  #: of these, what a decoding step reads: no table that is looked up, no encoder
+    active_parameters: int  #: of these, what one token is multiplied with: in a mixture, its experts
     source: str
-    verified: str  #: "yes", or "partial" with the reason in `source` or `note`
+    verified: str  #: "yes": the published file, a copy of it or its makers' code was compared; else "partial"
     note: str = ""
+
+    @property
+    def counts(self) -> ParameterCounts:
+        """Of the whole model, and what of it a decoding step uses."""
+        return ParameterCounts(self.total_parameters, self.read_parameters, self.active_parameters)
 
 
 @dataclass(frozen=True)

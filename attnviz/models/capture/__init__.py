@@ -4,7 +4,7 @@ from attnviz.models.capture.all_heads import few_heads, measures
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import of_heads
 from attnviz.models.capture.intervention import Edit, NumberChoice, TensorChange, intervene
-from attnviz.models.capture.next_token import guesses, moved, probability_moved
+from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.run import adopt, capture
@@ -30,6 +30,7 @@ __all__ = [
     "moved",
     "of_heads",
     "output_projection_of",
+    "probabilities",
     "probability_moved",
     "save_trace",
 ]

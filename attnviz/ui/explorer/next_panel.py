@@ -36,6 +36,7 @@ def panel(shown: Shown) -> None:
         found = token_choices(loaded, slot, 10, temperature, top_k)
         with right:
             _chart(shown, slot, number, found)
+            _drawing(found[0], temperature, top_k)
         with left:
             _buttons(shown, slot, found)
 
@@ -51,13 +52,34 @@ def _chart(shown: Shown, slot: Slot, number: int, found: list[TokenChoice]) -> N
             position=slot.position, token=plain(best.label), share=best.probability
         )
     show.figure(
-        figures.bars([choice.label for choice in found], [choice.probability for choice in found]),
+        figures.bars(
+            [choice.label for choice in found],
+            [choice.probability for choice in found],
+            [choice.drawn for choice in found],
+            labels=(_("whole softmax"), _("after temperature and top-k")),
+        ),
         name=f"next-token-{shown.run.request.model}",
         key=f"next-{number}",
         words=words,
         caption=_("{model} on “{text}”").format(model=shown.run.name, text=shown.run.request.text),
-        table={"token": [c.label for c in found], "probability": [c.probability for c in found]},
+        table={
+            "token": [c.label for c in found],
+            "probability": [c.probability for c in found],
+            "after temperature and top-k": [c.drawn for c in found],
+        },
     )
+
+
+def _drawing(best: TokenChoice, temperature: float, top_k: int) -> None:
+    """What the two sliders make of the likeliest token's share, and why."""
+    if temperature == 0:
+        said = _("Temperature 0 always takes “{token}”, whatever its share of the softmax over the whole vocabulary.")
+    else:
+        said = _(
+            "Divided by temperature {temperature:.2g}, and shared out again among the {k} likeliest tokens alone, "
+            "“{token}” is drawn with {share:.1%}."
+        )
+    st.caption(said.format(token=plain(best.label), temperature=temperature, k=top_k, share=best.drawn))
 
 
 def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:

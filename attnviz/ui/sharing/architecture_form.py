@@ -11,12 +11,13 @@ from attnviz.core.message import Problem
 from attnviz.models.architecture import (
     Architecture,
     CustomShape,
+    ParameterCounts,
     Preset,
     Scheme,
     all_presets,
     config_from_text,
+    count_parameters,
     find_preset,
-    measure_on_meta,
 )
 from attnviz.ui.shared import number, one_of, plain, text_area
 from attnviz.ui.sharing import sharing_choices
@@ -28,9 +29,13 @@ class Chosen:
     """An architecture, and the number of parameters of the whole model."""
 
     arch: Architecture
-    total: int  #: parameters of the whole model
-    active: int  #: of these, those that each token is multiplied with (fewer in a mixture of experts)
+    counts: ParameterCounts
     preset: Preset | None = None
+
+    @property
+    def total(self) -> int:
+        """Parameters of the whole model."""
+        return self.counts.total
 
 
 def choose() -> Chosen:
@@ -49,7 +54,7 @@ def _published() -> Chosen:
     names = {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()}
     name = one_of(sharing_choices.PRESET, _("Model"), names, style="select")
     preset = find_preset(name)
-    return Chosen(Architecture.preset(name), preset.total_parameters, preset.active_parameters, preset)
+    return Chosen(Architecture.preset(name), preset.counts, preset)
 
 
 def _own() -> Chosen:
@@ -73,8 +78,7 @@ def _schemes() -> dict[str, str]:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _shaped(shape: CustomShape) -> Chosen:
-    total = shape.total_parameters
-    return Chosen(shape.architecture(), total, total)
+    return Chosen(shape.architecture(), shape.counts)
 
 
 def _pasted() -> Chosen:
@@ -100,9 +104,9 @@ def _pasted() -> Chosen:
 def _read(text: str) -> Chosen:
     arch = Architecture.from_config(config_from_text(text))
     try:
-        total = measure_on_meta(arch.config, 0).total_parameters if arch.config is not None else 0
+        counts = ParameterCounts(0, 0, 0) if arch.config is None else count_parameters(arch.config, arch.layers)
     except Exception as error:  # a model's own code can raise anything
         raise Problem(
             "The config can be read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]
         ) from error
-    return Chosen(arch, total, total)
+    return Chosen(arch, counts)

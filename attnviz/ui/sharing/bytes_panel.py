@@ -9,10 +9,15 @@ from attnviz.models.architecture import Architecture, has_heads, shared_otherwis
 from attnviz.ui.shared import one_of, plain, show
 from attnviz.ui.sharing import sharing_choices
 from attnviz.ui.sharing.units import binary, both
-from attnviz.ui.sharing.variants import ways
+from attnviz.ui.sharing.variants import kind_of, ways
 from attnviz.words import _
 
 POWERS = [2**i for i in range(4, 21)]
+
+
+def held(arch: Architecture, context: int, batch: int) -> int:
+    """Bytes of the whole cache, ideal at 16 bits; an encoder beside the decoder reads what it reads for this text."""
+    return arch.kv_cache_bytes(context, batch, encoder_tokens=arch.encoder_tokens(context))
 
 
 def over(arch: Architecture, context: int, batch: int) -> None:
@@ -23,10 +28,10 @@ def over(arch: Architecture, context: int, batch: int) -> None:
         return over_heads(arch, context, batch)
     if axis == "context":
         x, title, here = POWERS, _("tokens of context"), context
-        lines = {name: [way.kv_cache_bytes(t, batch) for t in x] for name, way in ways(arch).items()}
+        lines = {name: [held(way, t, batch) for t in x] for name, way in ways(arch).items()}
     else:
         x, title, here = [2**i for i in range(13)], _("sequences"), batch
-        lines = {name: [way.kv_cache_bytes(context) * b for b in x] for name, way in ways(arch).items()}
+        lines = {name: [held(way, context, b) for b in x] for name, way in ways(arch).items()}
     if not any(any(line) for line in lines.values()):
         st.info(_("An encoder reads everything at once: it keeps no cache."))
         return None
@@ -39,7 +44,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
         words=_(
             "Ideal, at 16 bits: {name} keeps {bytes} for your context and batch. At the right end of the "
             "axis its cache reaches {top}."
-        ).format(name=plain(name), bytes=both(arch.kv_cache_bytes(context, batch)), top=binary(values[-1])),
+        ).format(name=plain(name), bytes=both(held(arch, context, batch)), top=binary(values[-1])),
         table={title: x, **lines},
     )
     return None
@@ -51,10 +56,16 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
         st.info(_("An encoder reads everything at once: it keeps no cache."))
         return
     counts = [g for g in range(1, heads[0].n_heads + 1) if all(layer.n_heads % g == 0 for layer in heads)]
-    values = [shared_otherwise(arch, g).kv_cache_bytes(context, batch) for g in counts]
+    values = [held(shared_otherwise(arch, g), context, batch) for g in counts]
     own = None if heads[0].latent else heads[0].n_kv_heads
     show.figure(
-        figures.bars([str(g) for g in counts], values, _("bytes"), counts.index(own) if own in counts else None),
+        figures.bars(
+            [f"{kind_of(heads[0].n_heads, g)} {g}" for g in counts],
+            values,
+            _("bytes"),
+            counts.index(own) if own in counts else None,
+            [binary(value) for value in values],
+        ),
         name=f"kv-bytes-heads-{arch.name}",
         key="h-over-heads",
         words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=both(values[0])),
@@ -77,7 +88,7 @@ def kind_names() -> dict[str, str]:
 
 def layers(arch: Architecture, context: int, batch: int) -> None:
     """Draw the bytes of each layer, for models whose layers are not all alike."""
-    rows = list(arch.bytes_by_layer(context, batch, encoder_tokens=context))
+    rows = list(arch.bytes_by_layer(context, batch, encoder_tokens=arch.encoder_tokens(context)))
     kinds = [layer.kind for layer, _held in rows]
     if len(set(kinds)) < 2 and len({held for _layer, held in rows}) < 2:
         return
@@ -86,11 +97,18 @@ def layers(arch: Architecture, context: int, batch: int) -> None:
     labels = [str(la.index) if one_stack else f"{la.stack} {la.role} {la.index}" for la, _held in rows]
     held = [held for _layer, held in rows]
     most = max(range(len(held)), key=held.__getitem__)
+    if one_stack:
+        said = _("{n} of {all} layers keep keys and values of their own; layer {layer} keeps most, {bytes}.")
+    else:
+        said = _(
+            "{n} of {all} attentions keep keys and values of their own, and a decoder layer has two of them; {layer} "
+            "keeps most, {bytes}."
+        )
     show.figure(
         figures.strip(held, kinds, labels, kind_names()),
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
-        words=_("{n} of {all} layers keep keys and values of their own; layer {layer} keeps most, {bytes}.").format(
+        words=said.format(
             n=sum(1 for layer, _held in rows if layer.cached), all=len(rows), layer=labels[most], bytes=both(held[most])
         ),
         table={

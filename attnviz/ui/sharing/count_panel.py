@@ -40,7 +40,9 @@ def _panel() -> None:
     _table(found)
     quality.panel()
     _everyone(context)
-    sharing_snippets.counting(chosen.arch, Deployment(context, batch, encoder_tokens=context))
+    sharing_snippets.counting(
+        chosen.arch, Deployment(context, batch, encoder_tokens=chosen.arch.encoder_tokens(context))
+    )
 
 
 def _source(chosen: Chosen) -> None:
@@ -76,11 +78,31 @@ def _headline(chosen: Chosen, context: int, batch: int) -> None:
             _("Whole blocks of 16 tokens; a window also holds a chunk of 2,048 tokens being read."),
         ),
     }  # fmt: skip
+    heard = arch.encoder_tokens(context)
     for column, convention in zip((two, three, four), CONVENTIONS, strict=True):
         title, help_ = words[convention]
-        held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=context)
+        held = arch.kv_cache_bytes(context, batch, convention=convention, encoder_tokens=heard)
         column.metric(title, binary(held), help=help_)
         column.caption(exact(held))
+    _heard(arch, heard)
+
+
+def _heard(arch: Architecture, heard: int) -> None:
+    """Say what the keys and values of cross-attention are counted for."""
+    if not heard:
+        return
+    if arch.heard:
+        st.caption(
+            _("Beside its own context the decoder keeps the encoder’s, which always reads {n} positions.").format(
+                n=f"{heard:,}"
+            )
+        )
+    else:
+        st.caption(
+            _("Beside its own context the decoder keeps the encoder’s, counted as long: {n} tokens.").format(
+                n=f"{heard:,}"
+            )
+        )
 
 
 def _parameters(found: list[Bill]) -> None:
@@ -126,7 +148,7 @@ def _row(bill: Bill) -> dict[str, Any]:
         _("bytes a token"): bill.per_token,
         _("prefill"): flop(bill.prefill),
         _("prefill, causal"): flop(bill.prefill_causal),
-        _("one decoded token"): flop(bill.decode),
+        _("one decoded token"): flop(bill.decode) if bill.arch.decodes else "",
         _("FLOP per byte"): None if bill.intensity is None else round(bill.intensity, 2),
         _("activations, eager"): "" if bill.eager is None else binary(2 * bill.eager.total),
         _("activations, fused"): "" if bill.fused is None else binary(2 * bill.fused.total),
@@ -145,12 +167,15 @@ def _all_models(context: int) -> ColumnTable:
     rows = []
     for name, preset in all_presets().items():
         arch = Architecture.preset(name)
-        cache = {c: arch.kv_cache_bytes(context, convention=c, encoder_tokens=context) for c in CONVENTIONS}
+        cache = {
+            c: arch.kv_cache_bytes(context, convention=c, encoder_tokens=arch.encoder_tokens(context))
+            for c in CONVENTIONS
+        }
         rows.append(
             {
                 "model": name,
                 "attention": preset.attention,
-                "layers": len(arch.layers),
+                "layers": arch.blocks,
                 "parameters": preset.total_parameters,
                 "attention parameters": arch.attention_parameters(),
                 "bytes a token": arch.kv_cache_bytes(1),

@@ -34,8 +34,8 @@ def _panel() -> None:
     st.caption(
         _(
             "The model’s own code from transformers, on torch’s meta device: tensors have shapes and no memory, so "
-            "that 671 billion parameters take a second. Its attention parameters are counted, a pass is run, and the "
-            "cache it leaves is measured layer by layer."
+            "that even 671 billion parameters can be built here. Its attention parameters are counted, a pass is run, "
+            "and the cache it leaves is measured layer by layer."
         )
     )
     key = (chosen.arch, chosen.total, tokens, batch)
@@ -44,7 +44,7 @@ def _panel() -> None:
     if st.session_state.get("h_proof") == key:
         _proof(chosen, tokens, batch)
     _live()
-    heard = _encoder_tokens(chosen.arch, tokens)
+    heard = chosen.arch.encoder_tokens(tokens)
     sharing_snippets.counting(chosen.arch, Deployment(tokens, batch, convention="transformers", encoder_tokens=heard))
 
 
@@ -55,12 +55,7 @@ def _measured(arch: Architecture, total: int, tokens: int, batch: int) -> Measur
     Architectures with the same attention compare equal, but their models may differ elsewhere.
     """
     caches = any(layer.cached or layer.fixed for layer in arch.layers)
-    return measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=_encoder_tokens(arch, tokens))
-
-
-def _encoder_tokens(arch: Architecture, tokens: int) -> int:
-    """Positions that the encoder reads: Whisper's always reads all that it has, other encoders read `tokens`."""
-    return int(getattr(arch.config, "max_source_positions", None) or tokens) if arch.model_type == "whisper" else tokens
+    return measure_on_meta(arch.config, tokens if caches else 0, batch, encoder_tokens=arch.encoder_tokens(tokens))
 
 
 def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
@@ -72,7 +67,7 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         found = _measured(arch, chosen.total, tokens, batch)
     if found.failure is not None:
         st.warning(spoken(found.failure))
-    heard = _encoder_tokens(arch, tokens)
+    heard = arch.encoder_tokens(tokens)
     formula = [held for _layer, held in arch.bytes_by_layer(tokens, batch, "bfloat16", "transformers", heard)]
     pairs = [
         (_("attention parameters"), arch.attention_parameters(), found.attention_parameters),

@@ -14,6 +14,7 @@ from attnviz.figures import sharing_figures as figures
 from attnviz.ui.shared import guard, model_cache, plain, sentence_input, show, widgets
 from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.units import both
+from attnviz.ui.sharing.variants import kind_of
 from attnviz.words import _, ngettext
 
 TOKENS_SHOWN = 48
@@ -42,7 +43,7 @@ def _shared(run: ModelRun) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(_("What it saves, what it breaks"), anchor=False)
-        _sweep(result)
+        _sweep(result, model_cache.model(run.request.model).entry.kind == "encoder")
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
         _downstream(run, config)
@@ -72,15 +73,18 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
             sharing_choices.LAYER, _("Layer"), {str(i): str(i) for i in range(len(layers))}, style="select"
         )
     options = head_sharing.choices(layers[int(layer)])
-    trained = options[0]
-    names = {str(g): _("{n} (trained)").format(n=g) if g == trained else str(g) for g in options}
+    heads, trained = layers[int(layer)].n_heads, layers[int(layer)].n_kv_heads
+    names = {
+        str(g): _("{kind} (trained)").format(kind=_named(heads, g)) if g == trained else _named(heads, g)
+        for g in options
+    }
     with which:
         kept = widgets.one_of(
             sharing_choices.KEPT,
             _("K/V heads"),
             names,
-            usual=str(options[min(1, len(options) - 1)]),
-            help=_("{h} query heads share this many key and value heads.").format(h=layers[int(layer)].n_heads),
+            usual=str(options[min(options.index(trained) + 1, len(options) - 1)]),
+            help=_("{h} query heads share this many key and value heads.").format(h=heads),
         )
     methods = {"mean": _("their mean"), "first": _("the first of them"), "random": _("random (seed 0)")}
     with how:
@@ -92,7 +96,7 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
 
 
 def _wiring(run: ModelRun, result: Result) -> None:
-    kind = "MHA" if result.config.n_kv_heads == result.n_heads else "MQA" if result.config.n_kv_heads == 1 else "GQA"
+    kind = kind_of(result.n_heads, result.config.n_kv_heads)
     drawn, numbers = st.columns([2, 1], gap="medium", vertical_alignment="center")
     with drawn:
         show.figure(
@@ -107,7 +111,7 @@ def _wiring(run: ModelRun, result: Result) -> None:
             caption=_("{model}, layer {layer}").format(model=run.name, layer=result.config.layer),
             table={"query head": range(result.n_heads), "K/V head": result.kv_of, "trained": result.trained_kv_of},
         )
-    trained, point = result.sweep[0], result.point
+    trained, point = result.trained, result.point
     numbers.markdown(
         _(
             "| this layer | trained | shared |\n|:--|--:|--:|\n"
@@ -124,6 +128,11 @@ def _wiring(run: ModelRun, result: Result) -> None:
             b1=f"{point.cache_bytes:,} B",
         )
     )
+
+
+def _named(heads: int, kv_heads: int) -> str:
+    """The kind of sharing and its number of K/V heads: "GQA 3"."""
+    return f"{kind_of(heads, kv_heads)} {kv_heads}"
 
 
 def _shape(kv_heads: int, shape: tuple[int, ...]) -> str:
@@ -188,31 +197,62 @@ def _cells(result: Result, heads: list[int], tokens: tuple[str, ...]) -> dict[st
     }
 
 
-def _sweep(result: Result) -> None:
+def _sweep(result: Result, encoder: bool) -> None:
     counts = [point.n_kv_heads for point in result.sweep]
-    point, trained = result.point, result.sweep[0]
+    point = result.point
     show.figure(
-        figures.sweep(counts, [p.moved for p in result.sweep], [p.cache_bytes for p in result.sweep], point.n_kv_heads),
+        figures.sweep(
+            counts,
+            [p.moved for p in result.sweep],
+            [p.cache_bytes for p in result.sweep],
+            point.n_kv_heads,
+            [_named(result.n_heads, g) for g in counts],
+        ),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
-        words=ngettext(
-            "With {g} K/V head the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
-            "changes by {moved:.0%} of its length, before any further training.",
-            "With {g} K/V heads the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
-            "changes by {moved:.0%} of its length, before any further training.",
-            point.n_kv_heads,
-        ).format(
-            g=point.n_kv_heads,
-            kept=point.cache_bytes / trained.cache_bytes,
-            bytes=both(point.cache_bytes),
-            moved=point.moved,
-        ),
+        words=_saved(result, encoder),
         table={
             "K/V heads": counts,
             "change of output": [p.moved for p in result.sweep],
             "K/V bytes": [p.cache_bytes for p in result.sweep],
             "parameters of W_K and W_V": [p.parameters for p in result.sweep],
         },
+    )
+
+
+def _saved(result: Result, encoder: bool) -> str:
+    """What the chosen number of K/V heads does to the layer; an encoder has keys and values, and keeps none."""
+    point, g = result.point, result.config.n_kv_heads
+    if g > result.trained_kv_heads:
+        said = _(
+            "With {g} K/V heads, each trained one copied {times} times, keys and values take {times} times the bytes "
+            "({bytes} for this sentence) and the layer’s output changes by {moved:.0%}: every query head reads what it "
+            "read before."
+        )
+    elif encoder:
+        said = ngettext(
+            "With {g} K/V head the keys and values of this sentence take {kept:.0%} of the bytes they took ({bytes}) "
+            "while the layer runs, for an encoder keeps no cache; its output changes by {moved:.0%} of its length, "
+            "before any further training.",
+            "With {g} K/V heads the keys and values of this sentence take {kept:.0%} of the bytes they took ({bytes}) "
+            "while the layer runs, for an encoder keeps no cache; its output changes by {moved:.0%} of its length, "
+            "before any further training.",
+            g,
+        )
+    else:
+        said = ngettext(
+            "With {g} K/V head the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
+            "changes by {moved:.0%} of its length, before any further training.",
+            "With {g} K/V heads the layer keeps {kept:.0%} of its cache ({bytes} for this sentence) and its output "
+            "changes by {moved:.0%} of its length, before any further training.",
+            g,
+        )
+    return said.format(
+        g=g,
+        times=g // result.trained_kv_heads,
+        kept=point.cache_bytes / result.trained.cache_bytes,
+        bytes=both(point.cache_bytes),
+        moved=point.moved,
     )
 
 

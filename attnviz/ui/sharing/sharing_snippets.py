@@ -29,6 +29,8 @@ def sharing_code(run: ModelRun, result: Result) -> str:
         "first": "t.unflatten(1, (G, -1))[:, :, 0]",
         "random": "torch.randn(1, G, *t.shape[2:], generator=torch.Generator().manual_seed(seed)) * t.std()",
     }[config.method]
+    if config.n_kv_heads > result.trained_kv_heads:
+        pool = "t.repeat_interleave(G // t.shape[1], 1)"
     return f"""\
 import torch
 from attnviz.models.capture import capture

@@ -7,7 +7,7 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.core.precision import DTYPES
+from attnviz.core.precision import DTYPES, stored_bytes
 from attnviz.core.roofline import Machine
 from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import (
@@ -17,6 +17,7 @@ from attnviz.models.architecture import (
     Architecture,
     Convention,
     Deployment,
+    ParameterCounts,
     Size,
     gpus,
     size_deployment,
@@ -39,22 +40,25 @@ def panel() -> None:
 
 def _panel() -> None:
     chosen = choose()
-    how, machine = _how(), _machine()
+    how, machine = _how(chosen.arch), _machine()
     _about_the_format(chosen.arch, how)
-    found = sized(chosen.arch, chosen.total, chosen.active, how, machine)
+    if not chosen.arch.decodes:
+        _encoder(chosen, how, machine)
+        return
+    found = sized(chosen.arch, chosen.counts, how, machine)
     _verdict(found, machine, chosen.arch.max_context)
-    _memory(found, machine)
+    _memory(found.weight_bytes, found.cache_bytes, machine)
     _three(chosen, how, machine)
     _roofline(chosen, how, machine, found)
     sharing_snippets.counting(chosen.arch, how)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
-def sized(arch: Architecture, total: int, active: int, how: Deployment, machine: Machine) -> Size:
-    return size_deployment(arch, total, active, how, machine)
+def sized(arch: Architecture, counts: ParameterCounts, how: Deployment, machine: Machine) -> Size:
+    return size_deployment(arch, counts, how, machine)
 
 
-def _how() -> Deployment:
+def _how(arch: Architecture) -> Deployment:
     columns = st.columns(5)
     with columns[0]:
         context = number(sharing_choices.CONTEXT, _("Tokens of context"), step=1)
@@ -77,7 +81,7 @@ def _how() -> Deployment:
             _("The server manages windowed layers separately"),
             help=_("A server that does not do this allocates the whole context for them."),
         )
-    return Deployment(context, batch, weights, cache, group, convention, hybrid, encoder_tokens=context)
+    return Deployment(context, batch, weights, cache, group, convention, hybrid, arch.encoder_tokens(context))
 
 
 def _about_the_format(arch: Architecture, how: Deployment) -> None:
@@ -158,9 +162,10 @@ def _verdict(found: Size, machine: Machine, made_for: int | None) -> None:
     three.metric(
         _("One decoding step"),
         duration(found.step.seconds),
-        help=_("At best: computing {compute}, reading weights and cache {memory}.").format(
-            compute=duration(found.step.compute_seconds), memory=duration(found.step.memory_seconds)
-        ),
+        help=_(
+            "At best: computing {compute}, reading weights and cache {memory}. An embedding that is not the output "
+            "head as well is not read: one row of it is looked up."
+        ).format(compute=duration(found.step.compute_seconds), memory=duration(found.step.memory_seconds)),
     )
     four.metric(
         _("No batch helps from"),
@@ -176,18 +181,35 @@ def _number(count: int) -> str:
     return _("no limit") if count >= FARTHEST else f"{count:,}"
 
 
-def _memory(found: Size, machine: Machine) -> None:
-    free = max(0, machine.memory - found.weight_bytes - found.cache_bytes)
+def _encoder(chosen: Chosen, how: Deployment, machine: Machine) -> None:
+    """An encoder has weights to store, and nothing that grows from token to token."""
+    weights = stored_bytes(chosen.total, how.weight_dtype, how.group)
+    fits = weights <= machine.memory
+    said = (
+        _("Its weights fit: {weights} of {memory}.") if fits else _("The weights alone need {weights} of {memory}.")
+    ).format(weights=binary(weights), memory=binary(machine.memory))
+    (st.success if fits else st.error)(said, icon="✅" if fits else "✋")
+    st.info(
+        _(
+            "An encoder reads everything at once: it keeps no cache and writes no tokens, so there is no longest "
+            "context and no decoding step to work out here."
+        )
+    )
+    _memory(weights, 0, machine)
+
+
+def _memory(weights: int, cache: int, machine: Machine) -> None:
+    free = max(0, machine.memory - weights - cache)
     show.figure(
-        figures.memory(found.weight_bytes, found.cache_bytes, machine.memory),
+        figures.memory(weights, cache, machine.memory),
         name="memory",
         key="h-memory",
         words=_("Weights {weights}, cache {cache}, {free} left.").format(
-            weights=both(found.weight_bytes), cache=both(found.cache_bytes), free=binary(free)
+            weights=both(weights), cache=both(cache), free=binary(free)
         ),
         table={
             "what": ["weights", "cache", "free", "memory"],
-            "bytes": [found.weight_bytes, found.cache_bytes, free, machine.memory],
+            "bytes": [weights, cache, free, machine.memory],
         },
     )
 
@@ -197,7 +219,7 @@ def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
     names = {"ideal": _("ideal"), "transformers": _("what transformers holds"), "paged": _("what a server allocates")}
     rows = []
     for convention in CONVENTIONS:
-        found = sized(chosen.arch, chosen.total, chosen.active, replace(how, convention=convention), machine)
+        found = sized(chosen.arch, chosen.counts, replace(how, convention=convention), machine)
         cells = (
             names[convention],
             both(found.cache_bytes),
@@ -211,7 +233,7 @@ def _three(chosen: Chosen, how: Deployment, machine: Machine) -> None:
 
 def _roofline(chosen: Chosen, how: Deployment, machine: Machine, found: Size) -> None:
     st.subheader(_("One decoding step, over the batch"), anchor=False)
-    steps = [sized(chosen.arch, chosen.total, chosen.active, replace(how, batch=b), machine).step for b in BATCHES]
+    steps = [sized(chosen.arch, chosen.counts, replace(how, batch=b), machine).step for b in BATCHES]
     lines = {
         _("reading weights and cache"): [step.memory_seconds for step in steps],
         _("computing"): [step.compute_seconds for step in steps],

@@ -44,8 +44,14 @@ def ways(arch: Architecture) -> dict[str, Architecture]:
     return found
 
 
+def kind_of(heads: int, kv_heads: int) -> str:
+    """What people call this sharing of heads."""
+    return "MHA" if kv_heads == heads else "MQA" if kv_heads == 1 else "GQA"
+
+
 def _kind(heads: int, kv_heads: int) -> str:
-    return f"MHA-{heads}" if kv_heads == heads else "MQA" if kv_heads == 1 else f"GQA-{kv_heads}"
+    kind = kind_of(heads, kv_heads)
+    return kind if kind == "MQA" else f"{kind}-{kv_heads}"
 
 
 def _as_is(arch: Architecture) -> str:
@@ -64,15 +70,16 @@ def _bill(name: str, arch: Architecture, context: int, batch: int) -> Bill:
     count = arch.parameters()
     parts = {part: getattr(count, part) for part in ("w_q", "w_k", "w_v", "w_o", "w_down")}
     parts["rest"] = count.biases + count.norms + count.other
-    step = arch.decode_flops(context)
-    read = arch.kv_cache_bytes(context)
+    heard = arch.encoder_tokens(context)
+    step = arch.decode_flops(context, encoder_tokens=heard)
+    read = arch.kv_cache_bytes(context, encoder_tokens=heard)
     layer = next((layer for layer in arch.layers if has_heads(layer)), None)
     return Bill(
         name,
         arch,
         parts,
-        batch * arch.prefill_flops(context).total,
-        batch * arch.prefill_flops(context, causal=True).total,
+        batch * arch.prefill_flops(context, encoder_tokens=heard or None).total,
+        batch * arch.prefill_flops(context, causal=True, encoder_tokens=heard or None).total,
         batch * step.total,
         (step.scores + step.values) / read if read else None,
         None if layer is None else activations(layer.layout, context, batch),

@@ -96,3 +96,15 @@ def test_the_likeliest_tokens_come_first_and_sum_to_at_most_one(decoded, smollm2
 
 def test_an_encoder_without_a_language_head_guesses_nothing(paired, minilm):
     assert slots(paired, minilm) == []
+
+
+def test_the_next_tokens_share_is_of_the_whole_softmax_whatever_top_k_and_temperature_do(decoded, smollm2):
+    (slot,) = slots(decoded, smollm2)
+    whole = decoded.trace.logits[0].double().exp()
+    for temperature, top_k in ((1.0, 50), (0.5, 5), (0.0, 3)):
+        for choice in token_choices(smollm2, slot, 10, temperature, top_k):
+            assert choice.probability == pytest.approx(float(whole[choice.token] / whole.sum()), rel=1e-4)
+    best = token_choices(smollm2, slot, 10, 1.0, 3)
+    assert sum(choice.drawn for choice in best) == pytest.approx(1, rel=1e-5)
+    kept = sum(choice.probability for choice in best)
+    assert [c.drawn for c in best] == pytest.approx([c.probability / kept for c in best], rel=1e-4)

@@ -89,9 +89,33 @@ def test_a_grouped_layer_is_pooled_further():
         vocab_size=64, hidden_size=48, intermediate_size=32, num_hidden_layers=1, num_attention_heads=6,
         num_key_value_heads=2, head_dim=8,
     )  # fmt: skip
-    layer = capture(LlamaForCausalLM(config).eval(), input_ids=IDS).layers[0]
-    assert head_sharing.choices(layer) == [2, 1]
+    model = LlamaForCausalLM(config).eval()
+    layer = capture(model, input_ids=IDS).layers[0]
+    assert head_sharing.choices(layer) == [6, 2, 1]
     assert run(layer, Config(0, 1)).kv_of == (0,) * 6
+
+
+def test_a_grouped_layer_is_the_same_as_mha_with_each_head_copied():
+    """Against transformers: a model whose config says MHA, and whose W_K and W_V repeat the rows of the grouped one."""
+    torch.manual_seed(0)
+    sizes = {
+        "vocab_size": 64, "hidden_size": 48, "intermediate_size": 32, "num_hidden_layers": 2,
+        "num_attention_heads": 6, "head_dim": 8,
+    }  # fmt: skip
+    grouped = LlamaForCausalLM(LlamaConfig(**sizes, num_key_value_heads=2)).eval()
+    full = LlamaForCausalLM(LlamaConfig(**sizes, num_key_value_heads=6)).eval()
+    weights = grouped.state_dict()
+    for name in [name for name in weights if "k_proj" in name or "v_proj" in name]:
+        weights[name] = weights[name].unflatten(0, (2, 8)).repeat_interleave(3, 0).flatten(0, 1)
+    full.load_state_dict(weights)
+    layer, copied = (capture(model, input_ids=IDS).layers[0] for model in (grouped, full))
+    found, config = run(layer, Config(0, 6)), Config(0, 6)
+    assert [point.n_kv_heads for point in found.sweep] == [6, 2, 1]
+    np.testing.assert_allclose(found.after, copied.weights()[0].numpy(), atol=1e-6)
+    assert found.point.moved < 1e-6
+    assert found.point.cache_bytes == 3 * found.trained.cache_bytes
+    again = intervene(grouped, Edit(layers="all", change=head_sharing.change(config)), input_ids=IDS)
+    np.testing.assert_allclose(again.logits.numpy(), full(IDS).logits.detach().numpy()[:, -1], atol=1e-5)
 
 
 def test_ways_to_make_one_head_of_a_group():

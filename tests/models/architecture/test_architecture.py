@@ -222,6 +222,30 @@ def test_an_unknown_name_convention_or_number_is_refused_in_one_sentence():
         arch.kv_cache_bytes(1, batch=0)
 
 
+#: The attention of Phi-3-mini-4k-instruct, from its published config.json.
+PHI_3_MINI = {
+    "hidden_size": 3072, "intermediate_size": 8192, "max_position_embeddings": 4096, "num_attention_heads": 32,
+    "num_hidden_layers": 32, "num_key_value_heads": 32, "sliding_window": 2047, "vocab_size": 32064,
+    "tie_word_embeddings": False,
+}  # fmt: skip
+
+
+def test_phi_3_mini_has_the_window_of_its_published_config():
+    arch = Architecture.preset("phi-3-mini")
+    assert {name: getattr(arch.config, name) for name in PHI_3_MINI} == PHI_3_MINI
+    assert {(layer.kind, layer.window) for layer in arch.layers} == {("window", 2047)}
+    token = 32 * 2 * 3072 * 2
+    assert arch.kv_cache_bytes(4096) == 2047 * token
+
+
+def test_a_preset_is_called_verified_only_where_a_published_file_was_compared():
+    for preset in all_presets().values():
+        said = "was not compared here" in preset.source or "NOT sourced" in preset.source
+        assert said == (preset.verified != "yes"), preset.id
+        if preset.source.startswith("transformers") and ";" not in preset.source:
+            assert preset.verified == "partial", preset.id
+
+
 def test_every_preset_says_where_it_is_from_and_has_the_parameters_it_states():
     for name in ("gpt2", "llama-3.1-8b", "mixtral-8x7b", "deepseek-v2", "t5-small"):
         preset = find_preset(name)
@@ -249,3 +273,16 @@ def test_any_shape_has_the_parameters_flops_and_bytes_that_torch_counts(kv_heads
         model(input_ids=torch.zeros(1, tokens, dtype=torch.long))
     ffn = 2 * tokens * 3 * heads * 4 * 8 * layers
     assert counter.get_total_flops() == arch.prefill_flops(tokens).total + ffn
+
+
+@pytest.mark.parametrize(
+    "name, fields",
+    [
+        ("t5-small", ("num_layers", "num_decoder_layers")),
+        ("bart-large", ("encoder_layers", "decoder_layers")),
+        ("llama-3.1-8b", ("num_hidden_layers",)),
+    ],
+)
+def test_a_model_has_as_many_layers_as_its_config_says(name, fields):
+    arch = Architecture.preset(name)
+    assert arch.blocks == sum(getattr(arch.config, field) for field in fields)

@@ -10,6 +10,7 @@ from attnviz.models.architecture import meta_device
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.custom_shape import CustomShape, as_latent, shared_otherwise
 from attnviz.models.architecture.deployment import FARTHEST, Deployment, size_deployment
+from attnviz.models.architecture.parameter_counts import ParameterCounts
 from attnviz.models.architecture.presets import all_presets, find_preset, gpus, quality
 
 A100 = gpus()["a100-80gb"].machine
@@ -18,7 +19,7 @@ NAMES = ["llama-3.1-8b", "gemma-3-27b", "deepseek-v3", "gpt-oss-120b", "jamba-v0
 
 def sized(name, how, machine=A100):
     preset = find_preset(name)
-    return size_deployment(Architecture.preset(name), preset.total_parameters, preset.active_parameters, how, machine)
+    return size_deployment(Architecture.preset(name), preset.counts, how, machine)
 
 
 @given(
@@ -46,12 +47,37 @@ def test_the_largest_batch_fits_and_one_more_does_not(name, context):
     assert not sized(name, Deployment(context, found.largest_batch + 1)).fits
 
 
-@pytest.mark.parametrize("kv_heads, limit", [(32, 202), (8, 823), (1, 8101)])
+@pytest.mark.parametrize("kv_heads, limit", [(32, 189), (8, 769), (1, 7571)])
 def test_the_context_no_batch_fills_is_the_published_one(kv_heads, limit):
     preset = find_preset("llama-3.1-8b")
     arch = shared_otherwise(Architecture.preset("llama-3.1-8b"), kv_heads)
-    found = size_deployment(arch, preset.total_parameters, preset.active_parameters, Deployment(), A100)
+    found = size_deployment(arch, preset.counts, Deployment(), A100)
     assert found.bandwidth_limit == limit
+
+
+@pytest.mark.parametrize("kv_heads, limit", [(32, 202), (8, 823), (1, 8101)])
+def test_with_the_input_embedding_as_if_multiplied_it_is_the_context_that_is_quoted(kv_heads, limit):
+    """As quoted for Llama-3.1-8B: 202, 822 and 8,100 tokens, every one of its parameters counted as multiplied."""
+    total = find_preset("llama-3.1-8b").total_parameters
+    arch = shared_otherwise(Architecture.preset("llama-3.1-8b"), kv_heads)
+    found = size_deployment(arch, ParameterCounts(total, total, total), Deployment(), A100)
+    assert found.bandwidth_limit == limit
+
+
+@pytest.mark.parametrize(
+    "name, gpu, milliseconds, billions",
+    [("llama-3.1-8b", "a100-80gb", 7.89, 7.50), ("gpt-oss-120b", "h100", 3.16, 5.13)],
+)
+def test_a_step_reads_no_table_that_is_looked_up(name, gpu, milliseconds, billions):
+    """5.13 billion active parameters is what gpt-oss's makers state; the times were worked out by another hand."""
+    assert sized(name, Deployment(), gpus()[gpu].machine).step.seconds * 1e3 == pytest.approx(milliseconds, abs=0.005)
+    assert find_preset(name).active_parameters / 1e9 == pytest.approx(billions, abs=0.005)
+
+
+@pytest.mark.parametrize("name", ["bert-base", "minilm-l6", "modernbert-base", "vit-base"])
+def test_an_encoder_decodes_nothing(name):
+    with pytest.raises(Problem, match="is an encoder: it decodes no tokens and keeps no cache"):
+        sized(name, Deployment())
 
 
 def test_weights_that_do_not_fit_leave_room_for_nothing():

@@ -1,0 +1,92 @@
+"""What a decoding step multiplies with, against torch's own count of its FLOPs and against published figures."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+from transformers import AutoConfig
+
+from attnviz.models.architecture.architecture import Architecture
+from attnviz.models.architecture.custom_shape import CustomShape
+from attnviz.models.architecture.meta_device import build
+from attnviz.models.architecture.parameter_counts import count_parameters
+from attnviz.models.architecture.presets import all_presets, find_preset
+
+SMALL = {"hidden_size": 96, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 128}
+CONFIGS = {
+    "llama": {**SMALL, "num_key_value_heads": 2, "intermediate_size": 64},
+    "llama tied": {**SMALL, "num_key_value_heads": 2, "intermediate_size": 64, "tie_word_embeddings": True},
+    "gpt2": {"n_embd": 96, "n_layer": 3, "n_head": 6, "vocab_size": 128, "n_positions": 64},
+    "t5": {"d_model": 96, "d_kv": 20, "num_heads": 6, "d_ff": 64, "num_layers": 2,
+           "num_decoder_layers": 3, "vocab_size": 128},
+    "bart": {
+        "d_model": 96, "encoder_layers": 2, "decoder_layers": 3, "encoder_attention_heads": 6, "vocab_size": 128,
+        "decoder_attention_heads": 8, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 64,
+    },
+}  # fmt: skip
+CONTEXT, HEARD = 13, 7
+
+
+def ids(n):
+    return torch.zeros(1, n, dtype=torch.long)
+
+
+def flops_of(model, **inputs):
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        out = model(**inputs, use_cache=True)
+    return counter.get_total_flops(), out
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_a_step_costs_what_torch_counts(name):
+    """Twice the parameters it is multiplied with, norms and biases aside, and its scores and values."""
+    config = AutoConfig.for_model(name.partition(" ")[0], pad_token_id=0, **CONFIGS[name])
+    arch = Architecture.from_config(config)
+    kind: Any = type(build(config))
+    model = kind._from_config(config, attn_implementation="eager").eval()
+    if config.is_encoder_decoder:
+        read, first = flops_of(model, input_ids=ids(HEARD), decoder_input_ids=ids(CONTEXT - 1))
+        more = {"encoder_outputs": (first.encoder_last_hidden_state,), "decoder_input_ids": ids(1)}
+    else:
+        read, first = flops_of(model, input_ids=ids(CONTEXT - 1))
+        more = {"input_ids": ids(1)}
+    step, _ = flops_of(model, past_key_values=first.past_key_values, **more)
+    counts = count_parameters(config, arch.layers)
+    assert counts.total == sum(p.numel() for p in model.parameters())
+    vectors = sum(p.numel() for n, p in model.named_parameters() if p.dim() == 1 and "encoder." not in n)
+    attention = arch.decode_flops(CONTEXT, encoder_tokens=HEARD)
+    assert step == 2 * (counts.active - vectors) + attention.scores + attention.values
+    if name == "t5":  # reading: attention, and a feed-forward of two matrices for each token of each stack
+        ffn, head = 4 * 96 * 64, 2 * 96 * 128
+        reading = arch.prefill_flops(CONTEXT - 1, encoder_tokens=HEARD).total
+        assert read == reading + ffn * (2 * HEARD + 3 * (CONTEXT - 1)) + head * (CONTEXT - 1)
+
+
+#: Active parameters as their makers print them, in billions, and whether the input embedding is among them.
+PUBLISHED = {
+    "gpt-oss-120b": (5.13, False),
+    "deepseek-v2": (21, True),
+    "deepseek-v3": (37, True),
+    "mixtral-8x7b": (12.9, True),
+    "jamba-v0.1": (12, True),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_active_parameters_are_the_published_ones(name):
+    counts, (billions, with_table) = find_preset(name).counts, PUBLISHED[name]
+    table = counts.total - counts.read if with_table else 0
+    assert (counts.active + table) / 1e9 == pytest.approx(billions, rel=0.02)
+
+
+@pytest.mark.parametrize("name", sorted(all_presets()))
+def test_every_preset_states_what_its_model_has(name):
+    arch = Architecture.preset(name)
+    assert count_parameters(arch.config, arch.layers) == find_preset(name).counts
+
+
+def test_the_visitors_own_shape_counts_as_its_model_does():
+    for shape in (CustomShape(n_layers=2), CustomShape(n_layers=2, scheme="latent")):
+        arch = shape.architecture()
+        assert count_parameters(arch.config, arch.layers) == shape.counts
