@@ -248,7 +248,7 @@ def test_a_compiled_model_is_read_and_changed_as_the_plain_one(how):
         (Edit(heads=(0, "1"), silence=True), r"heads=\(0, '1'\) must be a number"),
         (Edit(kind="cross", silence=True), "LlamaForCausalLM has no layer of this kind to change"),
         (Edit(stack="encoder", silence=True), "LlamaForCausalLM has no layer of this kind to change"),
-        (Edit(change=lambda q, k, v: (q, k)), "the function must return three tensors"),
+        (Edit(change=lambda q, k, v: (q, k)), "the function must return three tensors"),  # type: ignore[return-value]
         (Edit(change=lambda q, k, v: None), "the function must return three tensors"),
         (Edit(layers=2, silence=True), "LlamaForCausalLM has no layer 2 to change"),
         (Edit(heads=6, silence=True), "head 6 does not exist: layer 0 has heads 0 to 5"),
