@@ -177,7 +177,7 @@ def test_pins_that_the_page_keeps_start_there_and_follow_quick_clicks(open_app: 
 
 def test_the_heatmap_works_from_the_keyboard_and_is_described(open_app: Callable[..., Any]) -> None:
     page = open_app()
-    assert re.match(r"Strongest: The → The: 1\.0000; ", page.locator("#help").text_content())
+    assert re.match(r"Strongest pairs: The → The: 1\.0000; ", page.locator("#help").text_content())
     page.get_by_test_id("heatmap").focus()
     for key in ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"]:
         page.keyboard.press(key)

@@ -236,6 +236,7 @@ def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(tab
             assert of_sentence(page, "Start").input_value() == SENTENCE
 
 
+@pytest.mark.slow
 def test_the_menus_links_open_the_same_in_another_tab(tab: Open, server_url: str) -> None:
     page = tab("/masks?m_text=Two+birds+saw+it&m_rule1=window")
     hrefs = {name: menu(page, name).get_attribute("href") for name in SPEAKING}
@@ -417,6 +418,7 @@ def test_what_if_opened_and_a_head_chosen_on_a_slow_line_both_stand_in_the_link(
     page.locator(".av-title", has_text="Layer 7, head 5").first.wait_for()
 
 
+@pytest.mark.slow
 def test_what_if_opened_and_a_head_chosen_at_once_both_stand_in_the_link(tab: Open) -> None:
     page = tab("/explore")
     spot = tile(page, 7, 5)
@@ -426,6 +428,7 @@ def test_what_if_opened_and_a_head_chosen_at_once_both_stand_in_the_link(tab: Op
     page.get_by_label("Mask", exact=True).wait_for()
 
 
+@pytest.mark.slow
 def test_a_mask_chosen_as_soon_as_what_if_shows_it_stays_in_picture_and_link(tab: Open) -> None:
     page = tab("/explore?at=7.5")
     page.get_by_text("What if: another mask, another scale, a silenced head").click()
@@ -486,6 +489,7 @@ def test_two_visitors_do_not_see_each_others_choices_and_a_reload_keeps_ones_own
 NONSENSE = ["1e999", "9" * 2000, "1eNrrZ", link_pack.pack([[[[{"t": [["q"]]}]]]]), "<b>x</b>"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page_name", list(TITLES))
 def test_forty_parameters_of_nonsense_leave_every_page_alive(tab: Open, server_log: Path, page_name: str) -> None:
     name = next(row.name for row in ROWS if row.title == page_name)
@@ -505,6 +509,7 @@ def test_forty_parameters_of_nonsense_leave_every_page_alive(tab: Open, server_l
 ODD = "<b>x</b> **y** $z$ 中文 🙂"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page_name", list(SPEAKING))
 def test_odd_characters_stand_as_typed_on_every_page_that_takes_a_sentence(tab: Open, page_name: str) -> None:
     path, _label, parameter, _example = SPEAKING[page_name]
@@ -521,6 +526,7 @@ def test_odd_characters_stand_as_typed_on_every_page_that_takes_a_sentence(tab: 
     assert page.get_by_text("This panel failed").count() == 0
 
 
+@pytest.mark.slow
 def test_no_sentence_and_then_a_space_come_to_rest_with_every_panel_open(tab: Open) -> None:
     page = tab("/explore?" + urlencode({f"open_{panel}": "true" for panel in explorer_choices.PANELS}))
     for text in ("", " "):

@@ -102,8 +102,12 @@ def settle() -> None:
     """Write the link of a page that was just entered; after the page is drawn.
 
     Not earlier: a browser that hears of the page and of its link at once makes two steps of its history of them.
+    Nothing is sent where the menu's own link brought everything along already.
     """
-    if not streamlit_adapter.by_history():
+    parameters = link_parameters(current_page())
+    if _parameters_now(current_page()) == parameters:
+        st.session_state[_WRITTEN] = parameters
+    elif not streamlit_adapter.by_history():
         _write()
 
 
