@@ -9,7 +9,7 @@ from typing import Final
 
 from attnviz.core.message import Problem
 from attnviz.models.catalogue import Entry, find
-from attnviz.models.loading import adapter
+from attnviz.models.loading import lora_adapter
 from attnviz.models.settings import current
 
 _READ: Final = (".safetensors", ".json", ".txt", ".model", ".spm", ".jinja")
@@ -33,7 +33,7 @@ def version_now(entry: Entry) -> str:
 
 def _base_version(folder: Path) -> str:
     """Of the folder that an adapter is added to."""
-    base = adapter.base_of(folder)
+    base = lora_adapter.base_of(folder)
     if base is None:
         return ""
     try:

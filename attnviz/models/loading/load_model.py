@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.core.message import Message, Problem
 from attnviz.models.catalogue import Entry, LoadedModel, ModelKind, find
-from attnviz.models.loading import adapter, cache_folder, hub_download, open_folder
+from attnviz.models.loading import cache_folder, hub_download, lora_adapter, open_folder
 from attnviz.models.loading.folder_version import version_now
 from attnviz.models.loading.gguf import Progress, convert
 from attnviz.models.loading.locate import Availability, availability_of, has_weights, kept_folder, wheel_path
@@ -34,7 +34,7 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
     assert state.path is not None
     assert state.source is not None
     before = version_now(entry)
-    if adapter.is_adapter(state.path):
+    if lora_adapter.is_adapter(state.path):
         this, tokenizer = _open_adapter(state.path, entry, settings, progress)
     else:
         this, tokenizer = _open(state, settings, progress)
@@ -141,12 +141,12 @@ def _open_adapter(folder: Path, entry: Entry, settings: Settings, progress: Prog
     """The base of a LoRA adapter with the adapter added, if the base is on this machine."""
     if has_weights(folder):
         raise Problem("{name} holds a whole model and an adapter: give each a folder of its own", name=entry.name)
-    added = adapter.read(folder, entry)
+    added = lora_adapter.read(folder, entry)
     state = _base_state(added, entry, settings)
-    if state.path is not None and adapter.is_adapter(state.path):
+    if state.path is not None and lora_adapter.is_adapter(state.path):
         raise Problem("{name} is an adapter for {base}, which is an adapter itself", name=entry.name, base=added.base)
     base, tokenizer = _open(fetch(state, settings, progress), settings, progress)
-    notices = base.notices + adapter.add(base.model, added, entry)
+    notices = base.notices + lora_adapter.add(base.model, added, entry)
     if any((folder / file).is_file() for file in _TOKENIZERS):
         tokenizer = open_folder.tokenizer(folder, entry, base.model)
         rows = base.model.get_input_embeddings().weight.shape[0]
@@ -161,7 +161,7 @@ def _open_adapter(folder: Path, entry: Entry, settings: Settings, progress: Prog
     return Opened(base.model, notices), tokenizer
 
 
-def _base_state(added: adapter.Adapter, entry: Entry, settings: Settings) -> Availability:
+def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -> Availability:
     absent = "{name} is a LoRA adapter for {base}, which is not on this machine"
     try:
         state = availability_of(find(added.base, settings), settings)

@@ -57,7 +57,7 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Opened:
         return Opened(filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry))
 
 
-def _fill(config: Any, weights: weight_files.Weights, entry: Entry, dtype: str) -> tuple[Any, Mapping[str, Any]]:
+def _fill(config: Any, weights: weight_files.StoredWeights, entry: Entry, dtype: str) -> tuple[Any, Mapping[str, Any]]:
     """The model with the weights in it, and transformers' account of what did not fit."""
     if dtype == "auto" and getattr(config, "dtype", None) is None:
         dtype = weights.first_dtype() or "float32"

@@ -25,7 +25,7 @@ _PARALLEL: Final = "module."  #: DistributedDataParallel's; of the whole model, 
 
 
 @dataclass(frozen=True)
-class Weights:
+class StoredWeights:
     """Slices of the open files by name, and what was done to the names."""
 
     slices: dict[str, Any]  #: `[...]` reads one
@@ -51,7 +51,7 @@ def files_of(folder: Path) -> tuple[Path, ...]:
 
 
 @contextmanager
-def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[Weights]:
+def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[StoredWeights]:
     """The tensors of the files, for as long as the files are open."""
     slices: dict[str, Any] = {}
     with ExitStack() as stack:
@@ -62,7 +62,7 @@ def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[Weig
         if len(set(plain.values())) < len(plain):
             raise Problem("Some weights of {name} are there twice, with a prefix and without", name=entry.name)
         said = Message("The prefix {prefix} was taken off the names of the weights", {"prefix": ", ".join(taken_off)})
-        yield Weights({plain[name]: each for name, each in slices.items()}, (said,) if taken_off else ())
+        yield StoredWeights({plain[name]: each for name, each in slices.items()}, (said,) if taken_off else ())
 
 
 def plain_names(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
