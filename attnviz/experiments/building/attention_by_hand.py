@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,11 +16,11 @@ from attnviz.core.normalisation import RMSNorm
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, sinusoidal
 from attnviz.core.projections import PackedQKV, SeparateQKV, join_heads, split_heads
 from attnviz.core.rope import RoPE
+from attnviz.core.seeding import seeded
 from attnviz.experiments.building.inputs import Config, check, vectors, weights
 
 NORM_EPS = 1e-6  #: added to the mean square in QK norm, so that a row of zeros can be divided
 LAYER_NORM_EPS = 1e-5  #: the same in the layer norm after the residual
-_random = threading.Lock()  # torch's dropout draws from one generator that the whole process shares
 
 
 @dataclass(frozen=True)
@@ -144,8 +143,7 @@ def _attend(config: Config, t: dict[str, Tensor]) -> None:
     bias = ALiBi(config.n_heads).bias(places, places).float() if config.position == "alibi" else None
     mask = _mask(config, length, keys)
     scale: Scale = "sqrt" if config.scaled else None
-    with _random, torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
+    with seeded(config.seed):  # dropout draws from the generator that the whole process shares
         stages = attend(q, k, t["V"], mask, scale, bias, dropout=config.dropout, training=config.training)
     t["scores"], t["scaled"] = stages.scores, stages.scores * scale_factor(scale, q.shape[-1])
     if bias is not None:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from attnviz.core import masks
 from attnviz.core.attention import attend
 from attnviz.core.message import Problem
+from attnviz.core.seeding import seeded
 
 WIDTH = 32
 MOST_WORDS = 32  #: different words that the small model learns, at most
@@ -176,6 +177,5 @@ def _result(
 
 
 def _model(words: int, length: int, seed: int) -> TinyModel:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded(seed):
         return TinyModel(words, length)

@@ -13,6 +13,7 @@ from attnviz.core.costs import kv_bytes, parameters
 from attnviz.core.heads import HeadLayout, SharingKind
 from attnviz.core.message import Problem
 from attnviz.core.modules import Attention
+from attnviz.core.seeding import seeded
 
 MOST_BYTES = 1 << 29
 
@@ -73,8 +74,8 @@ def run(config: Config) -> tuple[LiveLayerRow, ...]:
 
 def _filled(layout: HeadLayout, tokens: int) -> tuple[Attention, KVCache]:
     """A layer and a cache that holds `tokens` tokens and has room for one more."""
-    torch.manual_seed(0)
-    module = Attention(layout, use_fused=True).eval()
+    with seeded(0):
+        module = Attention(layout, use_fused=True).eval()
     cache = KVCache(layout, capacity=tokens + 1)
     generator = torch.Generator().manual_seed(0)
     k = torch.randn(1, layout.kv_heads, tokens, layout.qk_width, generator=generator)

@@ -101,6 +101,13 @@ def _with_function(layer: RecordedLayer, plan: Plan, shown: RecordedLayer) -> Re
     given = plan.change(shown.q.clone(), shown.k.clone(), shown.v.clone())
     if not isinstance(given, tuple | list) or len(given) != 3 or not all(isinstance(t, Tensor) for t in given):
         raise Problem("the function must return three tensors: q, k and v")
+    for name, new in zip("qkv", given, strict=True):
+        if new.dim() != 4:
+            raise Problem(
+                "the function returned {name} of shape {shape}; it must have 4 dimensions",
+                name=name,
+                shape=tuple(new.shape),
+            )
     q, k, v = (new.to(old.dtype) for old, new in zip((layer.q, layer.k, layer.v), given, strict=True))
     b, heads, q_len, k_len = layer.shape
     if k.dim() == v.dim() == 4 and k.shape[1] and v.shape[1] and heads % lcm(k.shape[1], v.shape[1]) == 0:

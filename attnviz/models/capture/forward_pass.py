@@ -51,9 +51,9 @@ def logits_of(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, A
 def _must_be_a_batch(inputs: dict[str, Any]) -> None:
     for name in ("input_ids", "decoder_input_ids"):
         ids = inputs.get(name)
-        if isinstance(ids, Tensor) and ids.dim() < 2:
+        if isinstance(ids, Tensor) and (ids.dim() < 2 or ids.shape[1] == 0):
             raise Problem(
-                "{name} has shape {shape}; it must be (batch, length): one sentence is a batch of 1",
+                "{name} has shape {shape}; it must be (batch, length), not empty: one sentence is a batch of 1",
                 name=name,
                 shape=tuple(ids.shape),
             )

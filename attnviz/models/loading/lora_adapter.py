@@ -60,7 +60,7 @@ def base_of(folder: Path) -> str | None:
     """The name of an adapter's base, if the folder holds an adapter that says one."""
     try:
         base = json.loads((folder / CONFIG).read_text("utf-8"))["base_model_name_or_path"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     return base if isinstance(base, str) and base else None
 
@@ -70,7 +70,7 @@ def read(folder: Path, entry: Entry) -> Adapter:
     try:
         said = json.loads((folder / CONFIG).read_text("utf-8"))
         kind, start = said.get("peft_type"), said.get("init_lora_weights")
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise Problem("The adapter_config.json of {name} cannot be read", name=entry.name) from error
     if kind != "LORA":
         raise Problem("{name} is an adapter of the kind {kind}; only LoRA is added here", name=entry.name, kind=kind)
@@ -125,7 +125,10 @@ def _pairs(
                 name=entry.name,
                 key=key,
             )
-        found.setdefault(_in_model(match["layer"], model, adapter, entry), {})[match["side"]] = each
+        sides = found.setdefault(_in_model(match["layer"], model, adapter, entry), {})
+        if match["side"] in sides:
+            raise Problem("{name} holds {key} twice, under two names", name=entry.name, key=key)
+        sides[match["side"]] = each
     for name, sides in found.items():
         shapes = [list(sides[side].get_shape()) if side in sides else [] for side in "AB"]
         layer: Any = model.get_submodule(name)
@@ -185,4 +188,4 @@ def _is_linear(layer: object) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e9  # NaN is not, either

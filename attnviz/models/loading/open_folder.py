@@ -19,6 +19,9 @@ from attnviz.models.settings import Settings
 
 #: modules named "attention" that mix positions without queries, keys and softmax
 _NO_SOFTMAX: Final = ("rwkv",)
+#: where a config may name an attention function; with a slash it is a kernel of the hub
+_IMPLEMENTATIONS: Final = ("attn_implementation", "_attn_implementation", "experts_implementation")
+MOST_LAYERS: Final = 1024  #: every layer is built, if only on the meta device, before its size is known
 #: transformers sets process-wide flags while it builds a model, so building two at once leaves weights unset
 one_at_a_time: Final = threading.RLock()
 _NAMED: Final = 3  #: weights that a sentence names
@@ -113,7 +116,7 @@ def _take_generation_config(filled: Any, folder: Path) -> None:
 
     filled.name_or_path = filled.config.name_or_path = str(folder)
     if filled.can_generate() and (folder / "generation_config.json").is_file():
-        with suppress(OSError, ValueError, TypeError):
+        with suppress(Exception):  # optional, and of somebody else's making: without it the model has its defaults
             filled.generation_config = GenerationConfig.from_pretrained(folder, local_files_only=True)
 
 
@@ -169,7 +172,7 @@ def read_config(folder: Path, entry: Entry) -> Any:
     try:
         raw = json.loads((folder / "config.json").read_text("utf-8"))
         kind = raw.get("model_type")
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise Problem("The config of {name} cannot be read", name=entry.name) from error
     named = raw.get("architectures") or []
     if not isinstance(named, list) or not all(isinstance(each, str) for each in named):
@@ -178,6 +181,21 @@ def read_config(folder: Path, entry: Entry) -> Any:
         if "auto_map" in raw:
             raise Problem("{name} runs only with code of its own, which attnviz never runs", name=entry.name)
         raise Problem("{name} is of a kind ({kind}) that transformers does not support", name=entry.name, kind=kind)
+    kernels = [found for name in _IMPLEMENTATIONS if "/" in (found := str(raw.get(name) or ""))]
+    if kernels:  # transformers would download and run it
+        raise Problem(
+            "The config of {name} names a kernel to download ({kernel}); attnviz runs no code from the hub",
+            name=entry.name,
+            kernel=kernels[0][:80],
+        )
+    layers = raw.get("num_hidden_layers")
+    if isinstance(layers, int) and layers > MOST_LAYERS:
+        raise Problem(
+            "The config of {name} asks for {count} layers; at most {most} are built here",
+            name=entry.name,
+            count=layers,
+            most=MOST_LAYERS,
+        )
     try:
         return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     except Exception as error:
@@ -188,7 +206,7 @@ def _asks_for_code(file: Path) -> bool:
     """Whether a JSON file names Python files of the model's author."""
     try:
         return "auto_map" in json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return False
 
 

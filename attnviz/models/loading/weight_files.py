@@ -45,7 +45,7 @@ def files_of(folder: Path) -> tuple[Path, ...]:
     try:
         index = json.loads((folder / INDEX).read_text("utf-8"))
         files = tuple(folder / name for name in sorted({Path(name).name for name in index["weight_map"].values()}))
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+    except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError):
         return ()
     return files if all(file.is_file() for file in files) else ()
 
@@ -57,6 +57,9 @@ def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[Stor
     with ExitStack() as stack:
         for file in files:
             reader = stack.enter_context(_reader(file, entry, mapped))
+            twice = slices.keys() & set(reader.offset_keys())
+            if twice:
+                raise Problem("{key} stands in two files of {name}", key=min(twice), name=entry.name)
             slices |= {name: reader.get_slice(name) for name in reader.offset_keys()}
         plain, taken_off = plain_names(list(slices))
         if len(set(plain.values())) < len(plain):

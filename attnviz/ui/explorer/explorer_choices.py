@@ -75,6 +75,12 @@ def _stage(value: Any) -> tuple[int, int | None]:
     return _position(query), None if key is None else _position(key)
 
 
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value[:100_000]
+
+
 PAGE = PageChoices("explore")
 SENTENCE = PAGE.sentence("text", EXAMPLES[0].text, longest=100_000)
 SECOND = PAGE.text("second", longest=100_000)
@@ -116,7 +122,7 @@ ROLLOUT_TO = PAGE.whole_or_none("rollout_to", low=1, high=999)
 
 # Two side by side
 BESIDE = PAGE.one_of("beside", ("head", "sentence", "model"))
-OTHER_TEXT: Choice[Any] = PAGE.other("other_text", None, lambda text: text[:100_000], str, "Another one")
+OTHER_TEXT: Choice[Any] = PAGE.other("other_text", None, _text, str, "Another one")
 BESIDE_MODEL = PAGE.one_of("other_model")
 #: the head to show beside, as typed, one for each kind: another head, sentence or model
 BESIDE_HEAD = {kind: PAGE.text(f"beside_{kind}", longest=LONGEST_ID) for kind in ("head", "sentence", "model")}

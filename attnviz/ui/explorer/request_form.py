@@ -138,6 +138,8 @@ def take(example: Example) -> None:
         choices.STAGE: None,
         choices.PAINTED: None,
         choices.HIDDEN: (),
+        choices.QUIET: (),
+        choices.FRAME: "usual",
     }
     if example.model:
         changes[choices.MODEL] = example.model

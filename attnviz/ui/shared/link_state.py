@@ -25,6 +25,7 @@ from attnviz.words import N_
 T = TypeVar("T")
 
 _CHOSEN, _PAGE, _WRITTEN, _REFUSED = "_chosen", "_page_on_show", "_link_written", "_refused"
+_VIEW_OF = "_view_of"  #: the page of a view that was opened, until that page is drawn
 _PAGE_ID = "_page_id"
 VIEW_FORMAT, OLD_VIEW_FORMAT = "attnviz-view-2", "attnviz-view-1"
 LARGEST_VIEW = 1_000_000  # characters of a saved view
@@ -84,7 +85,7 @@ def follow(page: str) -> bool:
     True when the page was just entered.
     """
     before = st.session_state.get(_PAGE)
-    entered = before != page
+    entered, view_of = before != page, st.session_state.pop(_VIEW_OF, None)
     st.session_state[_PAGE], st.session_state[_PAGE_ID] = page, streamlit_adapter.page_id()
     parameters = _parameters_now(page)
     if not entered and parameters == st.session_state.get(_WRITTEN):
@@ -92,7 +93,8 @@ def follow(page: str) -> bool:
     if before is None or streamlit_adapter.by_history():
         _read(page, parameters)
     elif entered:
-        st.session_state[_REFUSED] = {}
+        if view_of != page:  # what a view that was just opened asked for in vain is still to be said
+            st.session_state[_REFUSED] = {}
     else:
         _write()
     return entered
@@ -188,6 +190,7 @@ def open_view(text: str) -> str:
     """Restore a saved view; returns the name of its page. Problem when the text is not a saved view."""
     page, parameters = _parsed_view(text)
     _read(page, parameters)
+    st.session_state[_VIEW_OF] = page
     if page == st.session_state.get(_PAGE):
         _write()
     return page

@@ -17,6 +17,7 @@ import streamlit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from attnviz.core.message import Problem
 from attnviz.models import settings
 from attnviz.ui.canvas import served_by_address
 
@@ -44,11 +45,16 @@ class SecurityHeaders:
 
 @cache
 def headers(by_address: bool) -> dict[str, str]:
-    """The headers, for components that are served by address or handed over as text."""
+    """The headers, for components that are served by address or handed over as text.
+
+    Where a setting makes no sense the pages say which; until it does, nobody else may embed the app.
+    """
+    try:
+        embed = settings.current().embed
+    except Problem:
+        embed = ()
     return {
-        "Content-Security-Policy": policy(
-            inline_script_hashes(INDEX.read_text(encoding="utf-8")), by_address, settings.current().embed
-        ),
+        "Content-Security-Policy": policy(inline_script_hashes(INDEX.read_text(encoding="utf-8")), by_address, embed),
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "strict-origin-when-cross-origin",
     }

@@ -250,6 +250,7 @@ def test_a_compiled_model_is_read_and_changed_as_the_plain_one(how):
         (Edit(stack="encoder", silence=True), "LlamaForCausalLM has no layer of this kind to change"),
         (Edit(change=lambda q, k, v: (q, k)), "the function must return three tensors"),  # type: ignore[return-value]
         (Edit(change=lambda q, k, v: None), "the function must return three tensors"),
+        (Edit(change=lambda q, k, v: (q, k, v[0, 0, 0])), "the function returned v of shape"),
         (Edit(layers=2, silence=True), "LlamaForCausalLM has no layer 2 to change"),
         (Edit(heads=6, silence=True), "head 6 does not exist: layer 0 has heads 0 to 5"),
         (Edit(mask=torch.ones(2, 2, dtype=torch.bool)), r"it must broadcast to \(2, 6, 7, 7\)"),

@@ -220,3 +220,39 @@ def test_a_name_that_is_no_path_is_a_sentence(name):
 def test_a_copy_is_the_same_model(mine, tmp_path):
     shutil.copytree(mine, tmp_path / "copy")
     assert_same(load(str(mine)).model, load(str(tmp_path / "copy")).model)
+
+
+@pytest.mark.parametrize(
+    "changes, sentence",
+    [
+        ({"attn_implementation": "somebody/kernel"}, "names a kernel to download .somebody/kernel."),
+        ({"_attn_implementation": "somebody/kernel"}, "runs no code from the hub"),
+        ({"num_hidden_layers": 10_000_000}, "asks for 10000000 layers; at most 1024"),
+    ],
+)
+def test_a_config_that_would_fetch_a_kernel_or_build_without_end_is_refused(mine, changes, sentence):
+    change_config(mine, **changes)
+    with pytest.raises(Problem, match=sentence):
+        load(str(mine))
+
+
+def test_a_config_nested_beyond_reading_is_one_sentence(mine):
+    (mine / "config.json").write_text("[" * 200_000)
+    with pytest.raises(Problem, match="cannot be read"):
+        load(str(mine))
+
+
+def test_an_optional_file_that_makes_no_sense_does_not_keep_the_model_out(mine):
+    reference = AutoModelForCausalLM.from_pretrained(mine)
+    (mine / "generation_config.json").write_text('{"watermarking_config": 3}')
+    assert_same(load(str(mine)).model, reference)
+
+
+def test_a_tensor_that_stands_in_two_files_is_refused(tmp_path):
+    llama().save_pretrained(tmp_path, max_shard_size="50KB")
+    word_piece().save_pretrained(tmp_path)
+    first, second, *_ = sorted(tmp_path.glob("model-*.safetensors"))
+    name, weight = next(iter(load_file(first).items()))
+    save_file(load_file(second) | {name: weight * 2}, second, metadata={"format": "pt"})
+    with pytest.raises(Problem, match="stands in two files"):
+        load(str(tmp_path))

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from attnviz.core.message import Message
+from attnviz.core.seeding import seeded
 from attnviz.experiments.masks.traps.trap import Outcome, Trap, largest_gap, picture
 from attnviz.experiments.word_vectors import Sentence
 
@@ -35,8 +36,7 @@ class Right(nn.Module):
 def run(s: Sentence) -> Outcome:
     bad, good = Wrong(SHARE).eval(), Right(SHARE).eval()
     values = torch.eye(len(s))  # with the identity as values, the output is the weights
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(s.seed)
+    with seeded(s.seed):
         first, second = bad(s.q, s.k, values), bad(s.q, s.k, values)
     steady = good(s.q, s.k, values)
     return Outcome(
