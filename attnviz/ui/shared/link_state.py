@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 import streamlit as st
 
@@ -158,15 +158,24 @@ def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
     """The parameters of the link of `page`. A canvas too large for a link is left out; with `strict`, a Problem."""
     parameters: dict[str, str] = {}
     for name, held in _link_values(page).items():
-        if isinstance(held, str):
-            parameters[name] = held
-            continue
         try:
-            parameters[name] = link_pack.pack(held)
+            parameters[name] = _fitting(held) if isinstance(held, str) else link_pack.pack(held)
         except Problem:
             if strict:
                 raise
     return parameters
+
+
+def _fitting(text: str) -> str:
+    """A text as it is, where a link can hold it: servers refuse an address of 16 KB, and some one of 8."""
+    size = len(quote_plus(text))
+    if size > link_pack.LONGEST:
+        raise Problem(
+            "A text takes {size} characters in a link, and a link holds {limit}: save this view as a file instead.",
+            size=size,
+            limit=link_pack.LONGEST,
+        )
+    return text
 
 
 def address(longest: int = 100_000) -> str | None:

@@ -30,7 +30,7 @@ def script() -> None:
     some = one.several("t_some")
     pins = one.on_canvas("t_pins", (), lambda raw: tuple(map(int, raw)), list, (1, 2), inside="t_c", short="p")
     spot = one.on_canvas("t_spot", 0, int, int, 7, inside="t_c", short="s")
-    other_sentence = two.sentence("t_text2", "le chat", longest=200)
+    other_sentence = two.sentence("t_text2", "le chat", longest=2000)
     page = st.session_state.get("page", "t_one")
     if link_state.follow(page):
         link_state.settle()
@@ -210,3 +210,17 @@ def test_a_name_is_declared_once() -> None:
     page.flag("t_same")
     with pytest.raises(ValueError, match="t_same"):
         page.flag("t_same")
+
+
+def test_a_text_too_long_for_a_link_is_left_out_of_it_and_stands_in_the_saved_view() -> None:
+    """16 KB is what the server takes of an address; one Chinese character is nine in it."""
+    app = opened()
+    app.session_state["page"] = "t_two"
+    app.query_params.clear()
+    app.run()
+    app.text_input(key="t_text2").set_value("猫" * 150).run()
+    assert link_of(app) == {"t_text2": "猫" * 150}
+    app.text_input(key="t_text2").set_value("猫" * 700).run()
+    assert shown(app) == {"text": "猫" * 700}
+    assert link_of(app) == {}
+    assert "猫" * 700 in app.session_state["view"]
