@@ -296,10 +296,23 @@ def close_export(page: Any) -> None:
     page.get_by_role("button", name="SVG", exact=True).wait_for(state="detached")
 
 
+def scrolled_into_reach(page: Any, target: Any) -> bool:
+    """Whether a button of an open menu is inside the window; scrolls as a visitor would where it is below."""
+    return bool(
+        target.evaluate("""(button) => {
+            const below = button.getBoundingClientRect().bottom - window.innerHeight;
+            if (below > 0) document.querySelector("[data-testid=stMain]").scrollBy({ top: below + 40, behavior: "instant" });
+            return below <= 0;
+        }""")
+    )
+
+
 def saved(page: Any, button: str) -> Path:
     """Press a button of the open export menu, and wait for the file to arrive; the browser's name for it stays."""
+    target = page.get_by_role("button", name=button, exact=True)
+    until(page, lambda: scrolled_into_reach(page, target), f"{button} inside the window")
     with page.expect_download() as waiting:
-        page.get_by_role("button", name=button, exact=True).click()
+        target.click()
     arrived = Path(waiting.value.path())
     return arrived.rename(arrived.with_name(waiting.value.suggested_filename))
 

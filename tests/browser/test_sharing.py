@@ -26,7 +26,7 @@ def open_sharing(server_url: str, new_page: Open) -> Open:
 def test_sharing_more_heads_changes_the_picture_and_the_link(open_sharing: Open) -> None:
     page = open_sharing("?h_lm=minilm-l6")
     page.get_by_text("12 query heads on 6 K/V heads").wait_for()
-    page.get_by_role("radio", name="1", exact=True).click()
+    page.get_by_role("radio", name="MQA 1", exact=True).click()
     page.get_by_text("12 query heads on 1 K/V head;").wait_for()
     page.wait_for_url("**h_kept=1*")
     page.reload()
