@@ -301,7 +301,8 @@ def scrolled_into_reach(page: Any, target: Any) -> bool:
     return bool(
         target.evaluate("""(button) => {
             const below = button.getBoundingClientRect().bottom - window.innerHeight;
-            if (below > 0) document.querySelector("[data-testid=stMain]").scrollBy({ top: below + 40, behavior: "instant" });
+            const main = document.querySelector("[data-testid=stMain]");
+            if (below > 0) main.scrollBy({ top: below + 40, behavior: "instant" });
             return below <= 0;
         }""")
     )
