@@ -93,7 +93,7 @@ test: install-dev
 
 test-all: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser
-	$(PYTEST) -n 2 --dist loadfile tests/browser
+	$(PYTEST) tests/browser
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
