@@ -22,9 +22,10 @@ from attnviz.core.reliance import Reliance, gone
 
 log = logging.getLogger("attnviz")
 
-#: Streamlit leaves 6rem above the first line, and lets wide formulas run off a phone.
+#: Streamlit leaves 6rem above the first line, of which its bar covers 4 on a phone, and lets wide formulas run off it.
 PAGE_STYLE = """<style>
 .stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
+@media (max-width: 640px) { .stMainBlockContainer { padding-top: 4.25rem } }
 .katex-display { overflow-x: auto; overflow-y: hidden }
 </style>"""
 
