@@ -91,11 +91,15 @@ def _file_name(where: str) -> str:
 
 
 def _settle(page: Any) -> None:
-    """Wait until the script has ended, twice, because a fragment may start when a canvas has told its width."""
-    page.locator("[data-testid=stMain]").wait_for(timeout=60_000)
+    """Wait until the script has ended and nothing is a placeholder any more.
+
+    Twice, because a fragment may start when a canvas has told its width.
+    """
+    page.locator("[data-testid=stMain] h1").first.wait_for(timeout=60_000)
     for _ in range(2):
-        page.wait_for_timeout(1200)
+        page.wait_for_timeout(1000)
         page.locator(SETTLED).wait_for(timeout=90_000)
+        page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')", timeout=60_000)
 
 
 def _unfold(page: Any, width: int) -> None:

@@ -29,39 +29,39 @@ class PageRow:
 SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
 
 ROWS = [
-    PageRow("home", N_("Start"), "👁️", SEE, N_("What is attention?")),
+    PageRow("home", N_("Start"), ":material/visibility:", SEE, N_("What is attention?")),
     PageRow(
         "explore",
         N_("Explore"),
-        "🔎",
+        ":material/search:",
         SEE,
         N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
     ),
     PageRow(
         "build",
         N_("Build"),
-        "🧮",
+        ":material/calculate:",
         UNDERSTAND,
         N_("How do words become queries, keys, values and an output, number by number?"),
     ),
     PageRow(
         "masks",
         N_("Masks"),
-        "🧩",
+        ":material/grid_on:",
         UNDERSTAND,
         N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
     ),
     PageRow(
         "scaling",
         N_("Scaling"),
-        "📐",
+        ":material/straighten:",
         UNDERSTAND,
         N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
     ),
     PageRow(
         "sharing",
         N_("Share heads"),
-        "🔗",
+        ":material/account_tree:",
         DECIDE,
         N_("What do GQA, MQA and MLA save, what do they cost, and does my model fit?"),
     ),
