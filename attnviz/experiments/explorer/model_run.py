@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.capture import Logits, RecordedLayer, Trace, capture
+from attnviz.models.capture import RecordedLayer, Trace, capture
 from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, WeightsAre, find
 from attnviz.models.loading import is_prepared, prepared_example
 from attnviz.models.settings import current
@@ -111,11 +111,6 @@ def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stac
     return tuple(Stack(name, layers, q, k) for name, layers, q, k in found if layers)
 
 
-def logits_wanted(loaded: LoadedModel) -> Logits:
-    """Encoders predict a token at every position, decoders after the last."""
-    return "all" if loaded.entry.kind == "encoder" else "last"
-
-
 def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
     """One pass of the model over the sentence. Raises a Problem for a sentence that the model cannot take."""
     if not request.text.strip():
@@ -127,7 +122,7 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
         frame = "usual"
     source = encode(loaded, request.text, None if is_pair else second, frame)
     target = encode_target(loaded, request.second) if is_pair else None
-    trace = capture(loaded.model, logits=logits_wanted(loaded), **inputs_of(source, target))
+    trace = capture(loaded.model, logits=loaded.predicts, **inputs_of(source, target))
     return ModelRun(
         request, loaded.entry.name, trace, source, target, loaded.source, loaded.weights_are, loaded.notices
     )

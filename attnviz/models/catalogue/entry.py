@@ -69,6 +69,11 @@ class LoadedModel:
     version: str = ""  #: of a folder of one's own: which state of its files this is
 
     @property
+    def predicts(self) -> Literal["all", "last"]:
+        """Where it predicts tokens, as `capture` is told it: encoders at every position, decoders after the last."""
+        return "all" if self.entry.kind == "encoder" else "last"
+
+    @property
     def max_tokens(self) -> int:
         """The longest input in tokens that the settings, the model's positions and its tokenizer all allow."""
         config = self.model.config.get_text_config()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from attnviz.models.capture import Trace
     from attnviz.models.tokens import Tokens
 
-_FORMAT: Final = 1  # increase when the stored files change, so that older folders are built again
+_FORMAT: Final = 2  # increase when the stored files change, so that older folders are built again
 _LONGEST: Final = 128  # tokens; no example is longer, so a higher token limit gives the same traces
 
 
@@ -97,7 +97,8 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
         if progress:
             progress(done / len(mine), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
-        save_trace(capture(loaded.model, **tokens.inputs), fresh / f"{example.id}.safetensors")
+        trace = capture(loaded.model, logits=loaded.predicts, **tokens.inputs)
+        save_trace(trace, fresh / f"{example.id}.safetensors")
         (fresh / f"{example.id}.json").write_text(json.dumps(_plain(tokens), ensure_ascii=False), "utf-8")
     if progress:
         progress(1.0, Message("Ready"))
