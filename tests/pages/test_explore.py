@@ -33,6 +33,14 @@ def test_a_sentence_a_model_and_its_attention_are_there_from_the_start(opened):
     assert "gives" in said(opened)
 
 
+def test_the_weights_are_named_as_what_they_are(opened):
+    """SmolLM2's are the Instruct model's, from a 4-bit file; another test reads that in the file."""
+    caption = next(each for each in opened.caption if "weights of" in each.value)
+    assert "Trained weights of SmolLM2 135M Instruct &#40;4&#45;bit&#41;." in caption.value
+    assert "rounded to 4 bits" in caption.help
+    assert opened.selectbox(key="model").options[0] == "SmolLM2 135M Instruct (4-bit)"
+
+
 def test_a_visitor_sees_at_most_seven_controls_at_first(opened):
     plain = [opened.text_area, opened.selectbox, opened.text_input, opened.slider, opened.toggle, opened.multiselect]
     inside = {"hub_id", "specials", "pair", "frame", "show", "units", "special", "colours", "curve"}

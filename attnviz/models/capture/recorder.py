@@ -130,9 +130,9 @@ class Recorder:
         return "decoder" if kind == "cross" or call.causal or getattr(module, "is_causal", True) else "encoder"
 
     def _padding(self, call: Call) -> Tensor | None:
-        """The padding noted when the mask was made; for other masks, the keys that no query may see count as padding.
+        """The padding noted when the mask was made; in other masks, keys that no query of any head may see are padding.
 
-        True at real keys, (B or 1, 1 or H, 1, K); None without padding.
+        True at real keys, (B or 1, 1, 1, K); None without padding.
         """
         if call.allowed is None:
             return None
@@ -140,6 +140,8 @@ class Recorder:
         pointer = mask.untyped_storage().data_ptr()
         if pointer not in self._paddings:
             seen = call.allowed.any(-2, keepdim=True)  # (B or 1, 1 or H, 1, K)
+            if seen.dim() > 2:
+                seen = seen.any(-3, keepdim=True)  # a key that one head alone hides is that head's pattern
             self._paddings[pointer] = (mask, None if bool(seen.all()) else seen)
         padding = self._paddings[pointer][1]
         return None if padding is None else padding[..., : call.allowed.shape[-1]]

@@ -149,7 +149,10 @@ def _origin(run: ModelRun) -> str:
         "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
         "looked at. A row's weights sum to 1."
     )
-    return said.format(place=place)
+    if run.rounded_to is None:
+        return said.format(place=place)
+    rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
+    return said.format(place=place) + " " + rounded.format(bits=run.rounded_to)
 
 
 def unit_of(look: Look) -> str:
