@@ -12,9 +12,9 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("KINETO_LOG_LEVEL", "5")
 
-import torch  # noqa: E402
+import torch
 
-from attnviz.experiments.compare import layer_timing  # noqa: E402
+from attnviz.experiments.compare import layer_timing
 
 TARGET = Path(__file__).parents[1] / "attnviz/experiments/compare/data/measured.json"
 

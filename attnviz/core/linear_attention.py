@@ -16,7 +16,10 @@ def positive_features(x: Tensor) -> Tensor:
 
 
 def linear_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Every query's mixture of all values, weights f(q).f(k) over their sum: (..., Q, D), (..., K, D) -> (..., Q, Dv)."""
+    """Every query's mixture of all values, by weights f(q).f(k) over their sum.
+
+    q (..., Q, D), k (..., K, D), v (..., K, Dv) -> (..., Q, Dv)
+    """
     q, k = positive_features(q), positive_features(k)
     state = k.mT @ v  # (..., D, Dv)
     total = k.sum(-2).unsqueeze(-1)  # (..., D, 1)

@@ -53,7 +53,7 @@ def over(
     names: bool = True,
     height: int = 360,
 ) -> Figure:
-    """`here` marks the chosen x. `crossings` are (x, y, what is said on hover). `binary`: the y axis in KiB, MiB, GiB."""
+    """`here` marks the chosen x; `crossings` are (x, y, what is said on hover); `binary`: y in KiB, MiB, GiB."""
     fig = go.Figure()
     for curve in curves:
         _add(fig, curve, unit, names)
@@ -77,10 +77,16 @@ def over(
     fig = layout(fig, title, height)
     fig.update_layout(
         title={"font": {"size": 14, "family": FONT}},
-        legend={"y": -0.2, "yanchor": "top", "font": {"size": 11}},
+        legend=below(height),
         margin={"t": 34},
     )
+    fig.update_xaxes(tickfont={"size": 11}).update_yaxes(tickfont={"size": 11})
     return fig
+
+
+def below(height: int) -> dict[str, object]:
+    """A legend under the title of the x axis: 52 pixels below a plot that leaves about 120 to what is around it."""
+    return {"y": -52 / max(80, height - 120), "yanchor": "top", "font": {"size": 11}}
 
 
 def _add(fig: Figure, curve: KindCurve, unit: str, names: bool) -> None:

@@ -15,9 +15,13 @@ from attnviz.words import _
 def matrices(
     names: Sequence[str], rows: Sequence[tuple[str, Sequence[np.ndarray]]], height: int | None = None
 ) -> Figure:
-    """A column for each layer, a row for each input. Every column has a scale of its own, from 0 to its largest cell."""
+    """A column for each layer, a row for each input; every column is coloured from 0 to its own largest cell."""
     fig = make_subplots(
-        len(rows), len(names), column_titles=list(names), horizontal_spacing=0.02, vertical_spacing=0.06
+        len(rows),
+        len(names),
+        column_titles=[name.replace(" ", "<br>") for name in names],
+        horizontal_spacing=0.025,
+        vertical_spacing=0.05,
     )
     tops = [max(float(kept[column].max()) for _name, kept in rows) for column in range(len(names))]
     for row, (said, found) in enumerate(rows, 1):
@@ -35,9 +39,10 @@ def matrices(
     for row, (said, _found) in enumerate(rows, 1):
         fig.update_yaxes(title={"text": said, "font": {"size": 12}}, row=row, col=1)
     fig = layout(fig, height=height or 60 + 190 * len(rows))
-    bar = {"title": "", "thickness": 10, "tickvals": [0, 1], "ticktext": ["0", _("largest")], "len": 0.9}
+    bar = {"title": "", "thickness": 10, "tickvals": [0, 1], "ticktext": ["0", _("largest")], "len": 0.5}
+    bar |= {"orientation": "h", "y": -0.03, "yanchor": "top"}
     fig.update_layout(
-        coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar}, margin={"t": 28, "l": 4}
+        coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar}, margin={"t": 40, "l": 4}
     )
     fig.update_annotations(font_size=12)
     return fig

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.figures.compare_curves import COLOURS, DASHES
+from attnviz.figures.compare_curves import COLOURS, DASHES, below
 from attnviz.figures.theme import THEORY, Figure, layout
 from attnviz.words import _
 
@@ -31,7 +31,7 @@ def by_distance(lines: Sequence[tuple[str, str, np.ndarray]], title: str, height
     fig.update_yaxes(
         type="log", range=[np.log10(FLOOR) - 0.3, 1.5], exponentformat="power", tickvals=[1e-12, 1e-9, 1e-6, 1e-3, 1]
     )
-    fig.update_yaxes(ticktext=[_("0"), "10⁻⁹", "10⁻⁶", "10⁻³", "1"])
+    fig.update_yaxes(ticktext=["≤ 10⁻¹²", "10⁻⁹", "10⁻⁶", "10⁻³", "1"])
     return _finished(fig, title, height)
 
 
@@ -66,9 +66,10 @@ def smoothed(values: np.ndarray, over: int = 5) -> tuple[np.ndarray, np.ndarray]
 
 def _finished(fig: Figure, title: str, height: int) -> Figure:
     fig = layout(fig, title, height)
+    fig.update_xaxes(tickfont={"size": 11}).update_yaxes(tickfont={"size": 11})
     fig.update_layout(
         title={"font": {"size": 14}},
-        legend={"y": -0.2, "yanchor": "top", "font": {"size": 11}},
+        legend=below(height),
         margin={"t": 34},
         showlegend=True,
     )

@@ -87,7 +87,7 @@ class Result:
 def run(config: Config) -> Result:
     check(config)
     x = grid(config)
-    places = [replace(config, **{config.axis: int(value)}) for value in x]
+    places = [moved(config, int(value)) for value in x]
     kinds = kinds_of(config.counting)
     table = {kind: terms(kind, config) for kind in kinds}
     return Result(
@@ -99,6 +99,13 @@ def run(config: Config) -> Result:
         {kind: (table[kind].at(config), steps(kind, config.n), path(kind, config)) for kind in kinds},
         tuple(crossing(kind, config) for kind in kinds if kind not in ("attention", "dilated")),
     )
+
+
+def moved(config: Config, value: int) -> Config:
+    """The config with another value on its axis."""
+    if config.axis == "n":
+        return replace(config, n=value)
+    return replace(config, d=value) if config.axis == "d" else replace(config, k=value)
 
 
 def kinds_of(counting: Counting) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gc
 import json
-import math
 import os
 import platform
 import tempfile
@@ -73,7 +72,7 @@ class Result:
         return n, seconds, nbytes
 
     def exponents(self, kind: str) -> tuple[float, float, float] | None:
-        """p in n^p for seconds, for bytes, and for the formula's FLOPs at the same lengths; None before three points."""
+        """p in n^p for seconds, for bytes, and for the formula's FLOPs there; None below three lengths."""
         n, seconds, nbytes = self.curve(kind)
         late = n >= n.max(initial=0) / FITTED_SPAN
         if late.sum() < 3:
@@ -221,8 +220,3 @@ def from_json(held: dict[str, Any]) -> Result:
     """The result that `to_json` wrote."""
     rows = tuple(LayerTiming(*row) for row in held["timings"])
     return Result(Config(**held["config"]), held["machine"], rows, len(rows))
-
-
-def rounded(value: float) -> float:
-    """Three digits, for sentences."""
-    return float(f"{value:.3g}") if math.isfinite(value) else value

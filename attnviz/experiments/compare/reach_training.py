@@ -28,7 +28,8 @@ PROBES = 4  #: sequences whose gradients are averaged
 EVERY = 20  #: steps between two partial results
 LAST = 20  #: steps over which the end of a run is averaged
 LEARNED = 0.9  #: share of labels right from which a task counts as learned
-LIMITS = {"n": (4, 128), "d": (8, 64), "k": (2, 9), "layers": (1, 8), "steps": (0, 1000), "rate": (1e-4, 0.1)}
+LIMITS = {"n": (4, 128), "d": (8, 64), "k": (2, 9), "layers": (1, 8), "steps": (0, 1000)}
+RATES = (1e-4, 0.1)
 
 
 @dataclass(frozen=True)
@@ -146,14 +147,20 @@ def model(kind: str, config: Config) -> reach.RecallModel:
             kind, n=config.n, labels=LABELS, d=config.d, heads=config.heads, k=config.k, layers=config.layers
         )
     if kind == "lstm":
+        bias = made.get_parameter("layers.0.cell.bias_ih_l0")
         with torch.no_grad():  # gates stand in the order input, forget, cell, output
-            made.layers[0].cell.bias_ih_l0[config.d : 2 * config.d] += config.remember
+            bias[config.d : 2 * config.d] += config.remember
     return made
+
+
+def layers_of(kind: str, config: Config) -> int:
+    """How many layers stand on top of each other."""
+    return {"conv": config.layers, "dilated": reach.layers_to_reach(config.n, config.k)}.get(kind, 1)
 
 
 def check(config: Config) -> None:
     """Refuse sizes outside the limits, each in a sentence."""
-    for name, (low, high) in LIMITS.items():
+    for name, (low, high) in {**LIMITS, "rate": RATES}.items():
         value = getattr(config, name)
         if not low <= value <= high:
             raise Problem(
