@@ -7,9 +7,9 @@ import streamlit as st
 from attnviz.words import _
 
 
-def snippet(code: str, key: str, title: str | None = None) -> None:
-    """A short runnable program that reproduces what the page shows."""
+def snippet(code: str, key: str, title: str | None = None, said: str | None = None) -> None:
+    """A short runnable program that reproduces what the page shows; `said` where it prints something else."""
     with st.container(key=f"snippet-{key}"):
         st.subheader(title or _("The same in PyTorch"), anchor=False)
-        st.caption(_("Paste this code into a notebook: it prints the numbers above."))
+        st.caption(said or _("Paste this code into a notebook: it prints the numbers above."))
         st.code(code, language="python")

@@ -59,6 +59,13 @@ ROWS = [
         N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
     ),
     PageRow(
+        "compare",
+        N_("Compare"),
+        "⚖️",
+        UNDERSTAND,
+        N_("What does attention buy, and what does it cost, beside a recurrence and a convolution?"),
+    ),
+    PageRow(
         "sharing",
         N_("Share heads"),
         ":material/account_tree:",
