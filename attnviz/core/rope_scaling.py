@@ -1,4 +1,4 @@
-"""The angles of rotary positions: the frequencies of the pairs, and how they are scaled for texts longer than trained."""
+"""How fast the pairs of rotary positions turn, and how that is scaled for texts longer than trained."""
 
 from __future__ import annotations
 
