@@ -7,6 +7,7 @@ from attnviz.models.capture.intervention import Edit, NumberChoice, TensorChange
 from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
+from attnviz.models.capture.rotary_positions import Rotary, learned_positions, rotary_of
 from attnviz.models.capture.run import adopt, capture
 from attnviz.models.capture.trace import Trace
 from attnviz.models.capture.trace_file import load_trace, save_trace
@@ -17,6 +18,7 @@ __all__ = [
     "MaskChoice",
     "NumberChoice",
     "RecordedLayer",
+    "Rotary",
     "ScaleChoice",
     "TensorChange",
     "Trace",
@@ -25,6 +27,7 @@ __all__ = [
     "few_heads",
     "guesses",
     "intervene",
+    "learned_positions",
     "load_trace",
     "measures",
     "moved",
@@ -32,5 +35,6 @@ __all__ = [
     "output_projection_of",
     "probabilities",
     "probability_moved",
+    "rotary_of",
     "save_trace",
 ]

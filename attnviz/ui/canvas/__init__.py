@@ -58,6 +58,7 @@ __all__ = [
     "packing",
     "pinned_in",
     "remember_page",
+    "rotation_circle",
     "served_by_address",
     "softmax_slider",
     "tensor_strip",

@@ -5,6 +5,7 @@ from attnviz.ui.compare import compare_choices
 from attnviz.ui.explorer import explorer_choices
 from attnviz.ui.home import home_choices
 from attnviz.ui.masks import mask_choices
+from attnviz.ui.positions import positions_choices
 from attnviz.ui.scaling import scaling_choices
 from attnviz.ui.sharing import sharing_choices
 
@@ -13,6 +14,7 @@ DECLARED = (
     explorer_choices,
     building_choices,
     mask_choices,
+    positions_choices,
     scaling_choices,
     sharing_choices,
     compare_choices,

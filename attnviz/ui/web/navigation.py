@@ -52,6 +52,13 @@ ROWS = [
         N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
     ),
     PageRow(
+        "positions",
+        N_("Positions"),
+        ":material/explore:",
+        UNDERSTAND,
+        N_("How does attention know which word comes first, and what happens beyond the length it was trained on?"),
+    ),
+    PageRow(
         "scaling",
         N_("Scaling"),
         ":material/straighten:",
@@ -61,7 +68,7 @@ ROWS = [
     PageRow(
         "compare",
         N_("Compare"),
-        "⚖️",
+        ":material/balance:",
         UNDERSTAND,
         N_("What does attention buy, and what does it cost, beside a recurrence and a convolution?"),
     ),

@@ -1,5 +1,5 @@
-// What Python sends and what views share. Headers are written in blobs.py, mask_grid.py, softmax_slider.py and
-// tensor_strip.py, under the same names.
+// What Python sends and what views share. Headers are written in blobs.py, mask_grid.py, softmax_slider.py,
+// rotation_circle.py and tensor_strip.py, under the same names.
 
 export type Rgb = [number, number, number];
 export type Stops = [number, string][];
@@ -116,6 +116,31 @@ export type SoftmaxHeader = Answer & {
   /** a temperature not above this is 0 */
   coldest: number;
   words: { facts: string[]; d_k: string; parameter: string; play: string; rest: string; key: string; point: string };
+};
+
+export type RotationHeader = Answer & {
+  layout: string;
+  turns: number[];
+  q: [number, number][];
+  k: [number, number][];
+  at: { pair: number; q_at: number; k_at: number };
+  last: number;
+  colours: Colours;
+  words: Record<
+    | "pair"
+    | "q_at"
+    | "k_at"
+    | "together"
+    | "walk"
+    | "q_turned"
+    | "k_turned"
+    | "angle"
+    | "product"
+    | "score"
+    | "curve"
+    | "said",
+    string
+  >;
 };
 
 /** Scores of one query at width d; cosines only for qk-norm. */
