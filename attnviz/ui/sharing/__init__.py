@@ -8,4 +8,5 @@ __all__ = [
     "see_panel",
     "sharing_choices",
     "size_panel",
+    "units",
 ]
