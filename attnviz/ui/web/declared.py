@@ -2,6 +2,7 @@
 
 from attnviz.ui.building import building_choices
 from attnviz.ui.compare import compare_choices
+from attnviz.ui.decoding import decoding_choices
 from attnviz.ui.explorer import explorer_choices
 from attnviz.ui.home import home_choices
 from attnviz.ui.masks import mask_choices
@@ -18,4 +19,5 @@ DECLARED = (
     scaling_choices,
     sharing_choices,
     compare_choices,
+    decoding_choices,
 )

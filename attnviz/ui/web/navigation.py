@@ -79,6 +79,13 @@ ROWS = [
         DECIDE,
         N_("What do GQA, MQA and MLA save, what do they cost, and does my model fit?"),
     ),
+    PageRow(
+        "decoding",
+        N_("Decoding"),
+        ":material/fast_forward:",
+        DECIDE,
+        N_("What does a KV cache hold and save, token by token, and what happens when it is made smaller?"),
+    ),
 ]
 
 

@@ -1,0 +1,39 @@
+"""The controls that the sections share: which decoder writes, a trained one or the core's small one."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.decoding import decoders
+from attnviz.models.loading import availabilities, version
+from attnviz.ui.decoding import decoding_choices as choices
+from attnviz.ui.shared import model_cache, widgets
+from attnviz.words import _
+
+
+def names() -> dict[str, str]:
+    """Decoders on this machine, and the small one that is always there."""
+    here = {s.entry.id: s.entry.name for s in availabilities() if s.on_this_machine and s.entry.kind == "decoder"}
+    return here | {decoders.CORE: _("a small one of this app’s core, random weights")}
+
+
+def choose() -> str:
+    """Draw the choice; returns the id of the decoder."""
+    return widgets.one_of(choices.MODEL, _("Decoder"), names(), style="select")
+
+
+def decoder_of(name: str) -> decoders.Decoder:
+    """The decoder of that id; a model that is not in memory is loaded while the visitor watches."""
+    if name == decoders.CORE:
+        return core_decoder(0)
+    return decoders.ModelDecoder(model_cache.model(name))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def core_decoder(seed: int) -> decoders.CoreDecoder:
+    return decoders.CoreDecoder(seed)
+
+
+def identity(name: str) -> tuple[str, str]:
+    """What a decoder is known by in caches: its id, and the state of its files."""
+    return name, "" if name == decoders.CORE else version(name)
