@@ -13,7 +13,6 @@ from attnviz.experiments.explorer.model_run import (
     StackId,
     has_kept_run,
     kept_run,
-    logits_wanted,
     run_model,
 )
 from attnviz.experiments.explorer.predictions import (
@@ -52,7 +51,6 @@ __all__ = [
     "instantly",
     "kept_run",
     "likeliest",
-    "logits_wanted",
     "rolled_out",
     "run_model",
     "slots",
