@@ -71,7 +71,7 @@ def scale_of(model_type, **fields):
 @pytest.mark.parametrize("model_type", ["gpt2", "bert", "llama", "mistral", "qwen2", "qwen3", "olmo2", "gpt_oss"])
 def test_most_divide_by_the_square_root_of_the_heads_width(model_type):
     names = {"gpt2": {"n_embd": 48, "n_head": 6, "n_layer": 1}}.get(model_type, {})
-    experts = {"num_local_experts": 2} if model_type == "gpt_oss" else {}
+    experts = {"num_local_experts": 2, "num_experts_per_tok": 1} if model_type == "gpt_oss" else {}
     assert scale_of(model_type, **names, **experts) == pytest.approx(8**-0.5)
 
 
