@@ -165,7 +165,8 @@ def _under(shown: Shown) -> None:
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
-    words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
+    row = min(shown.query, len(matrix.rows) - 1)
+    words = " ".join(spoken(said) for said in (matrix.said_of(row), matrix.said_before_w_o(row)) if said)
     title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of(shown)
 
     def heatmap() -> Any:
