@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.ui.explorer import average_panel, beside_panel, next_panel, stages_panel, what_if_panel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared import guard, snippet, widgets
+from attnviz.ui.shared import guard, plain, snippet, widgets
 from attnviz.words import _
 
 
@@ -34,7 +34,7 @@ def below(shown: Shown) -> None:
                 _opened(panel, shown)
     layer = shown.stack.layers[shown.layer]
     extras = (layer.softcap, layer.sinks, layer.bias)
-    if shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
+    if shown.run.target is None and shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
         code(shown)
 
 
@@ -47,7 +47,13 @@ def _opened(panel: Callable[[Shown], None], shown: Shown) -> None:
 
 def code(shown: Shown) -> None:
     """Draw the code that computes the chosen head's numbers with the package."""
-    snippet(code_of(shown), key="explore")
+    row = shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
+    about = _(
+        "Paste this code into a notebook: it prints the weights that the model gives in the row of “{token}” of the "
+        "large picture, layer {layer}, head {head}, a line for each of its own tokens. What the panels above change "
+        "has code of its own there."
+    ).format(token=plain(shown.stack.queries.labels[row]), layer=shown.layer, head=shown.head)
+    snippet(code_of(shown), key="explore", about=about)
 
 
 def code_of(shown: Shown) -> str:
