@@ -80,14 +80,15 @@ def of_explorer():
             run=SimpleNamespace(
                 request=SimpleNamespace(model="smollm2-135m", text="a cat", second=second, frame=frame),
                 source=SimpleNamespace(frame=frame),
+                target=target,
             ),
-            stack=SimpleNamespace(layers=layers),
+            stack=SimpleNamespace(layers=layers, id="decoder"),
             matrix=SimpleNamespace(row_at=[0, 1]),
             query=5,
             head=4,
             layer=1,
         )
-        for second, frame in product((None, "a mat"), ("usual", "none"))
+        for second, frame, target in product((None, "a mat"), ("usual", "none"), (None, object()))
     ]
     return [panels.code_of(each) for each in shown]
 
@@ -98,9 +99,9 @@ def of_what_if():
         WhatIf(pattern="painted", painted=b"abc", scale="none", where="all"),
         WhatIf(silenced=((0, 1), (1, 2)), scale="inverse", where="layer"),
     ]
-    stack = SimpleNamespace(keys=SimpleNamespace(labels=("a", "cat")))
+    stack = SimpleNamespace(keys=SimpleNamespace(labels=("a", "cat")), id="decoder")
     request = SimpleNamespace(model="smollm2-135m", text="a cat", second="")
-    run = SimpleNamespace(request=request, source=SimpleNamespace(frame="usual"))
+    run = SimpleNamespace(request=request, source=SimpleNamespace(frame="usual"), target=None)
     shown = SimpleNamespace(run=run, stack=stack, layer=1, head=2)
     asked = product(changes, (True, False), (True, False))
     return [what_if_code.code_of(shown, (1, 2), change, 1, again, guesses) for change, again, guesses in asked]

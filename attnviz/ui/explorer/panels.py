@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.ui.explorer import average_panel, beside_panel, next_panel, stages_panel, what_if_panel
+from attnviz.ui.explorer import average_panel, beside_panel, copied_run, next_panel, stages_panel, what_if_panel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown
 from attnviz.ui.shared import guard, plain, snippet, widgets
@@ -34,7 +34,7 @@ def below(shown: Shown) -> None:
                 _opened(panel, shown)
     layer = shown.stack.layers[shown.layer]
     extras = (layer.softcap, layer.sinks, layer.bias)
-    if shown.run.target is None and shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
+    if shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
         code(shown)
 
 
@@ -58,19 +58,11 @@ def code(shown: Shown) -> None:
 
 def code_of(shown: Shown) -> str:
     """A program that prints the weights of the row that the page describes."""
-    request, query = shown.run.request, shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
-    second = f", {request.second!r}" if request.second else ""
-    frame = f", frame={request.frame!r}" if shown.run.source.frame != "usual" else ""
+    query = shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
-    return f"""import torch
-from attnviz.models.capture import capture
-from attnviz.models.loading import load
-from attnviz.models.tokens import encode
-
-loaded = load({request.model!r})
-tokens = encode(loaded, {request.text!r}{second}{frame})
-layer = capture(loaded.model, **tokens.inputs).layers[{shown.layer}]
-
+    begin = "\n".join([*copied_run.imports(shown.run), *copied_run.opening(shown.run, shown.stack.id)])
+    return f"""{begin}
+layer = layers[{shown.layer}]
 q = layer.q[0, {shown.head}]                               # (Q, D): this head's queries
 k = layer.k[0, {kv_head}]                               # (K, D): the keys it reads
 scores = q @ k.T * layer.scale                   # (Q, K)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from attnviz.experiments.explorer import Matrix, Trace, WhatIf, largest_change, slots
+from attnviz.ui.explorer import copied_run
+from attnviz.ui.explorer.explorer_choices import HeadPlace
 from attnviz.ui.explorer.head_panel import Shown
 from attnviz.ui.shared import model_cache, plain, snippet
 from attnviz.words import _
 
-Place = tuple[int, int]  # layer, head
 
-
-def draw(shown: Shown, changed_at: Place, change: WhatIf, before: Matrix, after: Matrix, trace: Trace | None) -> None:
+def draw(
+    shown: Shown, changed_at: HeadPlace, change: WhatIf, before: Matrix, after: Matrix, trace: Trace | None
+) -> None:
     """Draw the program under the pictures of `shown`; the change was made at `changed_at`, maybe another head."""
-    if not shown.stack.same_tokens or shown.run.target is not None:
+    if not shown.stack.same_tokens:
         return
     found = largest_change(before, after)
     row = before.row_at[found.row if found else min(shown.query, len(before.row_at) - 1)]
@@ -26,22 +28,16 @@ def draw(shown: Shown, changed_at: Place, change: WhatIf, before: Matrix, after:
     snippet(code_of(shown, changed_at, change, row, trace is not None, guesses), key="what-if", about=about)
 
 
-def code_of(shown: Shown, changed_at: Place, change: WhatIf, row: int, again: bool, guesses: bool) -> str:
+def code_of(shown: Shown, changed_at: HeadPlace, change: WhatIf, row: int, again: bool, guesses: bool) -> str:
     """The program. `again`: the model runs again with the change; `guesses`: it predicts a next token."""
-    request = shown.run.request
-    second = f", {request.second!r}" if request.second else ""
-    frame = f", frame={request.frame!r}" if shown.run.source.frame != "usual" else ""
     names = "Edit, capture, intervene" if again else "capture"
+    first, *others = copied_run.imports(shown.run, names)
     lines = [
-        "import torch",
+        first,
         "from attnviz.core import masks",
-        f"from attnviz.models.capture import {names}",
-        "from attnviz.models.loading import load",
-        "from attnviz.models.tokens import encode",
-        "",
-        f"loaded = load({request.model!r})",
-        f"tokens = encode(loaded, {request.text!r}{second}{frame})",
-        "n, trace = len(tokens.labels), capture(loaded.model, **tokens.inputs)",
+        *others,
+        *copied_run.opening(shown.run, shown.stack.id),
+        "n = len(tokens.labels)",
         *_mask(shown, change),
         "",
     ]
@@ -94,28 +90,30 @@ def _arguments(change: WhatIf, layer: str) -> str:
 
 def _at_once(shown: Shown, change: WhatIf) -> list[str]:
     return [
-        f"layer = trace.layers[{shown.layer}]",
+        f"layer = layers[{shown.layer}]",
         f"before = layer.weights({shown.head})[0, 0]  # (Q, K)",
         f"after = layer.weights({shown.head}{_arguments(change, 'layer')})[0, 0]  # from the same Q and K",
     ]
 
 
-def _again(shown: Shown, changed_at: Place, change: WhatIf) -> list[str]:
+def _again(shown: Shown, changed_at: HeadPlace, change: WhatIf) -> list[str]:
     lines = ["edits = []"]
     layer, head = changed_at
     if change.changes_attention:
-        chosen = "trace.layers" if change.where == "all" else f"[trace.layers[{layer}]]"
+        chosen = "layers" if change.where == "all" else f"[layers[{layer}]]"
         heads = str(head) if change.where == "head" else '"all"'
         lines += [
             f"for layer in {chosen}:",
-            f"    edits.append(Edit(layer.index, {heads}{_arguments(change, 'layer')}))",
+            f"    edits.append(Edit(layer.index, {heads}, layer.stack, layer.kind{_arguments(change, 'layer')}))",
         ]
     for index in sorted({place[0] for place in change.silenced}):
         quiet = tuple(number for where, number in change.silenced if where == index)
-        lines.append(f"edits.append(Edit({index}, {quiet}, silence=True))")
+        place = f"layers[{index}]"
+        lines.append(f"edits.append(Edit({place}.index, {quiet}, {place}.stack, {place}.kind, silence=True))")
     return [
         *lines,
-        "changed = intervene(loaded.model, edits, **tokens.inputs)",
-        f"before = trace.layers[{shown.layer}].weights({shown.head})[0, 0]  # (Q, K)",
-        f"after = changed.layers[{shown.layer}].weights({shown.head})[0, 0]",
+        "changed = intervene(loaded.model, edits, **inputs)",
+        f"before = layers[{shown.layer}].weights({shown.head})[0, 0]  # (Q, K)",
+        f"after = {copied_run.layers_of('changed', shown.run, shown.stack.id)}[{shown.layer}]",
+        f"after = after.weights({shown.head})[0, 0]",
     ]
