@@ -28,6 +28,8 @@ class PageRow:
 
 SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
 
+LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
+
 ROWS = [
     PageRow("home", N_("Start"), ":material/visibility:", SEE, N_("What is attention?")),
     PageRow(
@@ -106,6 +108,7 @@ def pages() -> dict[str, list[Any]]:
 
 def menu() -> None:
     """Draw the pages in the sidebar. Each link opens its page as it was left, in this tab or in a new one."""
+    st.session_state[LINKS] = {row.name: link_parameters(row.name) for row in ROWS}  # packed once a run
     with st.sidebar:
         for group in dict.fromkeys(row.group for row in ROWS):
             with st.container(gap=None):
@@ -116,7 +119,7 @@ def menu() -> None:
 
 
 def cards() -> None:
-    """Draw a card for every page but the start page, with the question that the page answers."""
+    """Draw a card for every page but the start page, with the question that the page answers. After `menu`."""
     for row in ROWS:
         if row.is_home:
             continue
@@ -126,4 +129,6 @@ def cards() -> None:
 
 
 def _link(row: PageRow, label: str) -> None:
-    st.page_link(file_of(row.name), label=label, icon=row.icon, query_params=link_parameters(row.name), width="stretch")
+    st.page_link(
+        file_of(row.name), label=label, icon=row.icon, query_params=st.session_state[LINKS][row.name], width="stretch"
+    )
