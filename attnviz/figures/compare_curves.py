@@ -70,17 +70,19 @@ def over(
         fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
     everything = np.concatenate([curve.x for curve in curves])
     fig.update_xaxes(type="log", title={"text": x_title, "font": {"size": 12}}, **_powers(everything))
-    fig.update_yaxes(type="log", exponentformat="power", dtick=None if binary else _decades(curves))
+    fig.update_yaxes(type="log", exponentformat="power", dtick=None if binary else _decades(curves, height))
     if binary:
-        ticks = ["1 B", "1 KiB", "1 MiB", "1 GiB", "1 TiB", "1 PiB"]
-        fig.update_yaxes(tickvals=[1024**i for i in range(6)], ticktext=ticks, dtick=None)
+        ticks = ["1 KiB", "16 KiB", "256 KiB", "4 MiB", "64 MiB", "1 GiB", "16 GiB"]
+        fig.update_yaxes(tickvals=[1024 * 16**i for i in range(len(ticks))], ticktext=ticks, dtick=None)
     fig = layout(fig, title, height)
     fig.update_layout(
         title={"font": {"size": 14, "family": FONT}},
         legend=below(height),
         margin={"t": 34},
     )
-    fig.update_xaxes(tickfont={"size": 11}).update_yaxes(tickfont={"size": 11})
+    fig.update_xaxes(tickfont={"size": 11}).update_yaxes(
+        tickfont={"size": 11 if binary else 9}
+    )  # powers grow by a fourth
     return fig
 
 
@@ -131,8 +133,8 @@ def _short(value: int) -> str:
     return f"{value:,}"
 
 
-def _decades(curves: Sequence[KindCurve]) -> int:
-    """A tick for each decade, or for each second or third where there are many."""
+def _decades(curves: Sequence[KindCurve], height: int) -> int:
+    """Decades between two ticks, so that a tick has about 60 pixels."""
     values = np.concatenate([curve.y[curve.y > 0] for curve in curves])
     decades = float(np.log10(values.max() / values.min())) if len(values) else 1.0
-    return max(1, round(decades / 5))
+    return max(1, round(decades / max(1, (height - 130) / 50)))

@@ -11,4 +11,5 @@ __all__ = [
     "reach",
     "reach_training",
     "shared_parameters",
+    "timing_process",
 ]

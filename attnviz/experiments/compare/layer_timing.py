@@ -112,7 +112,7 @@ def run(config: Config) -> Result:
 
 def measure(config: Config) -> Iterator[Result]:
     """Measure layer by layer, shortest sequences first; yields what is known so far."""
-    _check(config)
+    check(config)
     places = [(kind, n) for n in LENGTHS if n <= config.longest for kind in KINDS if _fits(kind, n, config)]
     found: list[LayerTiming] = []
     with seeded(config.seed):
@@ -191,7 +191,8 @@ def _fits(kind: str, n: int, config: Config) -> bool:
     return kind != "explicit" or copies * config.heads * n * n * 4 <= MOST_BYTES
 
 
-def _check(config: Config) -> None:
+def check(config: Config) -> None:
+    """Refuse heads that do not divide the width, and lengths too few for an exponent."""
     if config.d % config.heads:
         raise Problem("d={d} must be a multiple of heads={heads}", d=config.d, heads=config.heads)
     if config.longest < LENGTHS[2]:
@@ -216,7 +217,7 @@ def to_json(result: Result) -> dict[str, Any]:
     return {"config": asdict(result.config), "machine": result.machine, "timings": rows}
 
 
-def from_json(held: dict[str, Any]) -> Result:
-    """The result that `to_json` wrote."""
+def from_json(held: dict[str, Any], of: int | None = None) -> Result:
+    """The result that `to_json` wrote; `of`: how many timings there will be, where it is a partial one."""
     rows = tuple(LayerTiming(*row) for row in held["timings"])
-    return Result(Config(**held["config"]), held["machine"], rows, len(rows))
+    return Result(Config(**held["config"]), held["machine"], rows, len(rows) if of is None else of)

@@ -61,7 +61,7 @@ def run(config: Config) -> Result:
             layer = compared_layers.layer(kind, config.d, heads=config.heads, k=config.k)
         first, second = matrix(layer, one), matrix(layer, two)
         moved = float(np.linalg.norm(first - second) / np.linalg.norm(first))
-        found[kind] = Mixing(first, second, moved, uneven(first, config.k))
+        found[kind] = Mixing(first, second, moved, uneven(first))
     return Result(config, found)
 
 
@@ -77,15 +77,11 @@ def matrix(layer: nn.Module, x: Tensor) -> np.ndarray:
     return norms
 
 
-def uneven(norms: np.ndarray, skip: int = 0) -> float:
-    """Distance to the nearest matrix with equal diagonals, relative to the matrix; the first `skip` rows left out.
-
-    There a convolution meets the padding before the first token.
-    """
-    rows = norms[skip:]
-    even = np.empty_like(rows)
-    row, column = np.indices(rows.shape)
+def uneven(norms: np.ndarray) -> float:
+    """Distance to the nearest matrix with equal numbers along each diagonal, relative to the matrix."""
+    even = np.empty_like(norms)
+    row, column = np.indices(norms.shape)
     for offset in np.unique(column - row):
         diagonal = column - row == offset
-        even[diagonal] = rows[diagonal].mean()
-    return float(np.linalg.norm(rows - even) / np.linalg.norm(rows))
+        even[diagonal] = norms[diagonal].mean()
+    return float(np.linalg.norm(norms - even) / np.linalg.norm(norms))

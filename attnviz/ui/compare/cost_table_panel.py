@@ -71,7 +71,7 @@ def _curves(result: layer_costs.Result) -> None:
         title = _("FLOPs of one layer") if config.counting == "built" else _("Operations of one layer")
         curves = [KindCurve(kind, names[kind], result.x, y) for kind, y in result.cost.items() if kind != "dilated"]
         fig = figures.over(
-            curves, title, axis, here=here, crossings=_crossing_points(result), unit=_(" operations"), height=430
+            curves, title, axis, here=here, crossings=_crossing_points(result), unit=_(" operations"), height=390
         )
         show.figure(
             fig, name=f"cost-over-{config.axis}", key="c-cost", table=_numbers(result), words=_said_of_cost(result)
@@ -88,7 +88,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
         _("Steps that wait for each other"),
         axis,
         here=here,
-        height=235,
+        height=220,
     )
     steps = result.here["rnn"][1]
     show.figure(
@@ -105,7 +105,7 @@ def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
         _("Longest path, layers or steps"),
         axis,
         here=here,
-        height=285,
+        height=270,
     )
     said = _(
         "From the first token to the last a signal passes **1** attention layer, **{dilated:,}** dilated convolutions, "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.compare import compare_snippets, layer_costs, layer_timing
+from attnviz.experiments.compare import compare_snippets, layer_costs, layer_timing, timing_process
 from attnviz.figures import compare_curves as figures
 from attnviz.figures.compare_curves import KindCurve
 from attnviz.models.settings import current
@@ -91,13 +92,14 @@ def _live(config: layer_timing.Config) -> layer_timing.Result | None:
         with at.container(horizontal=True, vertical_alignment="center"):
             st.button(_("Stop"), icon=":material/stop:", key="c_measure_stop")
             bar: DeltaGenerator = st.progress(0.0)
-        for result in layer_timing.measure(config):
-            st.session_state[PARTIAL] = result
-            last = result.timings[-1]
-            said = _("{name}, {n:,} tokens: {time}").format(
-                name=kind_names()[last.kind], n=last.n, time=units.duration(last.seconds)
-            )
-            bar.progress(len(result.timings) / result.of, said)
+        with closing(timing_process.measure(config)) as results:
+            for result in results:
+                st.session_state[PARTIAL] = result
+                last = result.timings[-1]
+                said = _("{name}, {n:,} tokens: {time}").format(
+                    name=kind_names()[last.kind], n=last.n, time=units.duration(last.seconds)
+                )
+                bar.progress(len(result.timings) / result.of, said)
         at.empty()
     finally:
         lock.release()

@@ -36,7 +36,8 @@ def panel() -> None:
         _mixing(compare_results.mixing(mixed))
     with guard():
         kernel = _heads()
-        snippet(compare_snippets.shared(config, kernel), "c-shared")
+        if config.d % config.heads == 0:  # else the sentence above says what is wrong, and the program would fail
+            snippet(compare_snippets.shared(config, kernel), "c-shared")
 
 
 def _parameters(result: shared_parameters.Result) -> None:
