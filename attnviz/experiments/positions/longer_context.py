@@ -117,7 +117,7 @@ def _scaled(config: Config, method: str, plain: Tensor) -> ScaledPairs:
 
 
 def _over_distance(turns: Tensor, distance: Tensor, width: int) -> Tensor:
-    """q.k / sqrt(D) of a query and a key of ones, each pair adding 2 cos(angle): the mean of each stretch, (points,)."""
+    """q.k / sqrt(D) of a query and a key of ones, 2 cos(angle) a pair: the mean of each stretch, (points,)."""
     return 2 * (distance[..., None] * turns).cos().sum(-1).mean(-1) / math.sqrt(width)
 
 

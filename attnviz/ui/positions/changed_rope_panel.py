@@ -79,7 +79,8 @@ def _verdict(run: ModelRun, result: experiment.Result) -> str:
     if math.isnan(before):
         return said
     return f"{said} " + _(
-        "On the token just before: {before:.0%} as trained, {after:.0%} changed; on the first: {first:.0%} and {now:.0%}."
+        "On the token just before: {before:.0%} as trained, {after:.0%} changed; on the first: {first:.0%} and "
+        "{now:.0%}."
     ).format(before=before, after=after, first=result.first[0], now=result.first[1])
 
 
@@ -102,9 +103,9 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
 def _distance(result: experiment.Result) -> None:
     fig = figures.over_distance(result.distance_before, result.distance_after)
     words = _(
-        "Mean weight on the token so many back, over the queries that have one. At distance 0 it is {own:.0%} as trained "
-        "and {own_now:.0%} changed, three back {three:.0%} and {three_now:.0%}. Few queries look far: the last bars are "
-        "the first token’s."
+        "Mean weight on the token so many back, over the queries that have one. At distance 0 it is {own:.0%} as "
+        "trained and {own_now:.0%} changed, three back {three:.0%} and {three_now:.0%}. Few queries look far: the last "
+        "bars are the first token’s."
     ).format(
         own=result.distance_before[0],
         own_now=result.distance_after[0],

@@ -90,8 +90,8 @@ def _matrices(result: shuffled_words.Result) -> None:
                 )
             else:
                 said = _(
-                    "The order read: {order}. Each weight beside the one of the same two words: the largest "
-                    "difference is {difference:.2g}."
+                    "The order read: {order}. Each weight beside the one of the same two words: the largest difference "
+                    "is {difference:.2g}."
                 ).format(order=plain(" ".join(result.words)), difference=difference)
             show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", caption=None, words=said)
 

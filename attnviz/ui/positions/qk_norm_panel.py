@@ -21,10 +21,8 @@ def panel() -> None:
     st.markdown(
         _(
             "Training lets the weights of queries and keys grow. Here {patches} random patches of a video ({frames} "
-            "frames of "
-            "{rows} × {columns}) are projected by random W_q and W_k times a factor, normalised or not, turned by "
-            "RoPE over "
-            "time, height and width, and compared, in {heads} heads."
+            "frames of {rows} × {columns}) are projected by random W_q and W_k times a factor, normalised or not, "
+            "turned by RoPE over time, height and width, and compared, in {heads} heads."
         ).format(patches=frames * rows * columns, frames=frames, rows=rows, columns=columns, heads=experiment.HEADS)
     )
     config = _controls()
@@ -67,8 +65,7 @@ def _verdict(result: experiment.Result) -> str:
     (raw, raw_spread), (normed, spread) = result.here
     return _(
         "At {growth:g} times the weights the largest logit is {raw:.4g} without the norm and {normed:.3g} with it; "
-        "rows are {raw_spread:.0%} "
-        "and {spread:.0%} as spread as they could be."
+        "rows are {raw_spread:.0%} and {spread:.0%} as spread as they could be."
     ).format(growth=result.config.growth, raw=raw, normed=normed, raw_spread=raw_spread, spread=spread)
 
 

@@ -190,8 +190,8 @@ def _waves(result: position_scores.Result) -> None:
     config = result.config
     if result.slopes is not None:
         words = _(
-            "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.0f} positions halve "
-            "a weight."
+            "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.0f} positions halve a "
+            "weight."
         ).format(head=config.head, slope=result.slopes[config.head], half=np.log(2) / result.slopes[config.head])
         fig = figures.slopes(result.slopes, config.head)
         table = {"head": np.arange(len(result.slopes)), "slope": result.slopes}
@@ -201,9 +201,8 @@ def _waves(result: position_scores.Result) -> None:
         return
     unfinished = int((result.wavelengths > config.n).sum())
     words = _(
-        "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; {unfinished} of {pairs} pairs "
-        "do not "
-        "complete a turn within {n} positions."
+        "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; {unfinished} of {pairs} pairs do "
+        "not complete a turn within {n} positions."
     ).format(
         first=result.wavelengths[0],
         last=result.wavelengths[-1],
