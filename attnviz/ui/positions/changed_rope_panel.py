@@ -11,7 +11,7 @@ from attnviz.experiments.explorer import ModelRun, Stack
 from attnviz.experiments.positions import changed_rope as experiment
 from attnviz.figures import attention_figures, heatmap
 from attnviz.figures import positions_head as figures
-from attnviz.ui.positions import position_names, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, positions_choices
 from attnviz.ui.shared import link_state, model_cache, plain, sentence_input, show, widgets
 from attnviz.words import _
 
@@ -33,6 +33,7 @@ def panel() -> None:
         _distance(result)
     with right:
         _next(run, result)
+    position_code_panel.of_head(run, config)
 
 
 def chosen(stack: Stack) -> experiment.Config:

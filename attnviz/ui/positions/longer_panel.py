@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.positions import longer_context
+from attnviz.experiments.positions import longer_context, rotation_snippets
 from attnviz.figures import positions_longer as figures
-from attnviz.ui.positions import position_names, position_results, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, widgets
 from attnviz.words import _
 
@@ -30,6 +30,7 @@ def panel() -> None:
     _waves(result)
     _distance(result)
     _table(result)
+    position_code_panel.program(rotation_snippets.longer(config), "longer")
 
 
 def chosen() -> longer_context.Config:

@@ -9,9 +9,10 @@ import numpy as np
 import streamlit as st
 
 from attnviz.experiments.positions import qk_norm_growth as experiment
+from attnviz.experiments.positions import rotation_snippets
 from attnviz.figures import heatmap
 from attnviz.figures import positions_norm as figures
-from attnviz.ui.positions import position_names, position_results, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, widgets
 from attnviz.words import _
 
@@ -34,6 +35,7 @@ def panel() -> None:
     st.markdown(f"**{_verdict(result)}**")
     _matrices(result)
     _curves(result)
+    position_code_panel.program(rotation_snippets.norm(config), "norm")
 
 
 def chosen() -> experiment.Config:

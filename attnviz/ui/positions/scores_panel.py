@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.positions import position_kinds, position_scores, trained_table
+from attnviz.experiments.positions import position_kinds, position_scores, position_snippets, trained_table
 from attnviz.figures import positions_scores as figures
 from attnviz.models.loading import availabilities
-from attnviz.ui.positions import position_names, position_results, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, spoken, widgets
 from attnviz.words import _
 
@@ -40,6 +40,7 @@ def panel() -> None:
         _encoding(result)
     with right:
         _waves(result)
+    position_code_panel.program(position_snippets.scores(config, trained()), "scores")
 
 
 def chosen() -> position_scores.Config:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.positions import video_axes
+from attnviz.experiments.positions import rotation_snippets, video_axes
 from attnviz.figures import positions_video as figures
-from attnviz.ui.positions import position_names, position_results, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, widgets
 from attnviz.words import _
 
@@ -23,6 +23,7 @@ def panel() -> None:
     with right:
         _waves(result)
     _frames(result)
+    position_code_panel.program(rotation_snippets.video(config), "video")
 
 
 def chosen() -> video_axes.Config:
