@@ -12,8 +12,7 @@ page_heading(_("How order gets in"))
 st.markdown(
     _(
         "Attention compares every word with every word, and a set has no order. Seven short sections show how "
-        "positions "
-        "come in, what each way does to the scores, and what happens beyond the length of training."
+        "positions come in, what each way does to the scores, and what happens beyond the length of training."
     )
 )
 section = one_of(positions_choices.SECTION, _("Section"), position_sections.titles(), label_visibility="collapsed")

@@ -31,9 +31,9 @@ def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
             insidetextanchor="middle",
             hovertemplate=_("{name}: %{{x}} numbers").format(name=name) + "<extra></extra>",
         )
-    fig.update_layout(barmode="stack")
+    fig.update_layout(barmode="stack", legend={"traceorder": "normal"})
     fig.update_xaxes(title_text=_("numbers of a head"), showgrid=False, zeroline=False)
-    return layout(fig, height=150)
+    return layout(fig, height=180)
 
 
 def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
@@ -56,7 +56,11 @@ def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
 
 
 def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figure:
-    """Each frame's patches as a picture, all on one scale; the query's patch is marked. Few frames around it."""
+    """Each frame's patches as a picture, all on one scale around the score of the query's own patch, which is marked.
+
+    At most `most` frames, those around the query's.
+    """
+    own = float(scores[at])
     first = max(0, min(at[0] - most // 2, len(scores) - most))
     shown = range(first, min(len(scores), first + most))
     columns = min(4, len(shown))
@@ -66,11 +70,12 @@ def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figur
     for place, frame in enumerate(shown):
         row, column = place // columns + 1, place % columns + 1
         trace = go.Heatmap(
-            z=scores[frame].astype(np.float32),
+            z=(scores[frame] - own).astype(np.float32),
+            customdata=scores[frame],
             coloraxis="coloraxis",
             xgap=1,
             ygap=1,
-            hovertemplate=_("row %{y}, column %{x}: %{z:.4f}") + "<extra></extra>",
+            hovertemplate=_("row %{y}, column %{x}: %{customdata:.4f}, %{z:.4f} from its own") + "<extra></extra>",
         )
         fig.add_trace(trace, row, column)
         fig.update_yaxes(autorange="reversed", scaleanchor=f"x{place + 1 if place else ''}", row=row, col=column)
@@ -78,17 +83,21 @@ def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figur
             mark = {"symbol": "square-open", "size": 16, "color": Q_BLUE, "line": {"width": 3}}
             query = go.Scatter(x=[at[2]], y=[at[1]], mode="markers", marker=mark, showlegend=False, hoverinfo="skip")
             fig.add_trace(query, row, column)
-    top = float(np.abs(scores).max()) or 1.0
+    top = float(np.abs(scores - own).max()) or 1.0
     fig.update_layout(
         coloraxis={
             "colorscale": SCORES,
             "cmin": -top,
             "cmax": top,
             "cmid": 0,
-            "colorbar": {"title": {"text": _("score"), "side": "right"}, "thickness": 12, "outlinewidth": 0},
+            "colorbar": {
+                "title": {"text": _("score, from its own"), "side": "right"},
+                "thickness": 12,
+                "outlinewidth": 0,
+            },
         }
     )
-    fig.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, constrain="domain")
-    fig.update_yaxes(showgrid=False, zeroline=False, showticklabels=False, constrain="domain")
-    layout(fig, height=60 + 190 * rows)
+    fig.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain")
+    fig.update_yaxes(showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain")
+    layout(fig, height=60 + 210 * rows)
     return fig.update_layout(margin={"t": 30})

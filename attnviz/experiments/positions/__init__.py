@@ -8,6 +8,7 @@ __all__ = [
     "position_scores",
     "position_snippets",
     "qk_norm_growth",
+    "rotation_snippets",
     "shuffled_words",
     "trained_table",
     "video_axes",

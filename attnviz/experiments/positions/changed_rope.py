@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from torch import Tensor
 
-from attnviz.core.measures import over_rows, previous_token_mass, total_variation
+from attnviz.core.measures import first_token_mass, over_rows, previous_token_mass, total_variation
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer import ModelRun, ProbabilityChange, Stack, changes, slots
 from attnviz.models.capture import Edit, Rotary, Trace, intervene, rotary_of
@@ -36,6 +36,7 @@ class Result:
     distance_before: np.ndarray  #: (K,) mean weight on the key that many positions before the query
     distance_after: np.ndarray
     previous: tuple[float, float]  #: mean weight on the token just before, NaN for a single token
+    first: tuple[float, float]  #: mean weight on the first token
     moved: float  #: the share of the head's weight that went to other keys, mean over rows
     tokens: tuple[ProbabilityChange, ...]  #: the likeliest next tokens, before and after
     tokens_moved: float  #: the share of the next token's probability that moved
@@ -64,6 +65,7 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Result:
         over_distance(before),
         over_distance(after),
         (float(over_rows(previous_token_mass(before))), float(over_rows(previous_token_mass(after)))),
+        (float(over_rows(first_token_mass(before))), float(over_rows(first_token_mass(after)))),
         float(total_variation(before, after).mean()),
         tokens,
         share,

@@ -13,7 +13,8 @@ from attnviz.core.message import Problem
 from attnviz.core.rope_scaling import NTK, DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
 
 METHODS = ("none", "linear", "ntk", "dynamic", "yarn", "llama3")
-POINTS = 600  #: distances at which the curve is computed
+POINTS = 160  #: of the curve over distance
+EACH = 32  #: distances, evenly spread, whose mean a point is
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class ScaledPairs:
 class Result:
     config: Config
     methods: dict[str, ScaledPairs]
-    distance: np.ndarray  #: (points,) 0 to the target length
-    plain: np.ndarray  #: (points,) q.k of equal vectors of ones, over sqrt(D), with the angles as trained
+    distance: np.ndarray  #: (points,) the middle of each stretch, from 0 to the target length
+    plain: np.ndarray  #: (points,) q.k of equal vectors of ones, over sqrt(D), as trained: the mean over the stretch
     chosen: np.ndarray  #: the same with the chosen scaling
 
     @property
@@ -79,16 +80,24 @@ def run(config: Config) -> Result:
     _check(config)
     plain = frequencies(config.width, config.base)
     methods = {method: _scaled(config, method, plain) for method in METHODS}
-    distance = torch.linspace(0, target(config) - 1, min(POINTS, target(config))).round().unique()
+    distance = stretches(config)
     chosen = frequencies(config.width, config.base, scaling_of(config.method, config))
     longer = methods[config.method].length ** 2
     return Result(
         config,
         methods,
-        distance.numpy(),
+        distance.mean(-1).numpy(),
         _over_distance(plain, distance, config.width).numpy(),
         (_over_distance(chosen, distance, config.width) * longer).numpy(),
     )
+
+
+def stretches(config: Config) -> Tensor:
+    """The distances from 0 to the target length in stretches, a sample of each: (points, each)."""
+    points = min(POINTS, target(config))
+    edges = torch.linspace(0, target(config), points + 1, dtype=torch.float64)
+    within = (torch.arange(EACH, dtype=torch.float64) + 0.5) / EACH
+    return (edges[:-1, None] + edges.diff()[:, None] * within).floor()
 
 
 def _scaled(config: Config, method: str, plain: Tensor) -> ScaledPairs:
@@ -108,8 +117,8 @@ def _scaled(config: Config, method: str, plain: Tensor) -> ScaledPairs:
 
 
 def _over_distance(turns: Tensor, distance: Tensor, width: int) -> Tensor:
-    """q.k / sqrt(D) of a query and a key of ones at each distance: each pair adds 2 cos(angle)."""
-    return 2 * (distance.double()[:, None] * turns).cos().sum(-1) / math.sqrt(width)
+    """q.k / sqrt(D) of a query and a key of ones, 2 cos(angle) a pair: the mean of each stretch, (points,)."""
+    return 2 * (distance[..., None] * turns).cos().sum(-1).mean(-1) / math.sqrt(width)
 
 
 def _check(config: Config) -> None:

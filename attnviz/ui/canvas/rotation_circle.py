@@ -88,8 +88,17 @@ def _words() -> dict[str, str]:
         "product": _("this pair adds to q·k"),
         "score": _("q·k over all pairs"),
         "curve": _("What this pair adds to q·k, over the distance from query to key"),
-        "said": _(
+        "degrees": _("{degrees}°"),
+        "before": _(
+            "Pair {pair} makes a full turn in {wavelength} positions. The key stands {distance} positions before the "
+            "query: that alone turns one against the other by {between}°, wherever the two stand."
+        ),
+        "after": _(
             "Pair {pair} makes a full turn in {wavelength} positions. The key stands {distance} positions after the "
-            "query, so that the angle between the two has changed by {between}°, wherever they stand."
+            "query: that alone turns one against the other by {between}°, wherever the two stand."
+        ),
+        "beside": _(
+            "Pair {pair} makes a full turn in {wavelength} positions. Query and key stand at one position: however far "
+            "it turns them, the angle between the two is the one they began with."
         ),
     }

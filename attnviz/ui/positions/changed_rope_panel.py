@@ -11,7 +11,7 @@ from attnviz.experiments.explorer import ModelRun, Stack
 from attnviz.experiments.positions import changed_rope as experiment
 from attnviz.figures import attention_figures, heatmap
 from attnviz.figures import positions_head as figures
-from attnviz.ui.positions import position_names, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, positions_choices
 from attnviz.ui.shared import link_state, model_cache, plain, sentence_input, show, widgets
 from attnviz.words import _
 
@@ -33,6 +33,7 @@ def panel() -> None:
         _distance(result)
     with right:
         _next(run, result)
+    position_code_panel.of_head(run, config)
 
 
 def chosen(stack: Stack) -> experiment.Config:
@@ -78,9 +79,10 @@ def _verdict(run: ModelRun, result: experiment.Result) -> str:
     before, after = result.previous
     if math.isnan(before):
         return said
-    return f"{said} " + _("On the token just before: {before:.0%} as trained, {after:.0%} changed.").format(
-        before=before, after=after
-    )
+    return f"{said} " + _(
+        "On the token just before: {before:.0%} as trained, {after:.0%} changed; on the first: {first:.0%} and "
+        "{now:.0%}."
+    ).format(before=before, after=after, first=result.first[0], now=result.first[1])
 
 
 def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
@@ -101,10 +103,16 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
 
 def _distance(result: experiment.Result) -> None:
     fig = figures.over_distance(result.distance_before, result.distance_after)
-    best, now = int(result.distance_before.argmax()), int(result.distance_after.argmax())
     words = _(
-        "As trained the head looks most at the token {best} back ({share:.0%}), changed at {now} back ({other:.0%})."
-    ).format(best=best, share=result.distance_before[best], now=now, other=result.distance_after[now])
+        "Mean weight on the token so many back, over the queries that have one. At distance 0 it is {own:.0%} as "
+        "trained and {own_now:.0%} changed, three back {three:.0%} and {three_now:.0%}. Few queries look far: the last "
+        "bars are the first token’s."
+    ).format(
+        own=result.distance_before[0],
+        own_now=result.distance_after[0],
+        three=result.distance_before[min(3, len(result.distance_before) - 1)],
+        three_now=result.distance_after[min(3, len(result.distance_after) - 1)],
+    )
     table = {
         "tokens_back": np.arange(len(result.distance_before)),
         "as_trained": result.distance_before,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.positions import pair_rotation
+from attnviz.experiments.positions import pair_rotation, rotation_snippets
 from attnviz.figures import positions_circle as figures
 from attnviz.figures.theme import Figure
 from attnviz.ui.canvas import rotation_circle
-from attnviz.ui.positions import position_results, positions_choices
+from attnviz.ui.positions import position_code_panel, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, widgets
 from attnviz.words import _
 
@@ -47,6 +47,7 @@ def panel() -> None:
         caption=words,
         words=words,
     )
+    position_code_panel.program(rotation_snippets.circle(config), "circle")
 
 
 def chosen() -> pair_rotation.Config:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.positions import longer_context
+from attnviz.experiments.positions import longer_context, rotation_snippets
 from attnviz.figures import positions_longer as figures
-from attnviz.ui.positions import position_names, position_results, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, widgets
 from attnviz.words import _
 
@@ -25,13 +25,12 @@ FORMULAS = {
 def panel() -> None:
     config = _controls()
     result = position_results.longer(config)
-    st.latex(
-        rf"s = {config.factor:g},\quad L = {config.length:,},\quad ".replace(",", "{,}", 1) + FORMULAS[config.method]
-    )
+    st.latex(rf"s = {config.factor:g},\quad L = {tex_count(config.length)},\quad " + FORMULAS[config.method])
     st.markdown(f"**{_verdict(result)}**")
     _waves(result)
     _distance(result)
     _table(result)
+    position_code_panel.program(rotation_snippets.longer(config), "longer")
 
 
 def chosen() -> longer_context.Config:
@@ -62,14 +61,12 @@ def _verdict(result: longer_context.Result) -> str:
     if made.new:
         return _(
             "With {n:,} positions {new} of {pairs} pairs reach angles that they never had in training: these are the "
-            "slow "
-            "ones, which had not completed a turn within {trained:,} positions."
+            "slow ones, which had not completed a turn within {trained:,} positions."
         ).format(n=result.target, new=made.new, pairs=pairs, trained=config.length)
     return _(
         "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} of "
-        "{pairs} "
-        "pairs turn more slowly, and the angle between neighbours in the fastest pair is {neighbours:.0%} of what it "
-        "was."
+        "{pairs} pairs turn more slowly, and the angle between neighbours in the fastest pair is {neighbours:.0%} of "
+        "what it was."
     ).format(n=result.target, slowed=made.slowed, pairs=pairs, neighbours=made.neighbours)
 
 
@@ -79,9 +76,8 @@ def _waves(result: longer_context.Result) -> None:
     made = result.methods[config.method]
     plain = result.methods["none"]
     words = _(
-        "{method}: the fastest pair turns once in {first:.3g} positions (as trained: {first_was:.3g}), the slowest "
-        "in {last:,.0f} "
-        "({last_was:,.0f}); {unfinished} pairs are longer than the {trained:,} positions of training."
+        "{method}: the fastest pair turns once in {first:.3g} positions (as trained: {first_was:.3g}), the slowest in "
+        "{last:,.0f} ({last_was:,.0f}); {unfinished} pairs are longer than the {trained:,} positions of training."
     ).format(
         method=names[config.method],
         first=made.wavelengths[0],
@@ -100,9 +96,8 @@ def _distance(result: longer_context.Result) -> None:
     config = result.config
     beyond = result.distance > config.length
     words = _(
-        "q·k of two equal vectors over the distance. Beyond the trained length (shaded) the largest score is "
-        "{plain:.3g} "
-        "unscaled and {chosen:.3g} with the scaling."
+        "q·k of two equal vectors over the distance, averaged over stretches. Beyond the trained length (shaded) the "
+        "largest is {plain:.3g} unscaled and {chosen:.3g} with the scaling."
     ).format(plain=_most(result.plain[beyond]), chosen=_most(result.chosen[beyond]))
     made = result.methods[config.method]
     if made.length != 1:
@@ -133,3 +128,8 @@ def _table(result: longer_context.Result) -> None:
         for method, made in result.methods.items()
     ]
     st.dataframe(rows, hide_index=True, key="p_longer_table")
+
+
+def tex_count(value: int) -> str:
+    """A whole number for a formula, with commas that take no space after them."""
+    return f"{value:,}".replace(",", "{,}")

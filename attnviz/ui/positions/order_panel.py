@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.positions import position_kinds, shuffled_words
+from attnviz.experiments.positions import position_kinds, position_snippets, shuffled_words
 from attnviz.figures import heatmap
 from attnviz.figures import positions_order as figures
-from attnviz.ui.positions import position_names, position_results, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, plain, quoted, show, widgets
 from attnviz.word_boundaries import split
 from attnviz.words import _
@@ -24,6 +24,7 @@ def panel() -> None:
     st.markdown(f"**{_verdict(result)}**")
     _matrices(result)
     _every(result)
+    position_code_panel.program(position_snippets.order(config), "order")
 
 
 def chosen() -> shuffled_words.Config:
@@ -90,8 +91,8 @@ def _matrices(result: shuffled_words.Result) -> None:
                 )
             else:
                 said = _(
-                    "The order read: {order}. Each weight beside the one of the same two words: the largest "
-                    "difference is {difference:.2g}."
+                    "The order read: {order}. Each weight beside the one of the same two words: the largest difference "
+                    "is {difference:.2g}."
                 ).format(order=plain(" ".join(result.words)), difference=difference)
             show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", caption=None, words=said)
 

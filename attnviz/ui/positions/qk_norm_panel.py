@@ -9,9 +9,10 @@ import numpy as np
 import streamlit as st
 
 from attnviz.experiments.positions import qk_norm_growth as experiment
+from attnviz.experiments.positions import rotation_snippets
 from attnviz.figures import heatmap
 from attnviz.figures import positions_norm as figures
-from attnviz.ui.positions import position_names, position_results, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, widgets
 from attnviz.words import _
 
@@ -21,10 +22,8 @@ def panel() -> None:
     st.markdown(
         _(
             "Training lets the weights of queries and keys grow. Here {patches} random patches of a video ({frames} "
-            "frames of "
-            "{rows} × {columns}) are projected by random W_q and W_k times a factor, normalised or not, turned by "
-            "RoPE over "
-            "time, height and width, and compared, in {heads} heads."
+            "frames of {rows} × {columns}) are projected by random W_q and W_k times a factor, normalised or not, "
+            "turned by RoPE over time, height and width, and compared, in {heads} heads."
         ).format(patches=frames * rows * columns, frames=frames, rows=rows, columns=columns, heads=experiment.HEADS)
     )
     config = _controls()
@@ -36,6 +35,7 @@ def panel() -> None:
     st.markdown(f"**{_verdict(result)}**")
     _matrices(result)
     _curves(result)
+    position_code_panel.program(rotation_snippets.norm(config), "norm")
 
 
 def chosen() -> experiment.Config:
@@ -67,8 +67,7 @@ def _verdict(result: experiment.Result) -> str:
     (raw, raw_spread), (normed, spread) = result.here
     return _(
         "At {growth:g} times the weights the largest logit is {raw:.4g} without the norm and {normed:.3g} with it; "
-        "rows are {raw_spread:.0%} "
-        "and {spread:.0%} as spread as they could be."
+        "rows are {raw_spread:.0%} and {spread:.0%} as spread as they could be."
     ).format(growth=result.config.growth, raw=raw, normed=normed, raw_spread=raw_spread, spread=spread)
 
 

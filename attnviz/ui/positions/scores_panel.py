@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.positions import position_kinds, position_scores, trained_table
+from attnviz.experiments.positions import position_kinds, position_scores, position_snippets, trained_table
 from attnviz.figures import positions_scores as figures
 from attnviz.models.loading import availabilities
-from attnviz.ui.positions import position_names, position_results, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, spoken, widgets
 from attnviz.words import _
 
@@ -40,6 +40,7 @@ def panel() -> None:
         _encoding(result)
     with right:
         _waves(result)
+    position_code_panel.program(position_snippets.scores(config, trained()), "scores")
 
 
 def chosen() -> position_scores.Config:
@@ -190,8 +191,8 @@ def _waves(result: position_scores.Result) -> None:
     config = result.config
     if result.slopes is not None:
         words = _(
-            "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.0f} positions halve "
-            "a weight."
+            "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.0f} positions halve a "
+            "weight."
         ).format(head=config.head, slope=result.slopes[config.head], half=np.log(2) / result.slopes[config.head])
         fig = figures.slopes(result.slopes, config.head)
         table = {"head": np.arange(len(result.slopes)), "slope": result.slopes}
@@ -201,9 +202,8 @@ def _waves(result: position_scores.Result) -> None:
         return
     unfinished = int((result.wavelengths > config.n).sum())
     words = _(
-        "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; {unfinished} of {pairs} pairs "
-        "do not "
-        "complete a turn within {n} positions."
+        "The first pair turns once in {first:.3g} positions, the last in {last:,.0f}; {unfinished} of {pairs} pairs do "
+        "not complete a turn within {n} positions."
     ).format(
         first=result.wavelengths[0],
         last=result.wavelengths[-1],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.positions import video_axes
+from attnviz.experiments.positions import rotation_snippets, video_axes
 from attnviz.figures import positions_video as figures
-from attnviz.ui.positions import position_names, position_results, positions_choices
+from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, widgets
 from attnviz.words import _
 
@@ -17,12 +17,13 @@ def panel() -> None:
     result = position_results.video(config)
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(result)}**")
-    left, right = st.columns([1.25, 1], gap="medium")
+    left, right = st.columns(2, gap="medium")
     with left:
         _split(result)
-        _frames(result)
     with right:
         _waves(result)
+    _frames(result)
+    position_code_panel.program(rotation_snippets.video(config), "video")
 
 
 def chosen() -> video_axes.Config:
@@ -71,9 +72,8 @@ def _verdict(result: video_axes.Result) -> str:
     config = result.config
     if config.split == "flat":
         return _(
-            "One number for each patch: the patch below is {columns} positions away, the next frame {frame}. The "
-            "head is "
-            "told nothing of rows and frames."
+            "One number for each patch: the patch below is {columns} positions away, the next frame {frame}. The head "
+            "is told nothing of rows and frames."
         ).format(columns=config.width, frame=config.height * config.width)
     if not result.left:
         return _("All {d} numbers of the head are rotated, in {pairs} pairs.").format(
@@ -114,8 +114,7 @@ def _frames(result: video_axes.Result) -> None:
     own = float(scores[at])
     words = _(
         "Scores of the marked patch from position alone: {own:.3g} for itself; when every patch moves by one frame, "
-        "two rows "
-        "and three columns, none changes by more than {shifted:.0e}."
+        "two rows and three columns, none changes by more than {shifted:.0e}."
     ).format(own=own, shifted=result.shifted)
     if result.twins:
         words += " " + _(

@@ -196,7 +196,7 @@ class RotationCircle {
     }
     const degrees = (/** @type {number} */ position) => {
       const { degrees: rest, whole } = asDegrees(position * speed);
-      return fill(words.angle, { degrees: rest.toFixed(1), whole });
+      return fill(whole ? words.angle : words.degrees, { degrees: rest.toFixed(1), whole });
     };
     const facts = /** @type {[string, string, string][]} */ ([
       ["q", words.q_turned, degrees(q_at)],
@@ -211,11 +211,12 @@ class RotationCircle {
         return fact;
       }),
     );
-    const said = fill(words.said, {
+    const distance = Math.round(k_at - q_at);
+    const said = fill(distance ? (distance < 0 ? words.before : words.after) : words.beside, {
       pair,
       wavelength: significant((2 * Math.PI) / speed, 4),
-      distance: String(Math.round(k_at - q_at)).replace("-", "−"),
-      between: ((((k_at - q_at) * speed * 180) / Math.PI) % 360).toFixed(1).replace("-", "−"),
+      distance: Math.abs(distance),
+      between: (((distance * speed * 180) / Math.PI) % 360).toFixed(1).replace("-", "−"),
     });
     this.said.textContent = said;
     this.circle.setAttribute("aria-label", `${said} ${facts.map(([, name, value]) => `${name} ${value}`).join(", ")}`);

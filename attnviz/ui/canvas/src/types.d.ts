@@ -138,7 +138,10 @@ export type RotationHeader = Answer & {
     | "product"
     | "score"
     | "curve"
-    | "said",
+    | "degrees"
+    | "before"
+    | "after"
+    | "beside",
     string
   >;
 };
