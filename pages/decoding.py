@@ -9,6 +9,7 @@ from attnviz.ui.decoding import (
     player_panel,
     policy_panel,
     quantised_panel,
+    roofline_panel,
 )
 from attnviz.ui.shared import guard, one_of, page_heading
 from attnviz.words import _
@@ -19,6 +20,7 @@ VIEWS = {
     "bytes": (_("Bytes"), growth_panel.panel),
     "numbers": (_("int8, int4"), quantised_panel.panel),
     "policies": (_("What to keep"), policy_panel.panel),
+    "speed": (_("Prefill, decode"), roofline_panel.panel),
     "traps": (_("Traps"), decoding_traps_panel.panel),
 }
 names = {name: label for name, (label, _panel) in VIEWS.items()}

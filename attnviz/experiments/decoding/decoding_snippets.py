@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from attnviz.core.eviction import EvictionKind
+from attnviz.core.roofline import Machine
 from attnviz.experiments.decoding import growing_bytes, kept_positions, quantised_cache, token_by_token
 from attnviz.experiments.decoding.decoders import CORE, CORE_LAYERS
+from attnviz.experiments.decoding.prefill_and_decode import PassPoint
 
 
 def steps(model: str, config: token_by_token.Config, result: token_by_token.Result) -> str:
@@ -68,6 +70,20 @@ reading = teacher_forcing.read(decoder, {text!r})
 for bits, axis in ({formats},):
     made = quantised_cache.rounded(reading, bits, axis)
     print(f"int{{bits}} by {{axis}}: {{made.nbytes}} bytes, largest difference {{made.moved.largest.max():.4f}}")
+"""
+
+
+def roofline(machine: Machine, points: tuple[PassPoint, ...]) -> str:
+    """The shortest possible time of each pass on one machine."""
+    rows = "".join(f"    ({p.kind!r}, {p.tokens}, {p.flops}, {p.nbytes}),\n" for p in points)
+    return f"""\
+peak, bandwidth = {machine.peak}, {machine.bandwidth}  # FLOP/s, bytes/s
+passes = [  # kind, new tokens, FLOPs, bytes read
+{rows}]
+for kind, tokens, flops, nbytes in passes:
+    computing, reading = flops / peak, nbytes / bandwidth
+    bound = "computing" if computing > reading else "reading"
+    print(f"{{kind}} of {{tokens}}: {{flops / nbytes:.3g}} FLOPs a byte, {{max(computing, reading):.3g}} s, {{bound}}")
 """
 
 

@@ -51,6 +51,7 @@ __all__ = [
     "ahead",
     "app_root",
     "attention_view",
+    "cache_growth",
     "component",
     "head_view",
     "mask_grid",
@@ -60,5 +61,6 @@ __all__ = [
     "remember_page",
     "served_by_address",
     "softmax_slider",
+    "step_player",
     "tensor_strip",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from attnviz.core.precision import PLAIN_BITS
 from attnviz.experiments.decoding import cache_traps, growing_bytes, kept_positions, token_by_token
+from attnviz.models.architecture import gpus
 from attnviz.ui.shared import PageChoices
 
 PROMPT_EXAMPLE = "The capital of France is Paris. The capital of Italy is"
@@ -42,6 +43,10 @@ POLICY = PAGE.one_of("d_policy", kept_positions.POLICIES, "heavy")
 BUDGET = PAGE.one_of("d_budget", tuple(str(n) for n in sorted(kept_positions.BUDGETS)), "16")
 KEPT_LAYER = PAGE.whole("d_kept_layer", 0, low=0, high=9999)
 KEPT_GROUP = PAGE.whole("d_kept_head", 0, low=0, high=9999)
+
+# Speed
+HERE = "here"  #: id of the machine that the server runs on
+MACHINE = PAGE.one_of("d_machine", ("", HERE, *gpus()))
 
 # Traps
 SENTENCE = PAGE.sentence("d_sentence", "The cat sat on the mat because it was tired", longest=3000)

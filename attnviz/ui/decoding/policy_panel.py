@@ -6,7 +6,6 @@ import streamlit as st
 
 from attnviz.core.eviction import EvictionKind
 from attnviz.experiments.decoding import decoding_snippets, kept_positions
-from attnviz.experiments.decoding.kept_positions import Kept
 from attnviz.figures import decoding_policies as figures
 from attnviz.figures.theme import SERIES
 from attnviz.ui.decoding import decoder_form, live_run
@@ -117,7 +116,7 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> No
     )
 
 
-def _kept_words(result: kept_positions.Result, kept: Kept, layer: int, group: int) -> str:
+def _kept_words(result: kept_positions.Result, kept: kept_positions.Kept, layer: int, group: int) -> str:
     first = int(kept.positions[layer, group, :, 0].sum())
     rows = result.total - result.prompt
     if len(kept.positions[0]) > 1:
@@ -133,7 +132,7 @@ def _kept_words(result: kept_positions.Result, kept: Kept, layer: int, group: in
     return said.format(layer=layer, group=group, first=first, rows=rows)
 
 
-def _effect(result: kept_positions.Result, kept: Kept) -> str:
+def _effect(result: kept_positions.Result, kept: kept_positions.Kept) -> str:
     return _(
         "**{saved}** of {full} are saved; the likeliest token stays in {same:.0%} of rows, and the loss on the text "
         "goes from {before:.2f} to **{after:.2f}** nats."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.decoding import decoding_snippets, quantised_cache
-from attnviz.experiments.decoding.quantised_cache import RoundedCache
 from attnviz.figures import decoding_rounding as figures
 from attnviz.ui.decoding import decoder_form, live_run
 from attnviz.ui.shared import show, snippet, spoken
@@ -36,7 +35,7 @@ def panel() -> None:
     snippet(decoding_snippets.quantised(name, text, result), "decoding-numbers")
 
 
-def _name(made: RoundedCache) -> str:
+def _name(made: quantised_cache.RoundedCache) -> str:
     if made.axis == "channel":
         return _("int{bits}, keys by channel").format(bits=made.bits)
     return _("int{bits}").format(bits=made.bits)

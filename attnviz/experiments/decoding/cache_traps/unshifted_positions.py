@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.message import Message
-from attnviz.experiments.masks.traps import Outcome, Trap, largest_gap, picture
+from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import WIDTH, Sentence
 
 
@@ -34,20 +34,20 @@ def weights(q: Tensor, k: Tensor, cached: Tensor, positions: Tensor) -> Tensor:
     return scores.masked_fill(hidden, -torch.inf).softmax(-1)
 
 
-def run(s: Sentence) -> Outcome:
+def run(s: Sentence) -> traps.Outcome:
     new = max(1, len(s) // 3)
     cached = rotated(s.k[:-new], torch.arange(len(s) - new))
     bad, good = (weights(s.q[-new:], s.k[-new:], cached, way(s.k[-new:], cached)) for way in (wrong, right))
     whole = weights(s.q, s.k, s.k[:0], torch.arange(len(s)))[-new:]
     allowed = torch.ones(new, len(s), dtype=torch.bool).tril(len(s) - new)
     own = slice(len(s) - new, None)
-    same = largest_gap(
+    same = traps.largest_gap(
         bad[:, own] / bad[:, own].sum(-1, keepdim=True), good[:, own] / good[:, own].sum(-1, keepdim=True)
     )
-    return Outcome(
-        picture(bad, s.words[-new:], s.words, allowed=allowed),
-        picture(good, s.words[-new:], s.words, allowed=allowed),
-        largest_gap(bad, good),
+    return traps.Outcome(
+        traps.picture(bad, s.words[-new:], s.words, allowed=allowed),
+        traps.picture(good, s.words[-new:], s.words, allowed=allowed),
+        traps.largest_gap(bad, good),
         (
             Message(
                 "{n} new words on a cache of {cached}. {word}, at position {right}, is rotated as if it stood at "
@@ -59,8 +59,8 @@ def run(s: Sentence) -> Outcome:
                     "word": s.words[-1],
                     "right": len(s) - 1,
                     "wrong": new - 1,
-                    "gap": largest_gap(bad, good),
-                    "exact": largest_gap(good, whole),
+                    "gap": traps.largest_gap(bad, good),
+                    "exact": traps.largest_gap(good, whole),
                 },
             ),
             Message(
@@ -75,7 +75,7 @@ def run(s: Sentence) -> Outcome:
     )
 
 
-TRAP = Trap(
+TRAP = traps.Trap(
     "unshifted_positions",
     Message("A cache, positions not shifted"),
     Message(

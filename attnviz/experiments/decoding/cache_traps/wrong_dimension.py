@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from attnviz.core.message import Message
-from attnviz.experiments.masks.traps import Outcome, Trap, error_of, largest_gap, picture
+from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import Sentence
 
 
@@ -21,12 +21,15 @@ def right(cached: Tensor, new: Tensor) -> Tensor:
     return torch.cat([cached, new], dim=-2)
 
 
-def run(s: Sentence) -> Outcome:
+def run(s: Sentence) -> traps.Outcome:
     half = len(s) // 2
     if not half:
         alone = torch.ones(1, 1)
-        return Outcome(
-            picture(alone, s.words), picture(alone, s.words), 0.0, (Message("With one word there is no cache yet."),)
+        return traps.Outcome(
+            traps.picture(alone, s.words),
+            traps.picture(alone, s.words),
+            0.0,
+            (Message("With one word there is no cache yet."),),
         )
     words = s.words[-2 * half :]  # the first half is cached, the second comes as a chunk of the same length
     q, k = s.q[-half:][None], s.k[-2 * half :][None]
@@ -34,16 +37,16 @@ def run(s: Sentence) -> Outcome:
     good = _weights(q, right(k[:, :half], k[:, half:]), allowed)[0]
     both = _weights(q, wrong(k[:, :half], k[:, half:]), allowed[:, half:])  # (2, half, half): one head became two
     bad = torch.cat([torch.zeros(half, half), both[1]], -1)
-    error = error_of(wrong, k[:, : 2 * half - 1], k[:, -1:])
-    return Outcome(
-        picture(
+    error = traps.error_of(wrong, k[:, : 2 * half - 1], k[:, -1:])
+    return traps.Outcome(
+        traps.picture(
             bad,
             words[-half:],
             words,
             allowed=torch.cat([torch.zeros(half, half, dtype=torch.bool), allowed[:, half:]], 1),
         ),
-        picture(good, words[-half:], words, allowed=allowed),
-        largest_gap(bad, good),
+        traps.picture(good, words[-half:], words, allowed=allowed),
+        traps.largest_gap(bad, good),
         (
             Message(
                 "A chunk of {n} words on a cache of {n}: nothing raises. One head of {all} keys has become two of {n}, "
@@ -67,7 +70,7 @@ def _weights(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
     return F.scaled_dot_product_attention(q.expand(len(k), -1, -1), k, values, attn_mask=allowed)
 
 
-TRAP = Trap(
+TRAP = traps.Trap(
     "wrong_dimension",
     Message("Keys appended in the wrong dimension"),
     Message(
