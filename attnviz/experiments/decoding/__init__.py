@@ -6,6 +6,7 @@ __all__ = [
     "decoding_snippets",
     "growing_bytes",
     "kept_positions",
+    "measured_file",
     "prefill_and_decode",
     "quantised_cache",
     "teacher_forcing",

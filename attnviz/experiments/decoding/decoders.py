@@ -38,9 +38,15 @@ class Prompt:
 class Decoder(Protocol):
     """What the lessons of this package need of a decoder."""
 
-    name: str
-    weights_are: str  #: "trained", "random" or "unknown"
-    context: int  #: tokens that it can take in all
+    @property
+    def name(self) -> str: ...
+    @property
+    def weights_are(self) -> str:
+        """ "trained", "random" or "unknown"."""
+
+    @property
+    def context(self) -> int:
+        """Tokens that it can take in all."""
 
     def read(self, text: str) -> Prompt: ...
     def label(self, token: int) -> str: ...
@@ -55,8 +61,8 @@ class Decoder(Protocol):
     ) -> CachedPass:
         """Process the new tokens after those in `cache`; see `attnviz.models.capture.pass_with_cache`."""
 
-    def cropped(self, cache: Any, tokens: int) -> Any:
-        """A copy of the cache with its first `tokens` tokens only."""
+    def copied(self, cache: Any) -> Any:
+        """A copy of the cache, to go on from it more than once."""
 
     def matrices(self) -> tuple[int, int]:
         """Entries of the matrices that each token is multiplied by, without the head's; and of the head's."""
@@ -102,10 +108,8 @@ class ModelDecoder:
         given = torch.tensor([ids], device=self.loaded.model.device)
         return pass_with_cache(self.loaded.model, given, cache, keep=keep, answer_layer=answer_layer, logits=logits)
 
-    def cropped(self, cache: Any, tokens: int) -> Any:
-        fresh = copy.deepcopy(cache)
-        fresh.crop(tokens)
-        return fresh
+    def copied(self, cache: Any) -> Any:
+        return copy.deepcopy(cache)
 
     def matrices(self) -> tuple[int, int]:
         model: Any = self.loaded.model
@@ -167,11 +171,8 @@ class CoreDecoder:
         found = self.model(torch.tensor([ids]), caches, attend_as)[0]
         return CachedPass(tuple(layers), found if logits == "all" else found[-1], caches)
 
-    def cropped(self, cache: Any, tokens: int) -> Any:
-        fresh = self.model.caches()
-        for new, old in zip(fresh, cache, strict=True):
-            new.append(old.keys[..., :tokens, :], old.values[..., :tokens, :])
-        return fresh
+    def copied(self, cache: Any) -> Any:
+        return copy.deepcopy(cache)
 
     def matrices(self) -> tuple[int, int]:
         blocks = sum(p.numel() for p in self.model.blocks.parameters() if p.dim() == 2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.decoding import decoders
+from attnviz.models.architecture import Architecture, CustomShape
 from attnviz.models.loading import availabilities, version
 from attnviz.ui.decoding import decoding_choices as choices
 from attnviz.ui.shared import model_cache, widgets
@@ -22,6 +23,16 @@ def choose() -> str:
     return widgets.one_of(choices.MODEL, _("Decoder"), names(), style="select")
 
 
+def choose_with_text() -> tuple[str, str]:
+    """Draw the choice and the text that the decoder reads; returns its id and the text."""
+    which, words = st.columns([1.2, 3])
+    with which:
+        name = choose()
+    with words:
+        text = widgets.text_area(choices.TEXT, _("Text: the first half is the prompt"), height=96)
+    return name, text
+
+
 def decoder_of(name: str) -> decoders.Decoder:
     """The decoder of that id; a model that is not in memory is loaded while the visitor watches."""
     if name == decoders.CORE:
@@ -32,6 +43,18 @@ def decoder_of(name: str) -> decoders.Decoder:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def core_decoder(seed: int) -> decoders.CoreDecoder:
     return decoders.CoreDecoder(seed)
+
+
+def architecture_of(name: str) -> Architecture:
+    """The shape of the decoder of that id."""
+    decoder = decoder_of(name)
+    if isinstance(decoder, decoders.ModelDecoder):
+        return decoder.architecture()
+    layout = decoders.CORE_LAYOUT
+    shape = CustomShape(
+        decoders.CORE_LAYERS, layout.d_model, layout.n_heads, layout.kv_heads, layout.qk_width, d_ff=3 * layout.d_model
+    )
+    return shape.architecture(decoder.name)
 
 
 def identity(name: str) -> tuple[str, str]:

@@ -16,6 +16,8 @@ from attnviz.ui.shared import link_state, plain, show, snippet, widgets
 from attnviz.ui.sharing import units
 from attnviz.words import _
 
+BOX = 168  #: pixels of a box for a number: two stand side by side on a phone
+
 
 def panel() -> None:
     name, config = _ask()
@@ -49,19 +51,14 @@ def _ask() -> tuple[str, token_by_token.Config]:
         name = decoder_form.choose()
     with words:
         text = widgets.text(choices.PROMPT, _("Prompt"))
-    columns = st.columns(5, vertical_alignment="bottom")
-    with columns[0]:
-        steps = widgets.number(choices.STEPS, _("Steps"), step=1)
-    with columns[1]:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        steps = widgets.number(choices.STEPS, _("Steps"), step=1, width=BOX)
         temperature = widgets.number(
-            choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token.")
+            choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token."), width=BOX
         )
-    with columns[2]:
-        seed = widgets.number(choices.SEED, _("Seed of the draw"), step=1)
-    with columns[3]:
-        widgets.number(choices.LAYER, _("Layer, from 0"), step=1)
-    with columns[4]:
-        widgets.number(choices.HEAD, _("Head, from 0"), step=1)
+        seed = widgets.number(choices.SEED, _("Seed of the draw"), step=1, width=BOX)
+        widgets.number(choices.LAYER, _("Layer, from 0"), step=1, width=BOX)
+        widgets.number(choices.HEAD, _("Head, from 0"), step=1, width=BOX)
     return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0)
 
 

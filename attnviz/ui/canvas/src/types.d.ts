@@ -229,3 +229,10 @@ export type PlayerHeader = Answer & {
 
 /** One head over the tokens processed, row by row. */
 export type Film = { q: Float32Array; k: Float32Array; v: Float32Array; output: Float32Array; weights: Float32Array };
+
+export type GrowthHeader = Answer & {
+  tokens: number[];
+  groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
+  at: number;
+  words: { tokens: string; play: string; pause: string };
+};
