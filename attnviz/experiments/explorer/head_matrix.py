@@ -46,10 +46,9 @@ class Matrix:
     col_breaks: tuple[int, ...] = ()
     notes: tuple[Message, ...] = ()  #: sentences about what was added up, averaged or left out
     looks_at_itself: bool = True  #: whether rows and columns are the same tokens
-    before_w_o: np.ndarray | None = None  #: where `meaning` is "values": weight times length of the value before W_O
-
     row_tokens: tuple[tuple[int, ...], ...] = ()  #: positions of all tokens that each row stands for
     col_tokens: tuple[tuple[int, ...], ...] = ()
+    before_w_o: np.ndarray | None = None  #: where `meaning` is "values": weight times length of the value before W_O
     meaning: Meaning = "weights"  #: "values": weight times length; "mean": of several heads; "estimate": rollout
 
     @property
