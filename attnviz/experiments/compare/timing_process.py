@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from attnviz.experiments.compare import layer_timing
 PROGRAM = Path(__file__).parents[3]  #: the folder from which `attnviz` is imported
 
 
-def measure(config: layer_timing.Config) -> Iterator[layer_timing.Result]:
+def measure(config: layer_timing.Config) -> Generator[layer_timing.Result]:
     """`layer_timing.measure` elsewhere, with as many threads as here. Ends the other process when it is closed."""
     layer_timing.check(config)
     threads = str(torch.get_num_threads())
