@@ -12,22 +12,22 @@ from torch import Tensor, nn
 
 from attnviz.core import measures
 from attnviz.core.message import Problem
+from attnviz.experiments.heads.head_patterns import HeadPattern, checked, mass
 from attnviz.experiments.heads.head_scores import HeadScores
-from attnviz.experiments.heads.patterns import Pattern, checked, mass
 from attnviz.models.capture import RecordedLayer, Trace, capture, few_heads, of_heads
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import encode
 
-Rows = Literal["with targets", "all"]
+ScoredRows = Literal["with targets", "all"]
 Batch = str | Path | Tensor | Sequence[str] | Sequence[int] | dict[str, Tensor]
 
 
 def scan(
     model: nn.Module | LoadedModel,
     batches: Iterable[Batch] | Batch,
-    patterns: Sequence[Pattern] = ("previous_token", "induction", "duplicate_token"),
+    patterns: Sequence[HeadPattern] = ("previous_token", "induction", "duplicate_token"),
     tokenizer: Any = None,
-    rows: Rows = "with targets",
+    rows: ScoredRows = "with targets",
 ) -> Iterator[HeadScores]:
     """The scores so far after every batch; the last one is complete, and stopping keeps what is done.
 
@@ -57,7 +57,7 @@ def scan(
         raise Problem("there is no sentence to look at")
 
 
-def _scored(layer: RecordedLayer, pattern: Pattern, ids: Tensor, rows: Rows) -> Tensor:
+def _scored(layer: RecordedLayer, pattern: HeadPattern, ids: Tensor, rows: ScoredRows) -> Tensor:
     """One number for each sentence and head, (B, H)."""
     parts = []
     for heads in few_heads(layer):

@@ -12,7 +12,7 @@ from attnviz.core.message import Problem
 
 #: token ids of one sentence, (T,) -> boolean (T, T): the keys that a head of this kind looks at from each query
 Marks = Callable[[Tensor], Tensor]
-Pattern = str | Marks
+HeadPattern = str | Marks
 
 #: name -> weight on the pattern, (B, H, Q), given weights (B, H, Q, K), ids (B, K) and which keys are real (B, 1, K)
 NAMED: dict[str, Callable[[Tensor, Tensor, Tensor | None], Tensor]] = {
@@ -25,16 +25,16 @@ NAMED: dict[str, Callable[[Tensor, Tensor, Tensor | None], Tensor]] = {
 }
 
 
-def name_of(pattern: Pattern) -> str:
+def name_of(pattern: HeadPattern) -> str:
     """The name under which a pattern's scores are kept: a function's own name."""
     return pattern if isinstance(pattern, str) else getattr(pattern, "__name__", type(pattern).__name__)
 
 
-def checked(patterns: Sequence[Pattern]) -> dict[str, Pattern]:
+def checked(patterns: Sequence[HeadPattern]) -> dict[str, HeadPattern]:
     """The patterns by name; a Problem for a name that is not known or comes twice, and for none at all."""
     if isinstance(patterns, str):
         patterns = (patterns,)
-    found: dict[str, Pattern] = {}
+    found: dict[str, HeadPattern] = {}
     for pattern in patterns:
         name = name_of(pattern)
         if isinstance(pattern, str) and pattern not in NAMED:
@@ -49,7 +49,7 @@ def checked(patterns: Sequence[Pattern]) -> dict[str, Pattern]:
     return found
 
 
-def mass(pattern: Pattern, weights: Tensor, ids: Tensor, keys: Tensor | None) -> Tensor:
+def mass(pattern: HeadPattern, weights: Tensor, ids: Tensor, keys: Tensor | None) -> Tensor:
     """Weight (B, H, Q) that each row gives to the pattern's keys; NaN where the pattern has none for that row."""
     if isinstance(pattern, str):
         return NAMED[pattern](weights, ids, keys)
