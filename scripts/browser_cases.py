@@ -17,6 +17,7 @@ import torch
 from attnviz.core.temperature import COLDEST
 from attnviz.experiments.scaling import alternatives
 from attnviz.ui.canvas import packing
+from scripts import attend_cases
 
 FOLDER = Path(__file__).parents[1] / "tests" / "js" / "cases"
 
@@ -125,7 +126,12 @@ def _packed(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: b
     }
 
 
-CASES = {"softmax": softmax_cases, "packing": packing_cases}
+CASES = {
+    "softmax": softmax_cases,
+    "packing": packing_cases,
+    "attend": attend_cases.attend_cases,
+    "edits": attend_cases.edit_cases,
+}
 
 
 def main() -> None:

@@ -43,6 +43,34 @@ export type Theme = {
 /** Which session answers, and the newest pick (`ack`) that it had heard of. */
 export type Answer = { session: string; ack: number };
 
+/** What a visitor changes, under the names that the link has. */
+export type Edit = {
+  mask: "model" | "none" | "causal" | "window" | "painted";
+  window: number;
+  /** keys that no query may look at */
+  hidden: readonly number[];
+  painted: Uint8Array | null;
+  scale: "model" | "none" | "inverse" | "factor";
+  /** the model's own scale times this, where scale is "factor" */
+  factor: number;
+  where: "head" | "layer" | "all";
+  /** what is on show */
+  seen: "before" | "after" | "difference";
+};
+
+/** How a head's weights become a matrix to look at: the positions behind each row and column, null = one each. */
+export type Arrangement = {
+  /** of the weights, before anything is joined or left out */
+  shape: Shape;
+  rows: number[][] | null;
+  cols: number[][] | null;
+  /** rows are means, not sums */
+  merged: boolean;
+  renormalise: boolean;
+  /** lengths of the values, where weights times these are shown */
+  norms: Float32Array | null;
+};
+
 export type HeadHeader = Answer & {
   group: string;
   doc: string;
