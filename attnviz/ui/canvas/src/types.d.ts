@@ -202,3 +202,36 @@ export type SaveFigure = {
   plotly: string;
   labels: { svg: string; png2: string; png4: string; working: string; done: string; failed: string };
 };
+
+/** What a header says of heads: one value for all of them, or a list. */
+export type OfHeads<T> = T | T[];
+
+/** Heads in a payload of raw_scores.py. */
+export type RawHeader = {
+  bits: 16 | 32;
+  vectors: boolean;
+  count: number;
+  shape: Shape;
+  scale: OfHeads<number>;
+  width: OfHeads<number>;
+  exact: OfHeads<boolean>;
+  softcap: OfHeads<number | null>;
+  mask: OfHeads<number>;
+  bias: OfHeads<number | null>;
+  padding: boolean;
+  sinks: boolean;
+};
+
+/** One head before its softmax; `scores` are weights where it is not exact. Cells are row by row, 1 = may attend. */
+export type RawHead = {
+  shape: Shape;
+  exact: boolean;
+  readonly scores: Float32Array;
+  scale: number;
+  dHead: number;
+  mask: Uint8Array;
+  padding: Uint8Array | null;
+  bias: Float32Array | null;
+  softcap: number | null;
+  sink: number | null;
+};
