@@ -43,7 +43,11 @@ test("the cases hold empty rows, sinks, caps, extreme scores, and rows that sum 
   assert.ok(sums.some((sum) => sum === 0));
   assert.ok(sums.some((sum) => Math.abs(sum - 1) < 1e-5));
   assert.ok(sums.some((sum) => sum > 0 && sum < 0.9));
-  for (const name of ["mask", "bias", "softcap", "sink"]) assert.ok(heads.some((head) => head[name] !== null), name);
+  for (const name of ["mask", "bias", "softcap", "sink"])
+    assert.ok(
+      heads.some((head) => head[name] !== null),
+      name,
+    );
   assert.ok(heads.some((head) => Math.max(...head.scores) > 1e36));
 });
 
@@ -71,7 +75,12 @@ layers.forEach((layer, n) => {
       const words = arrange(weights, mask, how);
       close(words.values, given.words, `${about}, words`);
       assert.deepEqual([...(words.hidden ?? new Uint8Array(given.unseen.length))], given.unseen, about);
-      close(arrange(weights, mask, { ...how, renormalise: false, norms }).values, given.values, `${about}, values`, 4e-6);
+      close(
+        arrange(weights, mask, { ...how, renormalise: false, norms }).values,
+        given.values,
+        `${about}, values`,
+        4e-6,
+      );
       assert.deepEqual([...thumbnail(weights, mask, layer.shape, 4)], given.tile, about);
     });
   });

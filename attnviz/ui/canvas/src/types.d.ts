@@ -58,6 +58,27 @@ export type Edit = {
   seen: "before" | "after" | "difference";
 };
 
+/** An edit as JSON: bits of the painting in base64, empty = none. */
+export type PlainEdit = Omit<Edit, "painted"> & { painted: string };
+
+export type Arranging = {
+  rows: number[][] | null;
+  cols: number[][] | null;
+  merged: boolean;
+  renormalise: boolean;
+  norms: boolean;
+};
+
+/** Templates of the sentence about a row: one, two and three keys, none allowed, none worth a word. */
+export type SentenceAbout = {
+  templates: [string, string, string, string, string];
+  /** the row that is told of while none is pinned */
+  row: number;
+  /** positions of rows and columns in the text */
+  places: [number[], number[]];
+  least: number;
+};
+
 /** How a head's weights become a matrix to look at: the positions behind each row and column, null = one each. */
 export type Arrangement = {
   /** of the weights, before anything is joined or left out */
@@ -94,6 +115,18 @@ export type HeadHeader = Answer & {
   /** the newest gesture on pins that Python had heard of */
   heard: number;
   ahead: string | null;
+  kind: "weights" | "values" | "diff" | "scores";
+  /** a head before its softmax, which the payload then holds instead of codes */
+  raw: { scores: RawHeader; arranged: Arranging } | null;
+  fullRange: boolean;
+  /** the end of the colour scale, where it is given */
+  fixedTop: number | null;
+  sentence: SentenceAbout | null;
+  /** the change that Python knows of; null where the view has no controls */
+  edit: PlainEdit | null;
+  editName: string;
+  /** the newest edit that Python had heard of */
+  edits: number;
   colours: Colours;
   words: Words;
 };
