@@ -73,22 +73,35 @@ def _stack(run: ModelRun) -> Stack:
 
 
 def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            _weights_of(run).format(model=plain(run.name)),
-            help=_origin(run),
-            width="content",
-        )
-        with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
-            pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
-            look, colours = display_form.look(pair), display_form.colours()
+    held, below = st.container(), st.container()
+    with below:
+        look, colours = _how_shown(run, stack)
     change = edit_state.chosen(stack)
     seen = edit_state.seen(stack, layer, change)
     matrix = edit_state.matrix(stack, layer, head, look, change, seen)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
     cols = None if matrix.looks_at_itself else matrix.cols
-    pins = canvas.head_view(
+    with held:
+        pins = _pinned(run, stack, drawn, matrix, cols, options, change, look)
+    shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
+    with held:
+        _under(shown)
+    return shown
+
+
+def _pinned(
+    run: ModelRun,
+    stack: Stack,
+    drawn: canvas.Head,
+    matrix: Matrix,
+    cols: Sequence[str] | None,
+    options: canvas.Options,
+    change: WhatIf,
+    look: Look,
+) -> canvas.Pins:
+    """Draw the head with its controls; answer what is pinned."""
+    return canvas.head_view(
         "head",
         drawn,
         matrix.rows,
@@ -101,9 +114,19 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         edit=edit_state.on_canvas(change),
         on_edit=edit_state.keep,
     )
-    shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
-    _under(shown)
-    return shown
+
+
+def _how_shown(run: ModelRun, stack: Stack) -> tuple[Look, dict[str, Any]]:
+    """Draw where the weights are from, and the switches for how they are shown."""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(
+            _weights_of(run).format(model=plain(run.name)),
+            help=_origin(run),
+            width="content",
+        )
+        with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
+            pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
+            return display_form.look(pair), display_form.colours()
 
 
 def _weights_of(run: ModelRun) -> str:
