@@ -63,6 +63,7 @@ def head_view(
     group: str | None = None,
     on_pins: Callable[[Pins], None] | None = None,
     others: Callable[[int, int], Head] | None = None,
+    every: str | None = None,
 ) -> Pins:
     """Draw one head large, its lines and its sentence; answer what is pinned in the group.
 
@@ -72,6 +73,7 @@ def head_view(
     place is lit in all. Views with the same `group` (the overview's key) light, pin and zoom together.
     `others(layer, head)` computes any head of the overview: the browser then fetches the one that is
     pointed at by itself, see `ahead`; it must hold no tensors and raise LookupError when they are gone.
+    `every` is an address of `all_heads`, which the browser fetches once the first picture stands.
     """
     group = group or key
     options = options or Options()
@@ -86,8 +88,8 @@ def head_view(
 
     heard = count(mapping(st.session_state.get(f"{group}_pins")).get("seq")) or 0
     echo = answering(st.session_state.get(f"{group}_ack")) | {"heard": 0 if pins is None else heard}
-    address = None if others is None else ahead.offer(key, others, group, tokens_q, tokens_k, options)
-    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address)
+    address = None if others is None else ahead.offer(key, others, group, tokens_q, tokens_k, options, every)
+    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address, every)
     component("head")(key=key, data=data, on_pins_change=pinned)
     return pinned_in(group, tokens_q, tokens_k, pins)
 

@@ -50,10 +50,11 @@ def head_blob(
     pins: Pins | None,
     echo: dict[str, Any],
     ahead: str | None = None,
+    every: str | None = None,
 ) -> bytes:
     """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
-    `ahead` is the address under which the browser may fetch other heads by itself.
+    `ahead` is the address under which the browser may fetch other heads by itself, `every` that of all at once.
     """
     values = np.asarray(head.values)
     expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
@@ -88,6 +89,7 @@ def head_blob(
         "pins": None if pins is None else _plain_pins(pins),
         "start": pins_name(pins),
         "ahead": ahead,
+        "every": every,
         "colours": canvas_wording.colours(),
         "words": canvas_wording.head(),
     } | echo

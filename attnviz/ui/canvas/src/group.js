@@ -3,8 +3,9 @@
 import { Sequence } from "./sequence.js";
 import { EVERYTHING } from "./zoom.js";
 
+/** @import { AllHeads } from "./all_heads.js" */
 /** @import { Axis, HeadHeader, Hover, Pin, Zoom } from "./types.js" */
-/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed"} Change */
+/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "all"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */
 
 function emptyGroup() {
@@ -29,6 +30,8 @@ function emptyGroup() {
     pointed: null,
     /** @type {string | null} the tiles of the overview */
     tiles: null,
+    /** @type {AllHeads | null} every head of these tokens before its softmax, once they have come */
+    all: null,
     picks: new Sequence(),
     pinnings: new Sequence(),
   };

@@ -66,6 +66,8 @@ export type HeadHeader = Answer & {
   /** the newest gesture on pins that Python had heard of */
   heard: number;
   ahead: string | null;
+  /** the address of all heads at once, for short sentences */
+  every: string | null;
   colours: Colours;
   words: Words;
 };
