@@ -18,7 +18,7 @@ follow the theme, work with mouse, touch and keyboard, and show tokens as typed.
     #    The same in one call: canvas.attention_view("x", tiles, lambda l, h: canvas.Head(...), tokens) -> Selection
 
     #    others=head_of lets the browser fetch other heads by itself, before the script answers a click (ahead.py);
-    #    every=address of all heads of a short sentence, fetched in the background (all_heads.py).
+    #    every=address of all heads of a short sentence, fetched in the background (sentence_heads.py).
 
     # 2. Before, after, difference: three compact views that light, pin and zoom together.
     for column, (name, head) in zip(st.columns(3), views):                   # Head(after - before, kind="diff")
@@ -51,7 +51,6 @@ __all__ = [
     "Pins",
     "Selection",
     "ahead",
-    "all_heads",
     "app_root",
     "attention_view",
     "component",
@@ -62,6 +61,7 @@ __all__ = [
     "packing",
     "pinned_in",
     "remember_page",
+    "sentence_heads",
     "served_by_address",
     "softmax_slider",
     "tensor_strip",

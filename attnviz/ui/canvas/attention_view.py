@@ -73,7 +73,7 @@ def head_view(
     place is lit in all. Views with the same `group` (the overview's key) light, pin and zoom together.
     `others(layer, head)` computes any head of the overview: the browser then fetches the one that is
     pointed at by itself, see `ahead`; it must hold no tensors and raise LookupError when they are gone.
-    `every` is an address of `all_heads`, which the browser fetches once the first picture stands.
+    `every` is an address of `sentence_heads`, which the browser fetches once the first picture stands.
     """
     group = group or key
     options = options or Options()

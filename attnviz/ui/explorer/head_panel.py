@@ -14,7 +14,7 @@ from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack,
 from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import all_heads, display_form, explorer_state, overview_panel
+from attnviz.ui.explorer import display_form, explorer_state, heads_address, overview_panel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -94,7 +94,7 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         group="heads",
         on_pins=explorer_state.keep_pins,
         others=_others(run.request, stack.id, look),
-        every=all_heads.address(run, stack),
+        every=heads_address.address(run, stack),
     )
     shown = Shown(run, stack, layer, head, look, options, matrix, pins)
     _under(shown)

@@ -18,7 +18,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from attnviz.figures.export import PLOTLY_JS
-from attnviz.ui.canvas import ahead, all_heads
+from attnviz.ui.canvas import ahead, sentence_heads
 from attnviz.ui.shared import show
 from attnviz.ui.web.address import announcement
 from attnviz.ui.web.security_headers import SecurityHeaders
@@ -85,7 +85,7 @@ def head(request: Request) -> Response:
 
 def heads(request: Request) -> Response:
     """All heads of a sentence that is still in memory. Runs in a thread, and no model: strangers cannot make work."""
-    blob = all_heads.answer(request.path_params["token"])
+    blob = sentence_heads.answer(request.path_params["token"])
     if blob is None:
         return Response(status_code=404, headers={"Cache-Control": "no-store"})
     kept = {"Cache-Control": "public, max-age=86400, immutable"}
@@ -97,7 +97,7 @@ def routes(base_path: str = "") -> list[Route]:
     root = f"/{base_path.strip('/')}".rstrip("/")
     return [
         Route(f"{root}/{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}", head),
-        Route(f"{root}/{all_heads.PREFIX}/{{token}}", heads),
+        Route(f"{root}/{sentence_heads.PREFIX}/{{token}}", heads),
         Route(f"{root}/{show.PLOTLY_ROUTE}", plotly_js),
         Route(f"{root}/attnviz/health", health),
     ]

@@ -8,8 +8,8 @@ import streamlit as st
 from attnviz.experiments.explorer import Request, run_model
 from attnviz.packing import raw_scores
 from attnviz.ui import canvas
-from attnviz.ui.canvas import packing
-from attnviz.ui.explorer import all_heads
+from attnviz.ui.canvas import packing, sentence_heads
+from attnviz.ui.explorer import heads_address
 from attnviz.ui.shared import model_cache
 from tests.models.conftest import minilm
 
@@ -25,14 +25,14 @@ def memory(monkeypatch):
 
 
 def answer(address: str) -> bytes | None:
-    return canvas.all_heads.answer(address.rsplit("/", 1)[1])
+    return sentence_heads.answer(address.rsplit("/", 1)[1])
 
 
 def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, minilm):
     request = Request("minilm-l6", "The cat sat on the mat.")
     run = memory.runs.get(request, lambda: run_model(request, minilm))
-    address = all_heads.address(run, run.stacks[0])
-    assert address == all_heads.address(run, run.stacks[0])
+    address = heads_address.address(run, run.stacks[0])
+    assert address == heads_address.address(run, run.stacks[0])
     header, payload = packing.unblob(answer(address))
     assert header["heads"] == [12] * 6
     assert header["doc"] == canvas.document(run.stacks[0].queries.labels, None)
@@ -43,4 +43,4 @@ def test_the_address_leads_to_every_head_while_the_run_is_in_memory(memory, mini
 
 def test_a_long_sentence_has_no_such_address(memory, minilm):
     run = run_model(Request("minilm-l6", "cat " * 70), minilm)
-    assert all_heads.address(run, run.stacks[0]) is None
+    assert heads_address.address(run, run.stacks[0]) is None

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from attnviz.experiments.explorer import ModelRun, Request, Stack, StackId, raw_heads
 from attnviz.ui import canvas
+from attnviz.ui.canvas import sentence_heads
 from attnviz.ui.shared import model_cache
 
 
 def address(run: ModelRun, stack: Stack) -> str | None:
     """The address, the same for all visitors who read this sentence; None where the sentence is too long for it."""
     heads = sum(layer.n_heads for layer in stack.layers)
-    if not canvas.all_heads.fits(heads, len(stack.queries), len(stack.keys)):
+    if not sentence_heads.fits(heads, len(stack.queries), len(stack.keys)):
         return None
     request, name = run.request, stack.id
-    return canvas.all_heads.offer((request, name), lambda: _packed(request, name))
+    return sentence_heads.offer((request, name), lambda: _packed(request, name))
 
 
 def _packed(request: Request, name: StackId) -> bytes:
@@ -25,4 +26,4 @@ def _packed(request: Request, name: StackId) -> bytes:
 def _pack(stack: Stack) -> bytes:
     keys = None if stack.same_tokens else stack.keys.labels
     document = canvas.document(stack.queries.labels, keys)
-    return canvas.all_heads.blob_of(document, [layer.n_heads for layer in stack.layers], raw_heads(stack))
+    return sentence_heads.blob_of(document, [layer.n_heads for layer in stack.layers], raw_heads(stack))

@@ -53,7 +53,7 @@ def answer(token: str) -> bytes | None:
 
 
 def fits(heads: int, queries: int, keys: int) -> bool:
-    """Whether so many heads of so many tokens are worth an address: few tokens, and 16 bits a score are not too much."""
+    """Whether so many heads of so many tokens are worth an address: a short sentence, in not too many bytes."""
     return max(queries, keys) <= MOST_TOKENS and heads * queries * (2 * keys + 4) < 0.96 * MOST_BYTES
 
 
