@@ -14,7 +14,7 @@ from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack,
 from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import display_form, edit_state, explorer_state, overview_panel
+from attnviz.ui.explorer import display_form, edit_state, explorer_state, heads_address, overview_panel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -111,6 +111,7 @@ def _pinned(
         group="heads",
         on_pins=explorer_state.keep_pins,
         others=_others(run.request, stack.id, look),
+        every=heads_address.address(run, stack),
         edit=edit_state.on_canvas(change),
         on_edit=edit_state.keep,
     )

@@ -115,6 +115,8 @@ export type HeadHeader = Answer & {
   /** the newest gesture on pins that Python had heard of */
   heard: number;
   ahead: string | null;
+  /** the address of all heads at once, for short sentences */
+  every: string | null;
   kind: "weights" | "values" | "diff" | "scores";
   /** a head before its softmax, which the payload then holds instead of codes */
   raw: { scores: RawHeader; arranged: Arranging } | null;
