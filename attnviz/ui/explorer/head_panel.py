@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -14,7 +14,7 @@ from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack,
 from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import display_form, edit_state, explorer_state, heads_address, overview_panel
+from attnviz.ui.explorer import display_form, edit_state, edit_wording, explorer_state, heads_address, overview_panel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -32,7 +32,7 @@ class Shown:
     options: canvas.Options
     matrix: Matrix  #: as it is on show: under the change where that is seen
     pins: canvas.Pins
-    change: WhatIf = WhatIf()  #: of mask and scale
+    change: WhatIf = field(default_factory=WhatIf)  #: of mask and scale
     seen: str = "before"  #: "before": the model's own mask and scale, "after": the change, or the "difference"
 
     @cached_property
@@ -163,6 +163,11 @@ def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> c
     )
 
 
+def drawn_alone(matrix: Matrix, title: str, raw: canvas.Raw | None) -> canvas.Head:
+    """A head that no overview stands beside."""
+    return canvas.Head(matrix.values, title, matrix.hidden, raw=raw, sentence=sentence_of(matrix))
+
+
 def sentence_of(matrix: Matrix) -> canvas.Sentence:
     """What the canvas says of a row below the picture, in the visitor's language."""
     one, two, three = (_(message.template) for message in experiment.SAID[matrix.meaning])
@@ -210,17 +215,15 @@ def _under(shown: Shown) -> None:
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
-    words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
-    title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of(shown)
+    title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of_shown(shown)
 
     def heatmap() -> Any:
-        return picture_of(shown, matrix, title, pins=(rows, cols))
+        return picture_of(shown, matrix, title, pins=(rows, cols), difference=shown.seen == "difference")
 
     def threads() -> Any:
         return figures.lines(matrix.plain, matrix.rows, matrix.cols, only_rows=rows, only_cols=cols, title=title)
 
     with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
-        st.markdown(words, width="stretch")
         show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption)
         show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
     for note in matrix.notes:
@@ -275,6 +278,14 @@ def picture_of(
         title=title,
         value_title=_("difference") if difference else unit_of(shown.look) if values else _("weight"),
     )
+
+
+def caption_of_shown(shown: Shown) -> str:
+    """The caption of the head as it is on show, which says what is changed if that is seen."""
+    if shown.seen == "before":
+        return caption_of(shown)
+    told = caption_of(shown, *edit_wording.said_of(shown.stack, shown.layer, shown.change))
+    return told if shown.seen == "after" else " ".join([_("After the change minus before it."), told])
 
 
 def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:

@@ -53,7 +53,7 @@ export class HeatmapDrawing {
     const context = contextOf(this.base);
     context.font = `${this.font}px ${theme.font}`;
     const widths = { labelsQ: labelsQ.width(context, this.room), labelsK: labelsK.width(context, this.room) };
-    const sums = this.view.drawn.sums !== null;
+    const sums = header.edit !== null && !compact;
     Object.assign(this, heatmapLayout({ shape, width, compact, font: this.font, ...widths, high, sums }));
     const { x, y, w, h } = this.plot;
     this.stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
