@@ -4,10 +4,12 @@ import json
 
 import pytest
 
+from tests.pages.conftest import said_below_heads
+
 
 def said(page):
     kinds = (page.markdown, page.caption, page.info, page.warning)
-    return " ".join(element.value for kind in kinds for element in kind)
+    return " ".join([*(element.value for kind in kinds for element in kind), said_below_heads(page)])
 
 
 def head_of(page):

@@ -12,14 +12,14 @@ import { HeadControls } from "./head_controls.js";
 import { emitEdit, emitPins, press } from "./head_gestures.js";
 import { leadToken, litTokens, toldRow } from "./head_lit.js";
 import { HeadMemory } from "./head_memory.js";
-import { codedNumbers, fromAll, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
+import { codedNumbers, fromAll, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
 import { HeadTools } from "./head_tools.js";
 import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
 import { roomBelow } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
-import { afterPainting, markPainted, onceAFrame } from "./surface.js";
+import { afterPainting, markPainted, measured, onceAFrame } from "./surface.js";
 import { themeOf } from "./theme.js";
 import { labelsOf } from "./token_labels.js";
 import { clampZoom, spans, zoomAt } from "./zoom.js";
@@ -66,6 +66,7 @@ export class HeadView {
       if (e.key === "Escape" && !e.defaultPrevented) this.release();
     });
     this.head.append(this.titleBox, this.read, this.tools.box);
+    Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
     this.pair.append(this.heatmap.stage, this.said, this.lines.stage);
   }
 
@@ -214,6 +215,7 @@ export class HeadView {
   /** The numbers again, and the picture of them, in the frame in which the edit changed. */
   recompute() {
     if (!this.held || this.held.header.edit === null) return;
+    const start = performance.now();
     const { signed, scale } = this.held.header;
     const masked = this.held.hasMasked;
     this.compute();
@@ -223,6 +225,7 @@ export class HeadView {
       drawColourBar(this.bar, header, hasMasked ? header.words.hidden : null);
     }
     this.draw();
+    measured("attnviz-edit", start);
   }
 
   /** The sentence about the chosen row, else about the one that tells most. */
