@@ -19,6 +19,7 @@ from attnviz.core.temperature import COLDEST
 from attnviz.experiments.scaling import alternatives
 from attnviz.packing import RawHead, raw_scores
 from attnviz.ui.canvas import packing
+from scripts import attend_cases
 
 FOLDER = Path(__file__).parents[1] / "tests" / "js" / "cases"
 
@@ -183,7 +184,13 @@ def _raw_case(heads: list[RawHead], bits: Literal[16, 32]) -> dict[str, Any]:
     }
 
 
-CASES = {"softmax": softmax_cases, "packing": packing_cases, "raw_scores": raw_scores_cases}
+CASES = {
+    "softmax": softmax_cases,
+    "packing": packing_cases,
+    "raw_scores": raw_scores_cases,
+    "attend": attend_cases.attend_cases,
+    "edits": attend_cases.edit_cases,
+}
 
 
 def main() -> None:
