@@ -31,15 +31,15 @@ PAGE = PageChoices("home")
 SENTENCE = PAGE.sentence("sentence", EXAMPLE, longest=400)
 CAUSAL = PAGE.flag("causal", True)  #: False: no mask
 SCALED = PAGE.flag("scaled", True)  #: False: no scaling
-MASK = PAGE.one_of("mask", ("model", "causal", "window", "painted"))  #: where CAUSAL is not False
-WINDOW = PAGE.whole("window", 4, low=1, high=LONGEST_WINDOW)
-SCALE = PAGE.one_of("scale", ("model", "inverse", "factor"))  #: where SCALED is not False
-FACTOR = PAGE.real("factor", 1.0, low=0.0, high=LARGEST_FACTOR)
-SEEN = PAGE.one_of("seen", ("after", "before", "difference"))
+MASK = PAGE.one_of("start_mask", ("model", "causal", "window", "painted"))  #: where CAUSAL is not False
+WINDOW = PAGE.whole("start_window", 4, low=1, high=LONGEST_WINDOW)
+SCALE = PAGE.one_of("start_scale", ("model", "inverse", "factor"))  #: where SCALED is not False
+FACTOR = PAGE.real("start_factor", 1.0, low=0.0, high=LARGEST_FACTOR)
+SEEN = PAGE.one_of("start_seen", ("after", "before", "difference"))
 PAINTED: Choice[str | None] = PAGE.on_canvas(
-    "painted", None, _bits, lambda bits: bits, "gA==", inside="c", short="mask"
+    "start_painted", None, _bits, lambda bits: bits, "gA==", inside="start", short="mask"
 )
-HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("hide", (), _keys, list, (1,), inside="c", short="hide")
+HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("start_hide", (), _keys, list, (1,), inside="start", short="hide")
 
 
 def edit() -> canvas.Edit:

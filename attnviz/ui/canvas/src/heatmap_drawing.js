@@ -125,7 +125,7 @@ export class HeatmapDrawing {
    * @param {Cells} c
    */
   drawNumbers(context, c) {
-    if (c.w < 30 || c.h < 15) return;
+    if (c.w < 30 || c.h < 13) return;
     const { theme, codes, table } = this.view.drawn;
     const size = Math.min(13, Math.floor(c.w / 3.1), Math.floor(c.h * 0.66));
     context.font = `${size}px ${theme.font}`;
