@@ -1,5 +1,6 @@
 // One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
 
+import { fetchAround } from "./ahead.js";
 import { bringAllHeads } from "./all_heads.js";
 import { readHeader } from "./blob.js";
 import { Chips } from "./chips.js";
@@ -128,6 +129,14 @@ export class HeadView {
     } finally {
       this.asking.delete(name);
     }
+  }
+
+  /** The head that is pointed at, and as long as it is, the heads around it. */
+  async fetchPointed() {
+    const { group } = this.drawn;
+    const at = group.pointed;
+    const stays = () => group.pointed === at && this.held?.group === group;
+    if (at) await fetchAround(at, group.counts, (tile) => this.fetchAhead(tile), stays);
   }
 
   /** Draws the head that was just chosen, if it is known. */
@@ -287,7 +296,7 @@ export class HeadView {
     if (what === "zoom" || what === "document") this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
-    else if (what === "pointed") void this.fetchAhead(group.pointed);
+    else if (what === "pointed") void this.fetchPointed();
     else if (what === "selected") {
       this.recall();
       void this.fetchAhead(group.selected);
