@@ -241,7 +241,7 @@ def first_paint(browser: Any, url: str, times: int = 3) -> dict[str, float]:
     """Milliseconds from navigation to the first words and to the whole page, with an empty cache; medians."""
     taken: dict[str, list[float]] = {"words": [], "all": []}
     for _ in range(times):
-        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        context = browser.new_context(bypass_csp=True, viewport={"width": 1440, "height": 900})
         page = context.new_page()
         page.add_init_script(FIRST)
         page.goto(url)

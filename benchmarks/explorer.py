@@ -194,7 +194,7 @@ def chromium(playwright: Any) -> Iterator[Any]:
 
 def report_ours(found: list[Ours]) -> str:
     head = [
-        "tokens", "sent for a new sentence", "of which the overview", "new sentence painted", "of which the model's pass",
+        "tokens", "sent for a new sentence", "of which the overview", "new sentence painted", "of which the pass",
         "earlier sentence painted", "thumbnails, CPU", "thumbnails and measures, CPU", "sent for a head",
         "head painted, cold", "once pointed at", "until the answer arrives",
     ]  # fmt: skip

@@ -14,30 +14,30 @@ test("neighbours are those that exist, of the same layer first", () => {
   assert.deepEqual(neighbours([0, 3], [4, 2]), [[0, 2]]);
 });
 
-test("the head that is pointed at comes first, and its neighbours only while the hand stays", async () => {
+/** @param {(asked: string[], group: object) => void} then what happens after each fetch, and after the rest */
+async function fetched(then) {
   const asked = [];
-  let stays = true;
+  const group = { pointed: [1, 1], counts: [3, 3, 3] };
   const get = async (tile) => {
     asked.push(String(tile));
-    if (asked.length === 3) stays = false;
+    then(asked, group);
   };
-  await fetchAround(
-    [1, 1],
-    [3, 3, 3],
-    get,
-    () => stays,
-    async () => {},
-  );
-  assert.deepEqual(asked, ["1,1", "1,2", "1,0"]);
+  const rest = async () => then([...asked, "rest"], group);
+  await fetchAround(group, get, rest);
+  return asked;
+}
+
+test("the head that is pointed at comes first, and its neighbours only while the hand stays", async () => {
+  assert.deepEqual(await fetched(() => {}), ["1,1", "1,2", "1,0", "2,1", "0,1"]);
+  const goes = (asked, group) => {
+    if (asked.length === 3 && !asked.includes("rest")) group.pointed = null;
+  };
+  assert.deepEqual(await fetched(goes), ["1,1", "1,2", "1,0"]);
 });
 
 test("a hand that only passes by has one head fetched", async () => {
-  const asked = [];
-  let stays = true;
-  const get = async (tile) => asked.push(String(tile));
-  const rest = async () => {
-    stays = false;
+  const passes = (asked, group) => {
+    if (asked.includes("rest")) group.pointed = [0, 0];
   };
-  await fetchAround([1, 1], [3, 3, 3], get, () => stays, rest);
-  assert.deepEqual(asked, ["1,1"]);
+  assert.deepEqual(await fetched(passes), ["1,1"]);
 });

@@ -20,18 +20,24 @@ export function neighbours([layer, head], counts) {
 }
 
 /**
- * Fetches a head and, if the hand stays there, the heads around it, one at a time, until it has gone elsewhere.
- * @param {Tile} tile
- * @param {number[]} counts
+ * Fetches the head that is pointed at and, if the hand stays there, the heads around it, one at a time.
+ * @param {{ pointed: Tile | null, counts: number[] }} group
  * @param {(tile: Tile) => Promise<void>} get
- * @param {() => boolean} stays whether the hand is still there
  * @param {() => Promise<unknown>} rest a while in which a hand that only passes by is gone
  */
-export async function fetchAround(tile, counts, get, stays, rest = () => new Promise((go) => setTimeout(go, 150))) {
-  await get(tile);
+export async function fetchAround(group, get, rest = aWhile) {
+  const at = group.pointed;
+  if (!at) return;
+  await get(at);
   await rest();
-  for (const near of neighbours(tile, counts)) {
-    if (!stays()) return;
+  for (const near of neighbours(at, group.counts)) {
+    if (group.pointed !== at) return;
     await get(near);
   }
+}
+
+function aWhile() {
+  return new Promise((go) => {
+    setTimeout(go, 150);
+  });
 }

@@ -131,14 +131,6 @@ export class HeadView {
     }
   }
 
-  /** The head that is pointed at, and as long as it is, the heads around it. */
-  async fetchPointed() {
-    const { group } = this.drawn;
-    const at = group.pointed;
-    const stays = () => group.pointed === at && this.held?.group === group;
-    if (at) await fetchAround(at, group.counts, (tile) => this.fetchAhead(tile), stays);
-  }
-
   /** Draws the head that was just chosen, if it is known. */
   recall() {
     const { header, group } = this.drawn;
@@ -296,7 +288,7 @@ export class HeadView {
     if (what === "zoom" || what === "document") this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
-    else if (what === "pointed") void this.fetchPointed();
+    else if (what === "pointed") void fetchAround(group, (tile) => this.fetchAhead(tile));
     else if (what === "selected") {
       this.recall();
       void this.fetchAhead(group.selected);
