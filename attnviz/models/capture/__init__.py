@@ -1,6 +1,6 @@
 """Run a model once with every attention layer recorded, to read it afterwards, or with its attention changed."""
 
-from attnviz.models.capture.all_heads import few_heads, measures
+from attnviz.models.capture.all_heads import Swept, measures, sweep, yardstick
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.head_selection import of_heads
 from attnviz.models.capture.intervention import Edit, NumberChoice, TensorChange, intervene
@@ -18,11 +18,11 @@ __all__ = [
     "NumberChoice",
     "RecordedLayer",
     "ScaleChoice",
+    "Swept",
     "TensorChange",
     "Trace",
     "adopt",
     "capture",
-    "few_heads",
     "guesses",
     "intervene",
     "load_trace",
@@ -33,4 +33,6 @@ __all__ = [
     "probabilities",
     "probability_moved",
     "save_trace",
+    "sweep",
+    "yardstick",
 ]

@@ -1,5 +1,6 @@
 // One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
 
+import { fetchAround } from "./ahead.js";
 import { bringAllHeads } from "./all_heads.js";
 import { readHeader } from "./blob.js";
 import { Chips } from "./chips.js";
@@ -290,7 +291,7 @@ export class HeadView {
     if (what === "zoom" || what === "document") this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
-    else if (what === "pointed") void this.fetchAhead(group.pointed);
+    else if (what === "pointed") void fetchAround(group, (tile) => this.fetchAhead(tile));
     else if (what === "selected") {
       this.recall();
       void this.fetchAhead(group.selected);

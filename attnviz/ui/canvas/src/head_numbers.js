@@ -52,7 +52,8 @@ export function fromAll(header, group, wanted = group.selected) {
   const { all } = group;
   const arranged = header.raw?.arranged;
   const plain = header.kind === "weights" && arranged && arranged.rows === null && arranged.cols === null;
-  if (!plain || arranged.renormalise || all?.doc !== header.doc || !header.tile || !wanted) return null;
+  if (!plain || arranged.renormalise || !header.tile || !wanted) return null;
+  if (all?.doc !== header.doc || all.from !== header.every) return null; // another model may have the same tokens
   if (sameHead(header.tile, wanted)) return null;
   const raw = all.head(wanted);
   if (raw === null) return null;
