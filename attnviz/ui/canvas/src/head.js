@@ -402,9 +402,8 @@ export class HeadView {
     const { group, header } = this.drawn;
     const { zoom, hover, cell } = group;
     const span = spans(zoom, header.shape);
-    let centre = [zoom.q0 + span.q / 2, zoom.k0 + span.k / 2];
-    if (hover?.axis === "cell") centre = [hover.q + 0.5, hover.k + 0.5];
-    else if (cell) centre = [cell[0] + 0.5, cell[1] + 0.5];
+    const at = hover?.axis === "cell" ? [hover.q, hover.k] : cell;
+    const centre = at ? [at[0] + 0.5, at[1] + 0.5] : [zoom.q0 + span.q / 2, zoom.k0 + span.k / 2];
     this.setZoom(zoomAt(zoom, factor, q ?? centre[0], k ?? centre[1], header.shape));
   }
 
