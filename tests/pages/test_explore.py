@@ -9,13 +9,14 @@ import pytest
 
 from attnviz.ui.shared import plain
 from tests.models.conftest import smollm2
+from tests.pages.conftest import said_below_heads
 
 __all__ = ["smollm2"]
 
 
 def said(page):
     kinds = (page.markdown, page.caption, page.info, page.warning)
-    return " ".join(element.value for kind in kinds for element in kind)
+    return " ".join([*(element.value for kind in kinds for element in kind), said_below_heads(page)])
 
 
 def head_of(page):

@@ -30,6 +30,7 @@ from attnviz.experiments.explorer.predictions import (
     slots,
     token_choices,
 )
+from attnviz.experiments.explorer.raw_heads import RawHead, raw_head, raw_heads
 from attnviz.experiments.explorer.what_if import WhatIf, instantly
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.models.tokens import Frame
@@ -41,6 +42,7 @@ __all__ = [
     "Matrix",
     "ModelRun",
     "ProbabilityChange",
+    "RawHead",
     "RecordedLayer",
     "Request",
     "Slot",
@@ -59,6 +61,8 @@ __all__ = [
     "kept_run",
     "largest_change",
     "likeliest",
+    "raw_head",
+    "raw_heads",
     "rolled_out",
     "run_model",
     "said_of_change",

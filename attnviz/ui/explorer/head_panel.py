@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack, StackId
+from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack, StackId, WhatIf
 from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import display_form, explorer_state, overview_panel, pinned
+from attnviz.ui.explorer import (
+    display_form,
+    edit_state,
+    edit_wording,
+    explorer_state,
+    heads_address,
+    overview_panel,
+    pinned,
+)
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -30,8 +38,10 @@ class Shown:
     head: int
     look: Look
     options: canvas.Options
-    matrix: Matrix
+    matrix: Matrix  #: as it is on show: under the change where that is seen
     pins: canvas.Pins
+    change: WhatIf = field(default_factory=WhatIf)  #: of mask and scale
+    seen: str = "before"  #: "before": the model's own mask and scale, "after": the change, or the "difference"
 
     @cached_property
     def query(self) -> int:
@@ -71,21 +81,36 @@ def _stack(run: ModelRun) -> Stack:
 
 
 def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            _weights_of(run).format(model=plain(run.name)),
-            help=_origin(run),
-            width="content",
-        )
-        with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
-            pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
-            look, colours = display_form.look(pair), display_form.colours()
-    matrix = experiment.head_matrix(stack, layer, head, look)
+    held, below = st.container(), st.container()
+    with below:
+        look, colours = _how_shown(run, stack)
+    change = edit_state.chosen(stack)
+    seen = edit_state.seen(stack, layer, change)
+    matrix = edit_state.matrix(stack, layer, head, look, change, seen)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
     cols = None if matrix.looks_at_itself else matrix.cols
+    with held:
+        pins = _pinned(run, stack, drawn, matrix, cols, options, change, look)
+    shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
+    with held:
+        _under(shown)
+    return shown
+
+
+def _pinned(
+    run: ModelRun,
+    stack: Stack,
+    drawn: canvas.Head,
+    matrix: Matrix,
+    cols: Sequence[str] | None,
+    options: canvas.Options,
+    change: WhatIf,
+    look: Look,
+) -> canvas.Pins:
+    """Draw the head with its controls; answer what is pinned."""
     places = pinned.Places.of(stack, matrix)
-    pins = canvas.head_view(
+    return canvas.head_view(
         "head",
         drawn,
         matrix.rows,
@@ -95,10 +120,23 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         group="heads",
         on_pins=partial(pinned.keep, places),
         others=_others(run.request, stack.id, look),
+        every=heads_address.address(run, stack),
+        edit=edit_state.on_canvas(change),
+        on_edit=edit_state.keep,
     )
-    shown = Shown(run, stack, layer, head, look, options, matrix, pins)
-    _under(shown)
-    return shown
+
+
+def _how_shown(run: ModelRun, stack: Stack) -> tuple[Look, dict[str, Any]]:
+    """Draw where the weights are from, and the switches for how they are shown."""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(
+            _weights_of(run).format(model=plain(run.name)),
+            help=_origin(run),
+            width="content",
+        )
+        with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
+            pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
+            return display_form.look(pair), display_form.colours()
 
 
 def _weights_of(run: ModelRun) -> str:
@@ -121,7 +159,30 @@ def _computed(run: ModelRun) -> str:
 
 def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> canvas.Head:
     """A head for the canvas."""
-    return canvas.Head(matrix.values, _head_title(stack, layer, head), matrix.hidden, look.values, layer, head)
+    return canvas.Head(
+        matrix.values,
+        _head_title(stack, layer, head),
+        matrix.hidden,
+        look.values,
+        layer,
+        head,
+        edit_state.raw(stack, layer, head, look),
+        sentence_of(matrix),
+        _titles(stack, layer),
+    )
+
+
+def drawn_alone(matrix: Matrix, title: str, raw: canvas.Raw | None) -> canvas.Head:
+    """A head that no overview stands beside."""
+    return canvas.Head(matrix.values, title, matrix.hidden, raw=raw, sentence=sentence_of(matrix))
+
+
+def sentence_of(matrix: Matrix) -> canvas.Sentence:
+    """What the canvas says of a row below the picture, in the visitor's language."""
+    one, two, three = (_(message.template) for message in experiment.SAID[matrix.meaning])
+    masked, none = (_(message.template) for message in (experiment.MASKED_ROW, experiment.FAINT_ROW))
+    least = 1e-9 if matrix.meaning == "values" else 0.005
+    return canvas.Sentence((one, two, three, masked, none), telling_row(matrix), (matrix.row_at, matrix.col_at), least)
 
 
 def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, int], canvas.Head]:
@@ -166,18 +227,18 @@ def _under(shown: Shown) -> None:
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
-    row = min(shown.query, len(matrix.rows) - 1)
-    words = " ".join(spoken(said) for said in (matrix.said_of(row), matrix.said_before_w_o(row)) if said)
-    title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of(shown)
+    more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
+    title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of_shown(shown)
 
     def heatmap() -> Any:
-        return picture_of(shown, matrix, title, pins=(rows, cols))
+        return picture_of(shown, matrix, title, pins=(rows, cols), difference=shown.seen == "difference")
 
     def threads() -> Any:
         return figures.lines(matrix.plain, matrix.rows, matrix.cols, only_rows=rows, only_cols=cols, title=title)
 
     with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
-        st.markdown(words, width="stretch")
+        if more:
+            st.markdown(spoken(more), width="stretch")
         show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption)
         show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
     for note in matrix.notes:
@@ -196,12 +257,16 @@ def telling_row(matrix: Matrix) -> int:
 
 
 def _head_title(stack: Stack, layer: int, head: int) -> str:
+    template, share = _titles(stack, layer)
+    return template.format(layer=layer, head=head, kv=head // share)
+
+
+def _titles(stack: Stack, layer: int) -> tuple[str, int]:
+    """How heads are called, and how many of them share one key/value head."""
     chosen = stack.layers[layer]
     if chosen.n_kv_heads == chosen.n_heads:
-        return _("Layer {layer}, head {head}").format(layer=layer, head=head)
-    return _("Layer {layer}, head {head} (reads K/V head {kv})").format(
-        layer=layer, head=head, kv=head // (chosen.n_heads // chosen.n_kv_heads)
-    )
+        return _("Layer {layer}, head {head}"), 1
+    return _("Layer {layer}, head {head} (reads K/V head {kv})"), chosen.n_heads // chosen.n_kv_heads
 
 
 def picture_of(
@@ -228,6 +293,14 @@ def picture_of(
         title=title,
         value_title=_("difference") if difference else unit_of(shown.look) if values else _("weight"),
     )
+
+
+def caption_of_shown(shown: Shown) -> str:
+    """The caption of the head as it is on show, which says what is changed if that is seen."""
+    if shown.seen == "before":
+        return caption_of(shown)
+    told = caption_of(shown, *edit_wording.said_of(shown.stack, shown.layer, shown.change))
+    return told if shown.seen == "after" else " ".join([_("After the change minus before it."), told])
 
 
 def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:

@@ -1,40 +1,33 @@
 // One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
 
-import { inflate, readHeader } from "./blob.js";
+import { fetchAround } from "./ahead.js";
+import { bringAllHeads } from "./all_heads.js";
+import { readHeader } from "./blob.js";
 import { Chips } from "./chips.js";
-import { joinPlanes, MASKED_16 } from "./codes.js";
 import { drawColourBar } from "./colour_bar.js";
 import { pixelTable } from "./colour.js";
 import { viewComponent } from "./component.js";
-import { addButton, el, fill } from "./dom.js";
-import { adopt, groupOf, isPinned, letGo, sameHead, tell, togglePin } from "./group.js";
+import { el, fill } from "./dom.js";
+import { adopt, adoptEdit, groupOf, letGo, sameHead, tell } from "./group.js";
+import { HeadControls } from "./head_controls.js";
+import { emitEdit, emitPins, press } from "./head_gestures.js";
+import { leadToken, litTokens, toldRow } from "./head_lit.js";
 import { HeadMemory } from "./head_memory.js";
+import { codedNumbers, fromAll, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
+import { HeadTools } from "./head_tools.js";
 import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
-import { MOST_LINES } from "./line_geometry.js";
 import { Lines } from "./lines.js";
-import { markPainted, onceAFrame } from "./surface.js";
+import { roomBelow } from "./room.js";
+import { saidOf, tellingRow } from "./said.js";
+import { afterPainting, markPainted, measured, onceAFrame } from "./surface.js";
 import { themeOf } from "./theme.js";
-import { TokenLabels } from "./token_labels.js";
-import { clampZoom, EVERYTHING, mostZoom, spans, zoomAt } from "./zoom.js";
+import { labelsOf } from "./token_labels.js";
+import { clampZoom, spans, zoomAt } from "./zoom.js";
 
 /** @import { Change, Group } from "./group.js" */
-/** @import { Component, HeadHeader, Hover, Pin, Theme, Words, Zoom } from "./types.js" */
-
-/**
- * All that a drawing needs, complete or not there at all.
- * @typedef {object} Drawn
- * @property {HeadHeader} header
- * @property {Uint16Array} codes
- * @property {Words} words
- * @property {Group} group
- * @property {Theme} theme
- * @property {Uint32Array} table pixels of all codes
- * @property {string} tableKey
- * @property {boolean} hasMasked
- * @property {TokenLabels} labelsQ
- * @property {TokenLabels} labelsK
- */
+/** @import { Source } from "./head_numbers.js" */
+/** @import { Component, Drawn, HeadHeader, Hover, Zoom } from "./types.js" */
 
 export class HeadView {
   /** @param {HTMLElement} root */
@@ -43,13 +36,16 @@ export class HeadView {
     this.head = el("div", "av-head");
     this.titleBox = el("div", "av-title");
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
-    this.tools = el("div", "av-tools");
+    this.tools = new HeadTools(this);
     this.help = el("div", "av-sr", null, { id: "help" });
     this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
     this.pair = el("div", "av-pair");
     this.bar = el("div", "av-bar-row");
     this.foot = el("div", "av-foot");
+    this.said = el("div", "av-said", "", { "data-testid": "said" });
     this.heatmap = new Heatmap(this);
+    this.controls = new HeadControls(this);
+    this.count = 0;
     this.lines = new Lines(this);
     this.chips = new Chips(this);
     this.memory = new HeadMemory();
@@ -62,17 +58,17 @@ export class HeadView {
     this.turn = 0;
     /** @type {Set<string>} */
     this.asking = new Set();
-    /** @type {{ language: string, letGo: HTMLButtonElement, out: HTMLButtonElement, in: HTMLButtonElement, all: HTMLButtonElement } | null} */
-    this.buttons = null;
     this.relight = onceAFrame(() => this.light());
     this.redraw = onceAFrame(() => this.draw());
+    this.reedit = onceAFrame(() => this.recompute());
     this.listener = (/** @type {Change} */ what) => this.hear(what);
     root.tabIndex = -1;
     root.addEventListener("keydown", (e) => {
       if (e.key === "Escape" && !e.defaultPrevented) this.release();
     });
-    this.head.append(this.titleBox, this.read, this.tools);
-    this.pair.append(this.heatmap.stage, this.lines.stage);
+    this.head.append(this.titleBox, this.read, this.tools.box);
+    Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
+    this.pair.append(this.heatmap.stage, this.said, this.lines.stage);
   }
 
   /** What is on show; nothing asks before there is something. */
@@ -91,12 +87,13 @@ export class HeadView {
     this.turn += 1;
     const { turn } = this;
     const same = this.held?.header.data === header.data;
-    const codes = same && this.held ? this.held.codes : joinPlanes(await inflate(payload));
+    const source = same && this.held ? this.held.source : await sourceOf(header, payload);
     if (turn !== this.turn) return;
     const group = groupOf(header.group);
-    this.memory.keep({ header, codes }, group.tiles);
+    this.memory.keep({ header, source }, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
-    if (!behind || !this.isOvertaken(header, group)) this.take(header, codes, behind);
+    if (!behind || !this.isOvertaken(header, group)) this.take(header, source, behind);
+    if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
   }
 
   /**
@@ -116,16 +113,17 @@ export class HeadView {
     const header = this.held?.header;
     const name = String(tile);
     if (!header?.ahead || !tile || this.memory.has(tile) || this.asking.has(name)) return;
+    if (fromAll(header, this.drawn.group, tile)) return;
     this.asking.add(name);
     try {
       const answer = await fetch(`${header.ahead}/${tile.join(".")}`);
       if (!answer.ok) return;
       const bytes = new Uint8Array(await answer.arrayBuffer());
       const [fresh, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
-      const codes = joinPlanes(await inflate(payload));
+      const source = await sourceOf(fresh, payload);
       const { group, header: now } = this.drawn;
       if (fresh.doc !== now.doc || fresh.look !== now.look) return;
-      this.memory.keep({ header: fresh, codes }, group.tiles);
+      this.memory.keep({ header: fresh, source }, group.tiles);
       this.recall();
     } catch {
       // the script's own answer is on its way
@@ -137,39 +135,46 @@ export class HeadView {
   /** Draws the head that was just chosen, if it is known. */
   recall() {
     const { header, group } = this.drawn;
-    const known = this.memory.recall(header, group.selected, group.tiles);
-    if (known) this.take({ ...known.header, session: header.session, pins: null }, known.codes, false);
+    const known = this.memory.recall(header, group.selected, group.tiles) ?? fromAll(header, group);
+    if (!known) return;
+    const { session, words, edit, editName } = header;
+    this.take({ ...known.header, session, words, edit, editName, pins: null }, known.source, false);
   }
 
   /**
    * @param {HeadHeader} header
-   * @param {Uint16Array} codes
+   * @param {Source} source
    * @param {boolean} behind
    */
-  take(header, codes, behind) {
+  take(header, source, behind) {
     const before = this.held;
     const group = groupOf(header.group);
     this.join(group);
     adopt(group, header);
+    if ("raw" in source && !header.compact) adoptEdit(group, header, source.raw.shape);
     group.zoom = clampZoom(group.zoom, header.shape);
     const fresh = before?.header.doc !== header.doc;
-    const labelsQ = before && !fresh ? before.labelsQ : new TokenLabels(header.q);
-    const labelsK = before && !fresh ? before.labelsK : header.k === null ? labelsQ : new TokenLabels(header.k);
-    const tableKey = JSON.stringify([header.signed, header.top, header.scale]);
+    const [labelsQ, labelsK] = before && !fresh ? [before.labelsQ, before.labelsK] : labelsOf(header);
     this.held = {
       header,
-      codes,
+      source,
+      maker: "raw" in source ? this.makerOf(header, source, before) : null,
+      codes: NOTHING,
+      values: null,
+      sums: null,
+      picture: "",
       words: header.words,
       group,
       theme: themeOf(this.root, header.colours),
-      table: before?.tableKey === tableKey ? before.table : pixelTable(header),
-      tableKey,
-      hasMasked: codes.includes(MASKED_16),
+      ...(before ? { table: before.table, tableKey: before.tableKey } : { table: new Uint32Array(0), tableKey: "" }),
+      hasMasked: false,
       labelsQ,
       labelsK,
     };
+    this.compute();
     if (!before) {
-      this.root.append(this.help, this.live, this.head, this.chips.box, this.pair, this.bar, this.foot);
+      this.root.append(this.help, this.live, this.head, this.controls.box, this.chips.box, this.pair);
+      this.root.append(this.bar, this.foot);
     }
     this.select(behind);
     const layout = JSON.stringify([header.segments, header.chips]);
@@ -177,6 +182,64 @@ export class HeadView {
     if (other && header.chips) this.chips.build();
     this.dress();
     this.resize();
+  }
+
+  /**
+   * The one that computes a raw head's numbers, which is kept as long as the head is.
+   * @param {HeadHeader} header
+   * @param {{ raw: import("./types.js").RawHead, how: import("./types.js").Arrangement }} source
+   * @param {Drawn | null} before
+   */
+  makerOf(header, { raw, how }, before) {
+    const kept = before?.maker;
+    const same = kept?.raw === raw && kept.how === how && before?.header.look === header.look;
+    return same ? kept : new RawNumbers(raw, how, header);
+  }
+
+  /** The numbers on show, under the edit where there is one. */
+  compute() {
+    const { header, source, maker, group } = this.drawn;
+    const seen = header.edit === null ? "before" : this.controls.seen;
+    const numbers = maker
+      ? maker.under(group.edit, seen)
+      : codedNumbers(header, "codes" in source ? source.codes : NOTHING);
+    const { codes, values, signed, top, hasMasked } = numbers;
+    this.count += 1;
+    const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
+    const sums = header.edit === null || header.compact ? null : sumsOf(numbers, header.shape);
+    const picture = maker ? `${header.data}|${this.count}` : header.data;
+    const tableKey = JSON.stringify([signed, top, shown.scale]);
+    if (this.drawn.tableKey !== tableKey) Object.assign(this.drawn, { table: pixelTable(shown), tableKey });
+    Object.assign(this.drawn, { header: shown, codes, values, hasMasked, sums, picture });
+  }
+
+  /** The numbers again, and the picture of them, in the frame in which the edit changed. */
+  recompute() {
+    if (!this.held || this.held.header.edit === null) return;
+    const start = performance.now();
+    const { signed, scale } = this.held.header;
+    const masked = this.held.hasMasked;
+    this.compute();
+    this.controls.update();
+    const { header, hasMasked } = this.held;
+    if (header.signed !== signed || header.scale.top !== scale.top || hasMasked !== masked) {
+      drawColourBar(this.bar, header, hasMasked ? header.words.hidden : null);
+    }
+    this.draw();
+    measured("attnviz-edit", start);
+  }
+
+  /** The sentence about the chosen row, else about the one that tells most. */
+  say() {
+    const { header, group } = this.drawn;
+    const about = header.sentence;
+    this.said.hidden = about === null;
+    if (about === null || header.signed) return;
+    this.said.textContent = saidOf(
+      this.drawn,
+      about,
+      toldRow(group, header.shape, about.row ?? tellingRow(this.drawn)),
+    );
   }
 
   /** Texts that follow the header. */
@@ -190,19 +253,8 @@ export class HeadView {
     this.lines.stage.hidden = !header.lines;
     this.chips.box.hidden = !header.chips;
     drawColourBar(this.bar, header, hasMasked ? words.hidden : null);
-    this.buttons = this.buttons?.language === words.zoomin ? this.buttons : this.buildTools();
-  }
-
-  buildTools() {
-    const { words } = this.drawn;
-    this.tools.replaceChildren();
-    return {
-      language: words.zoomin,
-      letGo: addButton(this.tools, "×", words.letgo, () => this.release()),
-      out: addButton(this.tools, "−", words.zoomout, () => this.zoomBy(1 / 1.5)),
-      in: addButton(this.tools, "+", words.zoomin, () => this.zoomBy(1.5)),
-      all: addButton(this.tools, "⤢", words.zoomall, () => this.setZoom(EVERYTHING)),
-    };
+    this.controls.refresh();
+    this.tools.refresh();
   }
 
   /**
@@ -238,7 +290,8 @@ export class HeadView {
     const { group } = this.held;
     if (what === "zoom" || what === "document") this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
-    else if (what === "pointed") void this.fetchAhead(group.pointed);
+    else if (what === "edit") this.reedit();
+    else if (what === "pointed") void fetchAround(group, (tile) => this.fetchAhead(tile));
     else if (what === "selected") {
       this.recall();
       void this.fetchAhead(group.selected);
@@ -258,11 +311,18 @@ export class HeadView {
     const { header } = this.held;
     const beside = header.lines && width >= 700;
     this.pair.classList.toggle("av-beside", beside);
-    this.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width);
+    this.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, this.room());
     if (header.lines) {
       this.lines.layout(beside ? width - 24 - this.heatmap.width : width, beside ? this.heatmap.plot : null);
     }
     this.draw();
+  }
+
+  /** The height that is left of the window for the matrix, null where none is to be spared. */
+  room() {
+    const { header } = this.drawn;
+    if (header.edit === null || header.compact) return null;
+    return roomBelow(this.root, this.pair.offsetTop + (header.sentence === null ? 8 : SENTENCE));
   }
 
   draw() {
@@ -270,26 +330,8 @@ export class HeadView {
     this.heatmap.draw();
     if (this.held.header.lines) this.lines.draw();
     this.light();
-    this.drawTools();
+    this.tools.draw();
     markPainted(this.root, "attnviz-head-painted", this.held.header.data);
-  }
-
-  drawTools() {
-    const { group, words, header } = this.drawn;
-    const { counted } = this.lines;
-    const most = mostZoom(header.shape);
-    const zooms = most > 1.01 && !header.compact;
-    if (this.buttons) {
-      for (const node of [this.buttons.in, this.buttons.out, this.buttons.all]) node.hidden = !zooms;
-      this.buttons.out.disabled = this.buttons.all.disabled = group.zoom.z <= 1;
-      this.buttons.in.disabled = group.zoom.z >= most - 0.01;
-    }
-    const notes = [];
-    if (header.lines && counted.drawn < counted.total && counted.drawn >= MOST_LINES * 0.9) {
-      notes.push(fill(words.strongest, { count: counted.drawn, total: counted.total }));
-    }
-    if (zooms && Math.max(...header.shape) > 40) notes.push(words.wheel);
-    this.foot.textContent = notes.join(" · ");
   }
 
   light() {
@@ -298,32 +340,20 @@ export class HeadView {
     this.heatmap.light();
     if (header.lines) this.lines.light();
     if (header.chips) this.chips.light();
+    this.say();
     const text = this.readout();
     this.read.textContent = text || words.idle;
     this.read.classList.toggle("av-idle", !text);
-    if (this.buttons) this.buttons.letGo.hidden = group.pins.length === 0 && group.cell === null;
+    this.tools.light();
     this.root.dataset.pins = group.pins.map((p) => p.axis + p.i).join(" ");
   }
 
-  /** Tokens to light: pins, then what is pointed at; a cell lights its query and its key. */
   lit() {
-    const { header, group } = this.drawn;
-    const [nq, nk] = header.shape;
-    const found = group.pins.map((pin) => ({ ...pin, pin: true }));
-    for (const { axis, i } of tokensOf(group.hover)) {
-      if (!isPinned(group, axis, i)) found.push({ axis, i, pin: false });
-    }
-    return found.filter(({ axis, i }) => i < (axis === "q" ? nq : nk));
+    return litTokens(this.drawn.group, this.drawn.header.shape);
   }
 
-  /**
-   * The token whose weights tint the sentence: the one pointed at, else the last one pinned.
-   * @returns {Pin | null}
-   */
   lead() {
-    const { hover, pins } = this.drawn.group;
-    if (hover) return hover.axis === "cell" ? { axis: "q", i: hover.q } : hover;
-    return pins[pins.length - 1] ?? null;
+    return leadToken(this.drawn.group);
   }
 
   /** What is pointed at (or pinned last), in words. */
@@ -332,47 +362,27 @@ export class HeadView {
     if (hover?.axis === "cell") return cellText(this.drawn, hover.q, hover.k);
     if (!hover && cell) return cellText(this.drawn, ...cell);
     const lead = this.lead();
-    return lead ? strongestText(this.drawn, lead.axis, lead.i) : "";
+    if (!lead) return "";
+    const text = strongestText(this.drawn, lead.axis, lead.i);
+    const { sums, words } = this.drawn;
+    if (lead.axis === "q" || sums === null || lead.i >= sums.cols.length) return text;
+    const key = tokenText(this.drawn, "k", lead.i);
+    return `${text}. ${fill(words.column_sum, { key, value: sums.cols[lead.i].toFixed(2) })}`;
   }
 
-  /**
-   * A press on a token pins it; on a cell, keeps the cell and pins its query.
-   * @param {Hover} hit
-   */
+  /** @param {Hover} hit */
   press(hit) {
-    const { group, words } = this.drawn;
-    if (hit.axis === "cell") {
-      const same = group.cell !== null && group.cell[0] === hit.q && group.cell[1] === hit.k;
-      const pinned = isPinned(group, "q", hit.q);
-      group.cell = same ? null : [hit.q, hit.k];
-      if (same ? pinned : !pinned) togglePin(group, "q", hit.q);
-      else tell(group, "pins");
-      this.announce(this.readout());
-    } else {
-      togglePin(group, hit.axis, hit.i);
-      if (group.cell && hit.axis === "q" && group.cell[0] === hit.i) group.cell = null;
-      const now = isPinned(group, hit.axis, hit.i);
-      this.announce(fill(now ? words.pinned : words.unpinned, { token: tokenText(this.drawn, hit.axis, hit.i) }));
-    }
-    this.emit();
+    press(this, hit);
+  }
+
+  emitEdit() {
+    emitEdit(this);
   }
 
   release() {
     if (!this.held || !letGo(this.held.group)) return;
     this.announce(this.held.words.none);
-    this.emit();
-  }
-
-  /** Tells Python what is pinned. */
-  emit() {
-    const { group } = this.drawn;
-    this.component?.setStateValue("pins", {
-      seq: group.pinnings.next(),
-      doc: group.doc,
-      start: group.start,
-      tokens: group.pins.map(({ axis, i }) => [axis, i]),
-      cell: group.cell,
-    });
+    emitPins(this);
   }
 
   /** @param {Zoom} zoom */
@@ -392,9 +402,8 @@ export class HeadView {
     const { group, header } = this.drawn;
     const { zoom, hover, cell } = group;
     const span = spans(zoom, header.shape);
-    let centre = [zoom.q0 + span.q / 2, zoom.k0 + span.k / 2];
-    if (hover?.axis === "cell") centre = [hover.q + 0.5, hover.k + 0.5];
-    else if (cell) centre = [cell[0] + 0.5, cell[1] + 0.5];
+    const at = hover?.axis === "cell" ? [hover.q, hover.k] : cell;
+    const centre = at ? [at[0] + 0.5, at[1] + 0.5] : [zoom.q0 + span.q / 2, zoom.k0 + span.k / 2];
     this.setZoom(zoomAt(zoom, factor, q ?? centre[0], k ?? centre[1], header.shape));
   }
 
@@ -404,17 +413,8 @@ export class HeadView {
   }
 }
 
-/**
- * @param {Hover | null} hover
- * @returns {Pin[]}
- */
-function tokensOf(hover) {
-  if (hover === null) return [];
-  if (hover.axis !== "cell") return [hover];
-  return [
-    { axis: "q", i: hover.q },
-    { axis: "k", i: hover.k },
-  ];
-}
+const NOTHING = new Uint16Array(0);
+/** Pixels that the sentence below the pictures takes. */
+const SENTENCE = 34;
 
 export default viewComponent(HeadView);

@@ -10,6 +10,7 @@ import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
 import { contextOf, sized } from "./surface.js";
 import { themeOf } from "./theme.js";
+import { atItsPace, editedTiles } from "./tiles_follow.js";
 import { labelStep, TokenLabels } from "./token_labels.js";
 
 /** @import { Change, Group } from "./group.js" */
@@ -45,10 +46,14 @@ class Overview extends MosaicDrawing {
     this.turn = 0;
     this.resting = 0;
     this.listener = (/** @type {Change} */ what) => {
+      if (what === "edit" || what === "all") this.follow(this.held?.header.q.length ?? 0);
       if (what !== "selected" || !this.laid) return;
       this.relight();
       this.bringIntoView(this.chosen());
     };
+    /** @type {Uint8Array | null} the tiles as they came */
+    this.own = null;
+    this.follow = atItsPace(() => this.followEdit());
     this.gone = new AbortController();
     this.listen();
   }
@@ -80,13 +85,16 @@ class Overview extends MosaicDrawing {
     const [header, payload] = /** @type {[OverviewHeader, Uint8Array]} */ (readHeader(bytes));
     const group = groupOf(header.group);
     group.tiles = header.data;
+    group.counts = header.heads;
     this.component = component;
     this.turn += 1;
     const { turn } = this;
     const before = this.held;
-    const codes = before?.header.data === header.data ? before.codes : await inflate(payload);
+    const own = before?.header.data === header.data && this.own ? this.own : await inflate(payload);
     if (turn !== this.turn) return;
     const tiles = tilesOf(header);
+    this.own = own;
+    const codes = editedTiles(group, tiles, own);
     const sorted = tileOrder(tiles.length, header);
     const measured = header.measure && relativeMeasure(header.measure);
     const theme = themeOf(this.root, header.colours);
@@ -96,6 +104,14 @@ class Overview extends MosaicDrawing {
     if (!before) this.root.append(this.label, this.live, this.scroll, this.bar, this.preview);
     this.dress();
     this.draw();
+  }
+
+  /** The tiles under the visitor's mask and scale. */
+  followEdit() {
+    if (!this.held || !this.own) return;
+    const { group, tiles, codes } = this.held;
+    this.held.codes = editedTiles(group, tiles, this.own);
+    if (this.held.codes !== codes) this.draw();
   }
 
   dress() {
@@ -138,6 +154,7 @@ class Overview extends MosaicDrawing {
     this.stage.style.cursor = i === null ? "" : "pointer";
     clearTimeout(this.resting);
     if (i === null) {
+      if (this.held) this.held.group.pointed = null;
       this.hidePreview();
       return;
     }

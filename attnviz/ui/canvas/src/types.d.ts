@@ -43,6 +43,55 @@ export type Theme = {
 /** Which session answers, and the newest pick (`ack`) that it had heard of. */
 export type Answer = { session: string; ack: number };
 
+/** What a visitor changes, under the names that the link has. */
+export type Edit = {
+  mask: "model" | "none" | "causal" | "window" | "painted";
+  window: number;
+  /** keys that no query may look at */
+  hidden: readonly number[];
+  painted: Uint8Array | null;
+  scale: "model" | "none" | "inverse" | "factor";
+  /** the model's own scale times this, where scale is "factor" */
+  factor: number;
+  where: "head" | "layer" | "all";
+  /** what is on show */
+  seen: "before" | "after" | "difference";
+};
+
+/** An edit as JSON: bits of the painting in base64, empty = none. */
+export type PlainEdit = Omit<Edit, "painted"> & { painted: string };
+
+export type Arranging = {
+  rows: number[][] | null;
+  cols: number[][] | null;
+  merged: boolean;
+  renormalise: boolean;
+  norms: boolean;
+};
+
+/** Templates of the sentence about a row: one, two and three keys, none allowed, none worth a word. */
+export type SentenceAbout = {
+  templates: [string, string, string, string, string];
+  /** the row that is told of while none is pinned */
+  row: number | null;
+  /** positions of rows and columns in the text */
+  places: [number[], number[]];
+  least: number;
+};
+
+/** How a head's weights become a matrix to look at: the positions behind each row and column, null = one each. */
+export type Arrangement = {
+  /** of the weights, before anything is joined or left out */
+  shape: Shape;
+  rows: number[][] | null;
+  cols: number[][] | null;
+  /** rows are means, not sums */
+  merged: boolean;
+  renormalise: boolean;
+  /** lengths of the values, where weights times these are shown */
+  norms: Float32Array | null;
+};
+
 export type HeadHeader = Answer & {
   group: string;
   doc: string;
@@ -66,6 +115,24 @@ export type HeadHeader = Answer & {
   /** the newest gesture on pins that Python had heard of */
   heard: number;
   ahead: string | null;
+  /** the address of all heads at once, for short sentences */
+  every: string | null;
+  kind: "weights" | "values" | "diff" | "scores";
+  /** a head before its softmax, which the payload then holds instead of codes */
+  raw: { scores: RawHeader; arranged: Arranging } | null;
+  fullRange: boolean;
+  /** the end of the colour scale, where it is given */
+  fixedTop: number | null;
+  sentence: SentenceAbout | null;
+  /** how heads of this stack are called, and how many of them share one key/value head */
+  titles: { template: string; share: number } | null;
+  /** its scores came with 16 bits: three digits hold */
+  coarse?: boolean;
+  /** the change that Python knows of; null where the view has no controls */
+  edit: PlainEdit | null;
+  editName: string;
+  /** the newest edit that Python had heard of */
+  edits: number;
   colours: Colours;
   words: Words;
 };
@@ -235,4 +302,62 @@ export type GrowthHeader = Answer & {
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
   at: number;
   words: { tokens: string; play: string; pause: string };
+};
+
+/** What a header says of heads: one value for all of them, or a list. */
+export type OfHeads<T> = T | T[];
+
+/** Heads in a payload of raw_scores.py. */
+export type RawHeader = {
+  bits: 16 | 32;
+  vectors: boolean;
+  count: number;
+  shape: Shape;
+  scale: OfHeads<number>;
+  width: OfHeads<number>;
+  exact: OfHeads<boolean>;
+  softcap: OfHeads<number | null>;
+  mask: OfHeads<number>;
+  bias: OfHeads<number | null>;
+  padding: boolean;
+  sinks: boolean;
+};
+
+/** One head before its softmax; `scores` are weights where it is not exact. Cells are row by row, 1 = may attend. */
+export type RawHead = {
+  shape: Shape;
+  exact: boolean;
+  readonly scores: Float32Array;
+  scale: number;
+  dHead: number;
+  mask: Uint8Array;
+  padding: Uint8Array | null;
+  bias: Float32Array | null;
+  softcap: number | null;
+  sink: number | null;
+};
+
+/** All that a drawing of a head needs, complete or not there at all. */
+export type Drawn = {
+  /** as Python sent it, but with the scale of what is on show */
+  header: HeadHeader;
+  source: import("./head_numbers.js").Source;
+  /** computes the numbers, where the head came as raw scores */
+  maker: import("./head_numbers.js").RawNumbers | null;
+  codes: Uint16Array;
+  /** what the codes stand for, exactly; null where only codes came */
+  values: Float32Array | null;
+  /** what each row gives and each column gets in all */
+  sums: { rows: Float32Array; cols: Float32Array } | null;
+  /** a name for these numbers */
+  picture: string;
+  words: Words;
+  group: import("./group.js").Group;
+  theme: Theme;
+  /** pixels of all codes */
+  table: Uint32Array;
+  tableKey: string;
+  hasMasked: boolean;
+  labelsQ: import("./token_labels.js").TokenLabels;
+  labelsK: import("./token_labels.js").TokenLabels;
 };
