@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from attnviz.ui import canvas
 from attnviz.ui.canvas import packing
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.shared import model_cache, show, spoken, widgets
+from attnviz.ui.shared import link_state, model_cache, show, spoken, widgets
 from attnviz.words import _, say
 
 PATIENCE = 0.4  # seconds of measuring before its progress is shown
@@ -37,6 +38,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     if by != "place":
         st.caption(say(survey.MEASURES[by][1]))
         tiles = _ordered(tiles, _measured(run, stack), by, names[by])
+    tiles = replace(tiles, root=link_state.value(choices.CURVE) == "root")  # the same steps as the large head has
     return canvas.overview_grid(
         "heads",
         tiles,
