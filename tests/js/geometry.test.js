@@ -54,7 +54,8 @@ test("the middle of every cell is hit, at any zoom, and so are the labels beside
       for (let k = Math.ceil(c.k0); k + 1 <= c.k0 + c.span.k; k++) {
         const [x, y] = [plot.x + (k + 0.5 - c.k0) * c.w, plot.y + (q + 0.5 - c.q0) * c.h];
         const hit = heatmapHit(x, y, plot, zoom, shape);
-        assert.deepEqual(hit, { axis: "cell", q, k });
+        assert.ok(hit?.axis === "cell");
+        assert.deepEqual([hit.q, hit.k], [q, k]);
         assert.deepEqual(heatmapHit(plot.x - 5, y, plot, zoom, shape), { axis: "q", i: q });
         assert.deepEqual(heatmapHit(x, plot.y - 5, plot, zoom, shape), { axis: "k", i: k });
       }
