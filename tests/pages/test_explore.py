@@ -41,6 +41,14 @@ def test_a_sentence_a_model_and_its_attention_are_there_from_the_start(opened):
     assert "gives" in said(opened)
 
 
+def test_the_weights_are_named_as_what_they_are(opened):
+    """SmolLM2's are the Instruct model's, from a 4-bit file; another test reads that in the file."""
+    caption = next(each for each in opened.caption if "weights of" in each.value)
+    assert "Trained weights of SmolLM2 135M Instruct &#40;4&#45;bit&#41;." in caption.value
+    assert "rounded to 4 bits" in caption.help
+    assert opened.selectbox(key="model").options[0] == "SmolLM2 135M Instruct (4-bit)"
+
+
 def test_a_visitor_sees_at_most_seven_controls_at_first(opened):
     plain = [opened.text_area, opened.selectbox, opened.text_input, opened.slider, opened.toggle, opened.multiselect]
     inside = {"hub_id", "specials", "pair", "frame", "show", "units", "special", "colours", "curve"}
@@ -165,6 +173,15 @@ def test_the_page_is_unchanged_when_the_visitor_comes_back(visit):
     assert not page.exception
     assert head_of(page) == (3, 1)
     assert page.selectbox(key="by").value == "entropy"
+
+
+def test_a_length_after_w_o_stands_beside_the_one_before(visit):
+    """At layer 13, head 8, “it” gives 0.7496 to “animal”: both lengths of that product are said, each with its name."""
+    page = visit("explore", open_stages="true", show="values")
+    said = " ".join(m.value for m in page.markdown)
+    assert "“animal” (9.72 long after W_O)" in said
+    assert "Before W_O, weight times value of “animal” is 2.79 long." in said
+    assert "After W_O, the projection that follows, it is 9.723 long." in said
 
 
 def test_the_caption_of_a_what_if_names_the_row_that_changes_most_and_not_the_one_of_the_page(visit, smollm2):

@@ -48,6 +48,7 @@ class Matrix:
     looks_at_itself: bool = True  #: whether rows and columns are the same tokens
     row_tokens: tuple[tuple[int, ...], ...] = ()  #: positions of all tokens that each row stands for
     col_tokens: tuple[tuple[int, ...], ...] = ()
+    before_w_o: np.ndarray | None = None  #: where `meaning` is "values": weight times length of the value before W_O
     meaning: Meaning = "weights"  #: "values": weight times length; "mean": of several heads; "estimate": rollout
 
     @property
@@ -58,7 +59,17 @@ class Matrix:
     def minus(self, other: Matrix) -> Matrix:
         """Difference to another matrix of the same sentence; hidden only where both are."""
         values = np.where(self.hidden, 0, self.values) - np.where(other.hidden, 0, other.values)
-        return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden)
+        return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden, before_w_o=None)
+
+    def said_before_w_o(self, row: int) -> Message | None:
+        """For the key that `said_of` names first, the length of the same product before the output projection."""
+        if self.before_w_o is None or self.hidden[row].all():
+            return None
+        key = int(np.where(self.hidden[row], 0.0, self.values[row]).argmax())
+        return Message(
+            "Before W_O, weight times value of “{key}” is {length:.2f} long.",
+            {"key": _named(self.cols, self.col_at, key), "length": float(self.before_w_o[row, key])},
+        )
 
     def row_name(self, row: int) -> str:
         """A row's label, followed by its position when the label occurs more than once."""
@@ -136,9 +147,13 @@ def head_matrix(
     chosen = stack.layers[layer]
     weights = chosen.weights(head, mask, scale)[0, 0].float()
     hidden = _hidden(stack, layer, head, mask)
-    if look.values == "values":
-        weights = weights * chosen.value_norms()[0, head].float()
-    return replace(arranged(stack, weights, hidden, look), meaning=look.values)
+    if look.values == "weights":
+        return arranged(stack, weights, hidden, look)
+    found = arranged(stack, weights * chosen.value_norms()[0, head].float(), hidden, look)
+    if chosen.v is None:
+        return replace(found, meaning="values")
+    bare = chosen.v[0, head // (chosen.n_heads // chosen.n_kv_heads)].float().norm(dim=-1)
+    return replace(found, meaning="values", before_w_o=arranged(stack, weights * bare, hidden, look).values)
 
 
 def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = None) -> Matrix:

@@ -12,7 +12,7 @@ from torch import Tensor
 from attnviz.core import masks
 from attnviz.core.measures import total_variation
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, head_matrix
-from attnviz.experiments.explorer.model_run import ModelRun, Stack, logits_wanted
+from attnviz.experiments.explorer.model_run import ModelRun, Stack
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 from attnviz.models.catalogue import LoadedModel
 
@@ -105,7 +105,7 @@ def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:
 def run_again(run: ModelRun, loaded: LoadedModel, stack: Stack, layer: int, head: int, what_if: WhatIf) -> Trace:
     """Run the model again with the change made during the pass, so that it reaches later layers and the logits."""
     chosen = edits(stack, layer, head, what_if)
-    return intervene(loaded.model, chosen, logits=logits_wanted(loaded), **run.inputs_on(loaded.model.device))
+    return intervene(loaded.model, chosen, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
 
 
 def moved(before: Stack, after: Stack) -> np.ndarray:

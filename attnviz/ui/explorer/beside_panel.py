@@ -44,7 +44,7 @@ def _run(shown: Shown, kind: str) -> ModelRun:
         text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=request.text)
         return model_cache.model_run(replace(request, text=text))
     if kind == "model":
-        names = {s.entry.id: s.entry.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
+        names = {s.entry.id: s.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
         names.pop(request.model, None)
         if not names:
             raise Problem("There is no second model on this machine")

@@ -150,7 +150,10 @@ def _origin(run: ModelRun) -> str:
         "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
         "looked at. A row's weights sum to 1."
     )
-    return said.format(place=place)
+    if run.rounded_to is None:
+        return said.format(place=place)
+    rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
+    return said.format(place=place) + " " + rounded.format(bits=run.rounded_to)
 
 
 def unit_of(look: Look) -> str:
@@ -163,7 +166,8 @@ def _under(shown: Shown) -> None:
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
-    words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
+    row = min(shown.query, len(matrix.rows) - 1)
+    words = " ".join(spoken(said) for said in (matrix.said_of(row), matrix.said_before_w_o(row)) if said)
     title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of(shown)
 
     def heatmap() -> Any:

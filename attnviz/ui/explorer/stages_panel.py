@@ -126,8 +126,17 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
         table={keys_name(i, keys): row.tolist() for i, row in enumerate(result.weighted)},
         words=_("“{token}” adds the longest vector to the output: weight times value is {length:.3f} long.").format(
             token=plain(keys[strongest]), length=float(np.linalg.norm(result.weighted[strongest]))
-        ),
+        )
+        + _after_w_o(result, strongest),
     )
+
+
+def _after_w_o(result: StagesResult, key: int) -> str:
+    """The length of the same vector after the output projection, where that is known."""
+    if result.added is None:
+        return ""
+    said = _("After W_O, the projection that follows, it is {length:.3f} long.")
+    return " " + said.format(length=float(result.added[key]))
 
 
 def _product_words(product: np.ndarray) -> str:

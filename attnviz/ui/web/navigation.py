@@ -33,41 +33,62 @@ OPENING = {"build": {"b_step": "embed"}}
 LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
 
 ROWS = [
-    PageRow("home", N_("Start"), "👁️", SEE, N_("What is attention?")),
+    PageRow("home", N_("Start"), ":material/visibility:", SEE, N_("What is attention?")),
     PageRow(
         "explore",
         N_("Explore"),
-        "🔎",
+        ":material/search:",
         SEE,
         N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
     ),
     PageRow(
         "build",
         N_("Build"),
-        "🧮",
+        ":material/calculate:",
         UNDERSTAND,
         N_("How do words become queries, keys, values and an output, number by number?"),
     ),
     PageRow(
         "masks",
         N_("Masks"),
-        "🧩",
+        ":material/grid_on:",
         UNDERSTAND,
         N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
     ),
     PageRow(
+        "positions",
+        N_("Positions"),
+        ":material/explore:",
+        UNDERSTAND,
+        N_("How does attention know which word comes first, and what happens beyond the length it was trained on?"),
+    ),
+    PageRow(
         "scaling",
         N_("Scaling"),
-        "📐",
+        ":material/straighten:",
         UNDERSTAND,
         N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
     ),
     PageRow(
+        "compare",
+        N_("Compare"),
+        ":material/balance:",
+        UNDERSTAND,
+        N_("What does attention buy, and what does it cost, beside a recurrence and a convolution?"),
+    ),
+    PageRow(
         "sharing",
         N_("Share heads"),
-        "🔗",
+        ":material/account_tree:",
         DECIDE,
         N_("What do GQA, MQA and MLA save, what do they cost, and does my model fit?"),
+    ),
+    PageRow(
+        "decoding",
+        N_("Decoding"),
+        ":material/fast_forward:",
+        DECIDE,
+        N_("What does a KV cache hold and save, token by token, and what happens when it is made smaller?"),
     ),
 ]
 
