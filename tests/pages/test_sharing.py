@@ -255,14 +255,35 @@ def test_the_next_token_is_as_likely_here_as_on_explore(visit):
     assert "among the 50 likeliest tokens alone" in there
 
 
+def wirings(app):
+    """The kind over each wiring, and how many key heads are drawn in it."""
+    titles = [part.value for part in app.markdown if re.match(r"\*\*(MHA|GQA|MQA) \d+\*\*", part.value)]
+    drawn = [json.loads(part.proto.spec) for part in app.get("plotly_chart") if "h-wiring" in part.proto.id]
+    return list(zip(titles, [len(fig["data"][2]["hovertext"]) for fig in drawn], strict=True))
+
+
 def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
     app = healthy(visit("sharing", h_kept="9", h_text="A short sentence."))
-    assert "**MHA**: 9 query heads on 9 K/V heads; trained with 3" in spoken(app)
-    assert "each trained one copied 3 times" in spoken(app)
-    assert "changes by 0%" in spoken(app)
+    assert wirings(app) == [("**MHA 9**, compared below", 9), ("**GQA 3**, trained", 3), ("**MQA 1**", 1)]
+    words = spoken(app)
+    assert "Not in the weights: each trained K/V head stands here 3 times" in words
+    assert "the function is the same and the cache 3 times as large" in words
+    assert "As in the weights: each K/V head is read by 3 query heads." in words
+    assert "each K/V head is the mean of 3 trained ones, as the GQA paper pools them" in words
+    assert "**MHA**: 9 query heads on 9 K/V heads; trained with 3" in words
+    assert "changes by 0%" in words
     options = next(group for group in app.get("button_group") if group.key == "h_kept").options
     assert options == ["MHA 9", "GQA 3 (trained)", "MQA 1"]
     printed(app.code[0].value)
+
+
+def test_a_model_trained_with_every_head_its_own_shows_the_gqa_that_is_chosen(visit):
+    app = healthy(visit("sharing", **MINILM, h_kept="3", h_by="first"))
+    assert wirings(app) == [("**MHA 12**, trained", 12), ("**GQA 3**, compared below", 3), ("**MQA 1**", 1)]
+    assert "is the first of 4 trained ones" in spoken(app)
+    app = healthy(visit("sharing", **MINILM, h_kept="1", h_by="random"))
+    assert [kind for kind, _heads in wirings(app)][0::2] == ["**MHA 12**, trained", "**MQA 1**, compared below"]
+    assert "drawn at random (seed 0) in the place of 12 trained ones" in spoken(app)
 
 
 def test_no_cache_is_promised_of_an_encoder(visit):

@@ -9,7 +9,7 @@ from attnviz.models.architecture import Architecture, has_heads, shared_otherwis
 from attnviz.ui.shared import one_of, plain, show
 from attnviz.ui.sharing import sharing_choices
 from attnviz.ui.sharing.units import binary, both
-from attnviz.ui.sharing.variants import kind_of, ways
+from attnviz.ui.sharing.variants import named, ways
 from attnviz.words import _
 
 POWERS = [2**i for i in range(4, 21)]
@@ -38,7 +38,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
     name, values = next(iter(lines.items()))
     budgets = {f"{gib} GiB": gib * 2**30 for gib in (24, 80)}
     show.figure(
-        figures.over(x, lines, title, _("bytes"), here=here, limits=budgets, binary=True),
+        figures.over(x, lines, title, _("bytes"), here=here, limits=budgets, said=binary, binary=True),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",
         words=_(
@@ -60,7 +60,7 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
     own = None if heads[0].latent else heads[0].n_kv_heads
     show.figure(
         figures.bars(
-            [f"{kind_of(heads[0].n_heads, g)} {g}" for g in counts],
+            [named(heads[0].n_heads, g) for g in counts],
             values,
             _("bytes"),
             counts.index(own) if own in counts else None,

@@ -88,7 +88,9 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int) -> None:
 def _over_context(arch: Architecture, latent: LatentLayout, context: int) -> None:
     lines = {name: [_work(latent, 1, t, machine) for t in CONTEXTS] for machine, name in machine_names().items()}
     show.figure(
-        figures.over(CONTEXTS, lines, _("tokens of context"), _("FLOP for one token, one layer"), here=context),
+        figures.over(
+            CONTEXTS, lines, _("tokens of context"), _("FLOP for one token, one layer"), here=context, said=flop
+        ),
         name=f"mla-decode-{arch.name}",
         key="h-mla-decode",
         words=_(

@@ -249,7 +249,7 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, found: Size) ->
         ),
     }[found.step.bound]
     show.figure(
-        figures.over(BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, height=290),
+        figures.over(BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, said=duration, height=290),
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",
         words=words.format(
