@@ -46,10 +46,10 @@ def _shared(run: ModelRun) -> None:
         _sweep(result, model_cache.model(run.request.model).entry.kind == "encoder")
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
-        _downstream(run, config)
+        found = _downstream(run, config)
     with st.expander(_("Head by head")):
         _heads(result)
-    sharing_snippets.sharing(run, result)
+    sharing_snippets.sharing(run, result, found)
 
 
 def _result(run: ModelRun, config: Config) -> Result:
@@ -211,7 +211,7 @@ def _saved(result: Result, encoder: bool) -> str:
     )
 
 
-def _downstream(run: ModelRun, config: Config) -> None:
+def _downstream(run: ModelRun, config: Config) -> downstream.Result:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
     scope = cast(
         downstream.Scope, widgets.one_of(sharing_choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
@@ -224,7 +224,7 @@ def _downstream(run: ModelRun, config: Config) -> None:
                 "of its length."
             ).format(model=plain(run.name), moved=found.last_moved)
         )
-        return
+        return found
     best, now = found.guesses[0], max(found.guesses, key=lambda guess: guess.after)
     show.figure(
         figures.guesses(
@@ -248,6 +248,7 @@ def _downstream(run: ModelRun, config: Config) -> None:
             "shared": [g.after for g in found.guesses],
         },
     )
+    return found
 
 
 def _heads(result: Result) -> None:
