@@ -16,6 +16,7 @@ import torch
 
 from attnviz.core.temperature import COLDEST
 from attnviz.experiments.scaling import alternatives
+from attnviz.mask_bits import pack_bits
 from attnviz.ui.canvas import packing
 
 FOLDER = Path(__file__).parents[1] / "tests" / "js" / "cases"
@@ -109,7 +110,7 @@ def packing_cases() -> dict[str, Any]:
         "bits": {
             "shape": list(grid.shape),
             "cells": grid.ravel().astype(int).tolist(),
-            "base64": base64.b64encode(packing.pack_bits(grid)).decode(),
+            "base64": base64.b64encode(pack_bits(grid)).decode(),
         },
     }
 

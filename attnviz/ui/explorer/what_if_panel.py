@@ -14,6 +14,7 @@ from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Matrix, Stack, Trace, WhatIf, changes, head_matrix, slots
 from attnviz.experiments.explorer import what_if as experiment
 from attnviz.figures import attention_figures as figures
+from attnviz.mask_bits import pack_bits
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
@@ -92,11 +93,11 @@ def _paint(shown: Shown) -> bytes:
             on_change=_keep_mask,
             label=_("Click or drag: who may look at whom"),
         )
-    return experiment.packed(current)
+    return pack_bits(current)
 
 
 def _keep_mask(mask: np.ndarray) -> None:
-    link_state.put(choices.PAINTED, base64.b64encode(experiment.packed(mask)).decode())
+    link_state.put(choices.PAINTED, base64.b64encode(pack_bits(mask)).decode())
 
 
 def _hidden(stack: Stack) -> tuple[int, ...]:
