@@ -230,6 +230,8 @@ def test_an_encoder_decoders_cache_is_the_same_in_every_place(visit):
         app = healthy(visit("sharing", h_view="count", h_model="t5-small", h_axis=axis))
         assert metrics(app)["Ideal cache"] == "192 MiB" == units.binary(2 * each)
         assert axis == "heads" or f"keeps {units.both(2 * each)} for" in spoken(app)
+        assert "keeps no cache" not in spoken(app)
+    assert f"Each K/V head costs {units.both(2 * each // 8)} for" in spoken(app)
     assert "12 of 18 attentions keep" in spoken(app)
 
 
@@ -299,3 +301,14 @@ def test_bytes_over_kv_heads_are_named_and_read_as_bytes():
     parts = {"w_q": [400_000_000], "w_k": [100_000_000]}
     axis = sharing_costs.stacked(["one"], parts, {"w_q": "Q", "w_k": "K"}).layout.xaxis
     assert list(axis.ticktext) == [f"{value / 1e6:g} million" for value in axis.tickvals]
+
+
+def test_a_head_costs_what_it_adds_where_a_state_is_kept_as_well(visit):
+    """Qwen3-Next: 12 of its 48 layers have heads, 256 wide; the others keep a state that no head changes."""
+    app = healthy(visit("sharing", h_view="count", h_model="qwen3-next-80b-a3b", h_axis="heads"))
+    assert f"Each K/V head costs {units.both(8192 * 12 * 2 * 256 * 2)} for" in spoken(app)
+
+
+def test_an_encoder_alone_has_no_bytes_over_its_heads(visit):
+    app = healthy(visit("sharing", h_view="count", h_model="bert-base", h_axis="heads"))
+    assert "it keeps no cache" in spoken(app)

@@ -51,13 +51,15 @@ def over(arch: Architecture, context: int, batch: int) -> None:
 
 
 def over_heads(arch: Architecture, context: int, batch: int) -> None:
-    heads = [layer for layer in arch.layers if has_heads(layer)]
-    if not heads or any(layer.stack == "encoder" for layer in heads):
+    heads = [layer for layer in arch.layers if has_heads(layer) and layer.stack == "decoder"]
+    if not heads:
         st.info(_("An encoder reads everything at once: it keeps no cache."))
         return
     counts = [g for g in range(1, heads[0].n_heads + 1) if all(layer.n_heads % g == 0 for layer in heads)]
     values = [held(shared_otherwise(arch, g), context, batch) for g in counts]
     own = None if heads[0].latent else heads[0].n_kv_heads
+    # what a head adds: beside its heads a model may keep a state that is there anyway
+    each = values[0] if len(counts) == 1 else (values[1] - values[0]) // (counts[1] - counts[0])
     show.figure(
         figures.bars(
             [named(heads[0].n_heads, g) for g in counts],
@@ -68,7 +70,7 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
         ),
         name=f"kv-bytes-heads-{arch.name}",
         key="h-over-heads",
-        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=both(values[0])),
+        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=both(each)),
         table={"K/V heads": counts, "bytes": values},
     )
 
