@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -123,7 +123,8 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
         frame = "usual"
     source = encode(loaded, request.text, None if is_pair else second, frame)
     target = encode_target(loaded, request.second) if is_pair else None
-    trace = capture(loaded.model, logits=loaded.predicts, **inputs_of(source, target))
+    inputs: dict[str, Any] = dict(inputs_of(source, target))
+    trace = capture(loaded.model, logits=loaded.predicts, **inputs)
     return ModelRun(
         request,
         loaded.name,

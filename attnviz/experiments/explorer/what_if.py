@@ -118,6 +118,29 @@ def moved(before: Stack, after: Stack) -> np.ndarray:
     return torch.cat(parts).cpu().numpy()
 
 
+@dataclass(frozen=True)
+class Movement:
+    """A head whose weights moved: its place in the stack, and how much."""
+
+    layer: int
+    head: int
+    share: float  #: of its weight that moved to other keys, 0 to 1, mean over rows
+
+
+def by_movement(before: Stack, after: Stack, least: float = 5e-4) -> list[Movement]:
+    """The heads whose weights moved by more than `least`, the most moved first."""
+    places = [(index, head) for index, layer in enumerate(before.layers) for head in range(layer.n_heads)]
+    shares = moved(before, after)
+    order = (int(i) for i in np.argsort(-shares, kind="stable") if shares[i] > least)
+    return [Movement(places[i][0], places[i][1], float(shares[i])) for i in order]
+
+
+def output_length(stack: Stack, layer: int, head: int) -> float:
+    """How long a head's output (weights times values, before W_O) is, mean over tokens: what silencing zeroes."""
+    output = stack.layers[layer].stages(head).output[0, 0]  # (Q, Dv)
+    return float(torch.linalg.vector_norm(output.float(), dim=-1).mean())
+
+
 def unpacked(bits: bytes, q_len: int, k_len: int) -> np.ndarray:
     """The mask (Q, K) that was painted; all True when the bits are for another size."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack,
 from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import display_form, explorer_state, overview_panel
+from attnviz.ui.explorer import display_form, explorer_state, overview_panel, pinned
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -84,15 +84,16 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
     cols = None if matrix.looks_at_itself else matrix.cols
+    places = pinned.Places.of(stack, matrix)
     pins = canvas.head_view(
         "head",
         drawn,
         matrix.rows,
         cols,
         options=options,
-        pins=explorer_state.pins(*matrix.values.shape),
+        pins=pinned.pins(places),
         group="heads",
-        on_pins=explorer_state.keep_pins,
+        on_pins=partial(pinned.keep, places),
         others=_others(run.request, stack.id, look),
     )
     shown = Shown(run, stack, layer, head, look, options, matrix, pins)
