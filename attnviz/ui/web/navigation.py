@@ -77,6 +77,13 @@ ROWS = [
         N_("What does attention buy, and what does it cost, beside a recurrence and a convolution?"),
     ),
     PageRow(
+        "glossary",
+        N_("Glossary"),
+        ":material/menu_book:",
+        UNDERSTAND,
+        N_("What do the words mean: key, head, logit, nat, KV cache, GQA?"),
+    ),
+    PageRow(
         "sharing",
         N_("Share heads"),
         ":material/account_tree:",
