@@ -15,12 +15,14 @@ from attnviz.experiments.building import generated_code, size_mismatches
 from attnviz.experiments.masks import mask_programs, traps
 from attnviz.experiments.masks.mask_lab import Config, Painted
 from attnviz.experiments.masks.mask_rules import Rule
+from attnviz.experiments.positions import changed_rope, position_snippets, rotation_snippets
 from attnviz.experiments.scaling import scaling_snippet
 from attnviz.models.architecture import Architecture, Deployment
 from attnviz.ui.explorer import panels
 from attnviz.ui.sharing import sharing_snippets
 from scripts.faces import breaches_of
 from tests.experiments.building.test_generated_code import RESULTS
+from tests.experiments.positions import test_snippets as positions
 from tests.experiments.scaling.test_scaling_snippet import CASES
 
 ROOT = Path(__file__).parents[2]
@@ -84,6 +86,21 @@ def of_explorer():
     return [panels.code_of(each) for each in shown]
 
 
+def of_positions():
+    made = [position_snippets.order(config) for config in positions.ORDERS]
+    made += [position_snippets.scores(config, trained) for config in positions.SCORES for trained in (False, True)]
+    for program, configs in (
+        (rotation_snippets.circle, positions.PAIRS),
+        (rotation_snippets.longer, positions.LONGER),
+        (rotation_snippets.video, positions.VIDEOS),
+        (rotation_snippets.norm, positions.NORMS),
+    ):
+        made += [program(config) for config in configs]
+    changes = product(("removed", "base"), ("head", "layer", "all"))
+    heads = [changed_rope.Config(change=change, where=where) for change, where in changes]
+    return made + [rotation_snippets.head("smollm2-135m", 'a "cat"', config) for config in heads]
+
+
 def of_docs():
     files = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     return [code for file in files for code in re.findall(r"```python\n(.*?)```", file.read_text("utf-8"), re.DOTALL)]
@@ -97,6 +114,7 @@ SHOWN = {
     "explorer/panels.py": of_explorer,
     "masks/mask_code_panel.py": of_masks,
     "masks/traps_panel.py": of_traps,
+    "positions/position_code_panel.py": of_positions,
     "scaling/ending.py": lambda: [scaling_snippet.code(*case) for case in CASES],
     "sharing/sharing_snippets.py": of_sharing,
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from torch import Tensor
@@ -13,8 +12,6 @@ from attnviz.core.message import Problem
 from attnviz.experiments.explorer import ModelRun, ProbabilityChange, Stack, changes, logits_wanted, slots
 from attnviz.models.capture import Edit, Rotary, Trace, intervene, rotary_of
 from attnviz.models.catalogue import LoadedModel
-
-Where = Literal["head", "layer", "all"]
 
 
 @dataclass(frozen=True)
