@@ -1,6 +1,7 @@
 """Scaled wavelengths against transformers' own functions; which pairs meet new angles, counted by hand."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,9 @@ from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 from attnviz.core.message import Problem
 from attnviz.experiments.positions.longer_context import METHODS, Config, run, target
 
-ORIGINAL = {"original_max_position_embeddings": 4096}
+ORIGINAL: dict[str, Any] = {"original_max_position_embeddings": 4096}
 #: our ids -> transformers' rope_type, and what it needs besides the factor
-THEIRS = {
+THEIRS: dict[str, tuple[str, dict[str, Any]]] = {
     "linear": ("linear", {}),
     "dynamic": ("dynamic", {}),
     "yarn": ("yarn", ORIGINAL),
