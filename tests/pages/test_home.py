@@ -14,6 +14,8 @@ def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
     assert page.get("bidi_component"), "the picture"
     said = " ".join(m.value for m in page.markdown)
     assert "“it” gives 75% to “animal”" in said
+    head = page.get("bidi_component")[0].proto.bytes
+    assert b"Trained: SmolLM2 135M Instruct (4-bit), layer" in head
 
 
 def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):

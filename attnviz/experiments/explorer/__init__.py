@@ -6,6 +6,12 @@ package take and return them.
 
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out
 from attnviz.experiments.explorer.head_stages import StagesResult, stages
+from attnviz.experiments.explorer.largest_change import (
+    LargestChange,
+    largest_change,
+    said_of_change,
+    said_of_difference,
+)
 from attnviz.experiments.explorer.model_run import (
     ModelRun,
     Request,
@@ -13,7 +19,6 @@ from attnviz.experiments.explorer.model_run import (
     StackId,
     has_kept_run,
     kept_run,
-    logits_wanted,
     run_model,
 )
 from attnviz.experiments.explorer.predictions import (
@@ -31,6 +36,7 @@ from attnviz.models.tokens import Frame
 
 __all__ = [
     "Frame",
+    "LargestChange",
     "Look",
     "Matrix",
     "ModelRun",
@@ -51,10 +57,12 @@ __all__ = [
     "head_measures",
     "instantly",
     "kept_run",
+    "largest_change",
     "likeliest",
-    "logits_wanted",
     "rolled_out",
     "run_model",
+    "said_of_change",
+    "said_of_difference",
     "slots",
     "stages",
     "token_choices",

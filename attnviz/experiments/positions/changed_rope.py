@@ -9,7 +9,7 @@ from torch import Tensor
 
 from attnviz.core.measures import first_token_mass, over_rows, previous_token_mass, total_variation
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer import ModelRun, ProbabilityChange, Stack, changes, logits_wanted, slots
+from attnviz.experiments.explorer import ModelRun, ProbabilityChange, Stack, changes, slots
 from attnviz.models.capture import Edit, Rotary, Trace, intervene, rotary_of
 from attnviz.models.catalogue import LoadedModel
 
@@ -48,7 +48,7 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Result:
     if stack.layers[config.layer].index not in rotary.layers:
         raise Problem("layer {layer} does not rotate its queries and keys: choose another", layer=config.layer)
     trace = intervene(
-        loaded.model, edit(stack, rotary, config), logits=logits_wanted(loaded), **run.inputs_on(loaded.model.device)
+        loaded.model, edit(stack, rotary, config), logits=loaded.predicts, **run.inputs_on(loaded.model.device)
     )
     layer, changed = stack.layers[config.layer], run.stacks_in(trace)[0].layers[config.layer]
     before, after = (each.weights(config.head)[0, 0].float().cpu() for each in (layer, changed))

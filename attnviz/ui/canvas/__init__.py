@@ -51,6 +51,7 @@ __all__ = [
     "ahead",
     "app_root",
     "attention_view",
+    "cache_growth",
     "component",
     "head_view",
     "mask_grid",
@@ -61,5 +62,6 @@ __all__ = [
     "rotation_circle",
     "served_by_address",
     "softmax_slider",
+    "step_player",
     "tensor_strip",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack,
 from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import display_form, explorer_state, overview_panel
+from attnviz.ui.explorer import display_form, explorer_state, overview_panel, pinned
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -84,15 +84,16 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
     cols = None if matrix.looks_at_itself else matrix.cols
+    places = pinned.Places.of(stack, matrix)
     pins = canvas.head_view(
         "head",
         drawn,
         matrix.rows,
         cols,
         options=options,
-        pins=explorer_state.pins(*matrix.values.shape),
+        pins=pinned.pins(places),
         group="heads",
-        on_pins=explorer_state.keep_pins,
+        on_pins=partial(pinned.keep, places),
         others=_others(run.request, stack.id, look),
     )
     shown = Shown(run, stack, layer, head, look, options, matrix, pins)
@@ -149,7 +150,10 @@ def _origin(run: ModelRun) -> str:
         "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
         "looked at. A row's weights sum to 1."
     )
-    return said.format(place=place)
+    if run.rounded_to is None:
+        return said.format(place=place)
+    rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
+    return said.format(place=place) + " " + rounded.format(bits=run.rounded_to)
 
 
 def unit_of(look: Look) -> str:
@@ -162,7 +166,8 @@ def _under(shown: Shown) -> None:
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
-    words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
+    row = min(shown.query, len(matrix.rows) - 1)
+    words = " ".join(spoken(said) for said in (matrix.said_of(row), matrix.said_before_w_o(row)) if said)
     title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of(shown)
 
     def heatmap() -> Any:

@@ -1,6 +1,8 @@
 """Importing this module declares every page's choices, without which no link can be read."""
 
 from attnviz.ui.building import building_choices
+from attnviz.ui.compare import compare_choices
+from attnviz.ui.decoding import decoding_choices
 from attnviz.ui.explorer import explorer_choices
 from attnviz.ui.home import home_choices
 from attnviz.ui.masks import mask_choices
@@ -16,4 +18,6 @@ DECLARED = (
     positions_choices,
     scaling_choices,
     sharing_choices,
+    compare_choices,
+    decoding_choices,
 )

@@ -1,5 +1,5 @@
 // What Python sends and what views share. Headers are written in blobs.py, mask_grid.py, softmax_slider.py,
-// rotation_circle.py and tensor_strip.py, under the same names.
+// rotation_circle.py, step_player.py and tensor_strip.py, under the same names.
 
 export type Rgb = [number, number, number];
 export type Stops = [number, string][];
@@ -201,4 +201,38 @@ export type SaveFigure = {
   name: string;
   plotly: string;
   labels: { svg: string; png2: string; png4: string; working: string; done: string; failed: string };
+};
+
+export type PlayedStep = {
+  context: number;
+  tokens: [number, number];
+  flops: [number, number];
+  seconds: [number, number];
+  difference: number;
+  layer_bytes: number[];
+  alternatives: [string, number, boolean][];
+};
+
+export type PlayerHeader = Answer & {
+  name: string;
+  labels: string[];
+  prompt: number;
+  rows: number;
+  widths: [number, number];
+  steps: PlayedStep[];
+  /** how many steps there will be */
+  total: number;
+  at: number;
+  colours: { q: string; k: string; v: string; weights: Stops; masked: string };
+  words: Words;
+};
+
+/** One head over the tokens processed, row by row. */
+export type Film = { q: Float32Array; k: Float32Array; v: Float32Array; output: Float32Array; weights: Float32Array };
+
+export type GrowthHeader = Answer & {
+  tokens: number[];
+  groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
+  at: number;
+  words: { tokens: string; play: string; pause: string };
 };
