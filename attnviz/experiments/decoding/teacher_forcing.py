@@ -69,7 +69,15 @@ def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
     prompt = min(max(2, round(share * len(ids))), len(ids) - 2)
     first = decoder.process(ids[:prompt])
     reading = Reading(decoder, ids, labels, prompt, first.cache, first.layers, first.logits, notices)
-    logits, _layers = reading.rest()
+    logits, layers = reading.rest()
+    for layer in layers:
+        if layer.shape[3] != reading.total:
+            raise Problem(
+                "Layer {index} of {name} keeps a window of {kept} tokens by itself; type at most as many",
+                index=layer.index,
+                name=decoder.name,
+                kept=layer.shape[3] - layer.shape[2] + 1,  # its last ones before the new tokens, and the first of these
+            )
     return Reading(decoder, ids, labels, prompt, first.cache, first.layers, logits, notices)
 
 
