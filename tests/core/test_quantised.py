@@ -51,3 +51,9 @@ def test_what_does_not_fit_is_refused():
         quantise(numbers(4), 3, 4)
     with pytest.raises(Problem, match="group=3 must divide 8 numbers"):
         quantise(numbers(8), 4, 3)
+
+
+def test_nothing_to_store_takes_nothing():
+    stored = quantise(numbers(2, 3, 0), 4, 32)
+    assert stored.nbytes == 0
+    assert dequantise(stored).shape == (2, 3, 0)

@@ -13,7 +13,7 @@ from attnviz.core.attention import attend
 from attnviz.core.eviction import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, kept_by_position
 from attnviz.core.message import Message
 from attnviz.experiments.decoding.decoders import Decoder
-from attnviz.experiments.decoding.teacher_forcing import Moved, Reading, moved, read
+from attnviz.experiments.decoding.teacher_forcing import MovedPredictions, Reading, moved, read
 from attnviz.models.capture import AnswerLayer, RecordedLayer
 
 POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")  #: that evict
@@ -31,7 +31,7 @@ class Kept:
     """One policy at one budget. `positions` (L, G or 1, rest, total): what each decoded token sees, by K/V head."""
 
     policy: Eviction
-    moved: Moved
+    moved: MovedPredictions
     positions: np.ndarray
     cache_bytes: int  #: of all layers, at the end of the text
 
@@ -45,7 +45,7 @@ class Result:
     prompt: int
     budgets: tuple[int, ...]
     kept: tuple[Kept, ...]
-    full: Moved
+    full: MovedPredictions
     full_bytes: int
     notices: tuple[Message, ...]
 
