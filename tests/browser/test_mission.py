@@ -1,6 +1,6 @@
-"""The app's promise, kept from a cold start by a stranger with a browser: first on a machine of one's own, then hosted.
+"""The main tasks of a visitor, from a cold start in a browser: with the app run locally, then hosted.
 
-Every number that a page shows is computed here once more, from the model's own Q and K, or from torch alone.
+Every number that a page shows is computed a second time here, from the model's own Q and K or with torch alone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Visit = Callable[..., Any]
 
 
 class Trap:
-    """A proxy that lets nothing through and writes down who asked for what."""
+    """A proxy that refuses every request and records it."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -79,13 +79,13 @@ class Site:
 
 @pytest.fixture(scope="module")
 def cold_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty cache folder: the first visitor of this file finds a machine that has never seen a model."""
+    """An empty cache folder, so that the first test starts without any converted model."""
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture(scope="module", params=[OWN, pytest.param(HOSTED, marks=pytest.mark.slow)])
 def site(request: pytest.FixtureRequest, cold_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """`streamlit run app.py` in a process of its own; its log and its requests are looked at when it ends."""
+    """`streamlit run app.py` in a process of its own; its log and its requests are checked when it ends."""
     trap, log = Trap(), tmp_path_factory.mktemp("server") / "log.txt"
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
@@ -110,7 +110,7 @@ def site(request: pytest.FixtureRequest, cold_cache: Path, tmp_path_factory: pyt
 
 
 def _environment(trap: Trap) -> dict[str, str]:
-    """This process's environment without what would keep the app from the network, and with the trap in its way."""
+    """The environment for the app: no offline switches, and all requests sent to the refusing proxy."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ATTNVIZ_", "HF_", "STREAMLIT_"))}
     proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), trap.address)
     return (
@@ -136,7 +136,7 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def habit(browser: Any, site: Site) -> Iterator[Any]:
-    """The browser that a visitor comes back with: scripts fetched once are kept."""
+    """A browser context that several tests share, with its cache of scripts."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True, bypass_csp=True)
     yield context
     context.close()
@@ -144,7 +144,7 @@ def habit(browser: Any, site: Site) -> Iterator[Any]:
 
 @pytest.fixture
 def visit(browser: Any, habit: Any, site: Site) -> Iterator[Callable[..., Any]]:
-    """`visit("/explore")` opens a tab, `visit("/", width=390)` one in a browser that was never here.
+    """`visit("/explore")` opens a tab, `visit("/", width=390)` one in a new browser context.
 
     No console may hold an error when the test ends, and no request may have gone anywhere but to the app.
     """
@@ -176,7 +176,7 @@ def visit(browser: Any, habit: Any, site: Site) -> Iterator[Callable[..., Any]]:
 
 
 def _watch(page: Any, home: str, wrong: list[str]) -> None:
-    """Write down errors of the console, of scripts, and requests that leave; the latter are stopped as well."""
+    """Record console errors, script errors and requests to other hosts, and block the latter."""
     inside = (home, home.replace("http", "ws", 1), "data:", "blob:", "about:")
 
     def said(message: Any) -> None:
@@ -200,7 +200,7 @@ def _watch(page: Any, home: str, wrong: list[str]) -> None:
 
 
 def rest(page: Any) -> None:
-    """Until the script has run to its end."""
+    """Wait until the script has finished."""
     page.locator(AT_REST).wait_for(timeout=FIRST_OPEN)
 
 
@@ -234,7 +234,7 @@ def type_sentence(page: Any, label: str, text: str) -> None:
 
 
 def in_link(page: Any, part: str) -> None:
-    """Until the address says so, and what that set going has come to rest."""
+    """Wait until the address holds this text and the run that it started has finished."""
     until(page, lambda: f"&{part}" in page.url.replace("?", "&"), f"{part} in {page.url}")
     rest(page)
 
@@ -278,7 +278,7 @@ def choose(page: Any, label: str, option: str) -> None:
 
 
 def switch_to(page: Any, name: str) -> None:
-    """Press one of a row of buttons that stand for views."""
+    """Press a button of a segmented control."""
     page.get_by_role("radio", name=name, exact=True).or_(page.get_by_role("button", name=name, exact=True)).click()
 
 
@@ -334,7 +334,7 @@ def csv_of(page: Any, sentence: Any, label: str = "Export") -> list[dict[str, st
 
 
 def matrix_of(rows: list[dict[str, str]], n: int) -> np.ndarray:
-    """One line a cell, as a matrix; NaN where a cell is hidden."""
+    """The table of cells as a matrix; NaN where a cell is hidden."""
     found = np.full((n, n), np.nan)
     for row in rows:
         if row["value"]:
