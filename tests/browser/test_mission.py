@@ -342,6 +342,13 @@ def matrix_of(rows: list[dict[str, str]], n: int) -> np.ndarray:
     return found
 
 
+def before_menu(page: Any) -> Any:
+    """What stands just before the export menu of the large head, whose sentence the canvas draws."""
+    menu = page.locator(".st-key-home-out-under, .st-key-head-out-under").first
+    menu.wait_for()
+    return menu.locator("xpath=preceding::*[1]")
+
+
 def gives(page: Any) -> Any:
     """The sentence under a picture that says who gives most to whom."""
     return page.get_by_text(re.compile(r"^“.+” gives \d+% to “"))
@@ -506,19 +513,21 @@ def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit: Visit, traine
     assert re.fullmatch(r".* \(2\) may not look at .* \(5\)", point_at(page, stage, 2, 5, n))
     changes: list[tuple[str | None, Tensor | None, Scale]] = [
         (None, causal(n), "sqrt"),
-        ("Causal mask", None, "sqrt"),
-        ("Scale by 1/√d", None, None),
+        ("mask", None, "sqrt"),
+        ("scale", None, None),
     ]
     for switch, mask, scale in changes:
-        if switch:
-            page.get_by_text(switch, exact=True).click()
+        if switch == "mask":
+            page.get_by_test_id("mask").select_option("none")
+        elif switch == "scale":
+            page.locator(".av-mark[data-mark=none]").click()
         expected = model.weights(SENTENCE, layer, head, mask, scale)
         for query, key in ((2, 1), (7, int(expected[7].argmax())), (n - 1, 0)):
             wait_for_value(page, stage, query, key, expected)
         rest(page)
         sentence = gives(page)
         assert_said(sentence.inner_text(), tokens, expected)
-        assert_same(matrix_of(csv_of(page, sentence), n), expected)
+        assert_same(matrix_of(csv_of(page, before_menu(page)), n), expected)
 
 
 def test_every_head_of_the_model_has_its_picture(visit: Visit, trained: Load) -> None:
@@ -606,6 +615,50 @@ def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_i
     assert read_changed_head(again, query, key, n) == shown
 
 
+def read_large_head(page: Any, query: int, key: int, n: int) -> Shown:
+    """What stands with the large head: its words, caption, reading of a cell, pins and numbers."""
+    stage = head_stage(page)
+    rest(page)
+    open_export(page, before_menu(page))
+    caption = page.get_by_label("Caption (leave empty for none)").input_value()
+    rows = read_csv(saved(page, "CSV, the numbers"))
+    close_export(page)
+    pinned = sorted(page.get_by_role("option", selected=True).all_inner_texts())
+    reading = point_at(page, stage, query, key, n)
+    return Shown(beside(stage, "title"), gives(page).first.inner_text(), caption, reading, str(pinned), rows)
+
+
+def test_mask_and_scale_beside_the_head_give_one_number_everywhere_and_a_link_gives_it_again(
+    visit: Visit, trained: Load
+) -> None:
+    page = visit("/explore?at=7.5")
+    head_stage(page).wait_for(timeout=FIRST_OPEN)
+    model = trained()
+    tokens, n = model.tokens(SENTENCE), len(model.tokens(SENTENCE))
+    type_sentence(page, "Sentence", SENTENCE)
+    wait_for_tokens(page, tokens)
+    layer, head, window, query = 7, 5, 3, 8
+    assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
+    page.get_by_test_id("mask").select_option("window")
+    page.get_by_test_id("window").press("ArrowLeft")
+    in_link(page, f"window={window}")
+    page.locator(".av-mark[data-mark=none]").click()
+    in_link(page, "scale=none")
+    page.mouse.click(*cell_at(head_stage(page), query, query - 1, n))
+    in_link(page, "c=")
+    expected = model.weights(SENTENCE, layer, head, causal(n, window), None)
+    key = int(expected[query].argmax())
+    wait_for_value(page, head_stage(page), query, key, expected)
+    shown = read_large_head(page, query, key, n)
+    assert_said(shown.words, tokens, expected)
+    assert_same(matrix_of(shown.rows, n), expected)
+    assert f"layer {layer}, head {head}" in shown.caption
+    assert f"window of {window} tokens" in shown.caption
+    assert "times 1." in shown.caption
+    again = visit("/explore" + page.url.split("/explore")[1], color_scheme="light")
+    assert read_large_head(again, query, key, n) == shown
+
+
 def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit: Visit) -> None:
     page = visit("/scaling")
     switch_to(page, "2 Softmax saturates")
@@ -677,7 +730,7 @@ def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
     tokens = trained().tokens(SENTENCE)
     type_sentence(page, "Sentence", SENTENCE)
     wait_for_tokens(page, tokens)
-    open_export(page, gives(page).last)
+    open_export(page, before_menu(page))
     svg = ElementTree.fromstring(saved(page, "SVG").read_bytes())
     assert svg.tag == "{http://www.w3.org/2000/svg}svg"
     size = [float(svg.attrib[side]) for side in ("width", "height")]
