@@ -18,8 +18,8 @@ import torch
 from attnviz.core.temperature import COLDEST
 from attnviz.experiments.positions import pair_rotation
 from attnviz.experiments.scaling import alternatives
-from attnviz.packing import RawHead, raw_scores
 from attnviz.mask_bits import pack_bits
+from attnviz.packing import RawHead, raw_scores
 from attnviz.ui.canvas import packing
 from scripts import attend_cases
 
