@@ -70,6 +70,11 @@ class StackMeasures:
     values: dict[str, np.ndarray]  #: measure id -> (N,), NaN where no row can be measured
     places: tuple[tuple[int, int], ...]  #: (layer, head) of each
 
+    def tells_apart(self, name: str) -> bool:
+        """Whether two heads differ in this measure: if not, no order and no dimming would say anything."""
+        values = self.values[name][np.isfinite(self.values[name])]
+        return bool(values.size) and bool(np.ptp(values) > 1e-6)
+
     def standouts(self) -> list[tuple[Message, tuple[int, int]]]:
         """For each pattern its strongest head, if it reaches STANDS_OUT_FROM: a sentence and (layer, head)."""
         found = []

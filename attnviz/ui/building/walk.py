@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.experiments.building import attention_by_hand, boards, cells, embeddings, generated_code, steps
 from attnviz.figures.heatmap import ColourScaleKind, matrix
 from attnviz.figures.theme import Figure
-from attnviz.ui.building import board_wording, building_choices, numbers, place
+from attnviz.ui.building import board_wording, building_choices, looked_at, numbers, place
 from attnviz.ui.building.formulas import formula
 from attnviz.ui.building.place import Place
 from attnviz.ui.canvas import tensor_strip as canvas
@@ -32,6 +32,8 @@ def panel(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> 
     _about(step, seen)
     _board(step, result, shown, Place(part, here.row, here.col, head, sentence))
     _under(step, shown[part], seen)
+    if step.id == "softmax":
+        looked_at.panel(seen)
     _written(step, result, shown[part])
 
 

@@ -56,6 +56,7 @@ __all__ = [
     "ahead",
     "app_root",
     "attention_view",
+    "cache_growth",
     "component",
     "document",
     "head_view",
@@ -64,8 +65,10 @@ __all__ = [
     "packing",
     "pinned_in",
     "remember_page",
+    "rotation_circle",
     "sentence_heads",
     "served_by_address",
     "softmax_slider",
+    "step_player",
     "tensor_strip",
 ]

@@ -8,7 +8,7 @@ from attnviz.experiments.explorer import average, rolled_out
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown, long_table, picture_of
+from attnviz.ui.explorer.head_panel import Shown, long_table, picture_of, telling_row
 from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _
 
@@ -55,7 +55,7 @@ def panel(shown: Shown) -> None:
         lambda: picture_of(shown, matrix, title),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
-        words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
+        words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1) if shown.pins else telling_row(matrix))),
         caption=" ".join(part for part in (f"{shown.run.name}: {title}.", explorer_state.link()) if part),
         table=lambda: long_table(matrix),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +14,15 @@ from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack,
 from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import display_form, edit_state, edit_wording, explorer_state, heads_address, overview_panel
+from attnviz.ui.explorer import (
+    display_form,
+    edit_state,
+    edit_wording,
+    explorer_state,
+    heads_address,
+    overview_panel,
+    pinned,
+)
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -101,15 +109,16 @@ def _pinned(
     look: Look,
 ) -> canvas.Pins:
     """Draw the head with its controls; answer what is pinned."""
+    places = pinned.Places.of(stack, matrix)
     return canvas.head_view(
         "head",
         drawn,
         matrix.rows,
         cols,
         options=options,
-        pins=explorer_state.pins(*matrix.values.shape),
+        pins=pinned.pins(places),
         group="heads",
-        on_pins=explorer_state.keep_pins,
+        on_pins=partial(pinned.keep, places),
         others=_others(run.request, stack.id, look),
         every=heads_address.address(run, stack),
         edit=edit_state.on_canvas(change),
@@ -202,7 +211,10 @@ def _origin(run: ModelRun) -> str:
         "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
         "looked at. A row's weights sum to 1."
     )
-    return said.format(place=place)
+    if run.rounded_to is None:
+        return said.format(place=place)
+    rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
+    return said.format(place=place) + " " + rounded.format(bits=run.rounded_to)
 
 
 def unit_of(look: Look) -> str:
@@ -215,6 +227,7 @@ def _under(shown: Shown) -> None:
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
+    more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
     title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of_shown(shown)
 
     def heatmap() -> Any:
@@ -224,6 +237,8 @@ def _under(shown: Shown) -> None:
         return figures.lines(matrix.plain, matrix.rows, matrix.cols, only_rows=rows, only_cols=cols, title=title)
 
     with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
+        if more:
+            st.markdown(spoken(more), width="stretch")
         show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption)
         show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
     for note in matrix.notes:

@@ -38,7 +38,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     tiles = _tiles(run, stack)
     if by != "place":
         st.caption(say(survey.MEASURES[by][1]))
-        tiles = tiles.by(_measured(run, stack).values[by], names[by], order=True, dim=True)
+        tiles = _ordered(tiles, _measured(run, stack), by, names[by])
     return canvas.overview_grid(
         "heads",
         tiles,
@@ -47,6 +47,31 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
         selected=explorer_state.at(stack),
         on_pick=explorer_state.go_to,
     )
+
+
+def _ordered(tiles: canvas.Overview, measured: survey.StackMeasures, by: str, name: str) -> canvas.Overview:
+    """The tiles by a measure, the strongest first; in their own order where it tells no head from another."""
+    if not measured.tells_apart(by):
+        values = measured.values[by]
+        if not np.isfinite(values).any():
+            why = _why_missing(by)
+        else:
+            why = _("All heads have the same value, {value:.2f}: they stand in their own order.").format(
+                value=float(np.nanmax(values))
+            )
+        st.caption(why)
+        return tiles
+    return tiles.by(measured.values[by], name, order=True, dim=True)
+
+
+def _why_missing(by: str) -> str:
+    """Why no head has a value."""
+    if by in ("induction", "duplicate_token"):
+        return _(
+            "No token of this sentence comes twice, so no head can look at an earlier copy or at what followed one: "
+            "the heads stand in their own order. Repeat a word to measure this."
+        )
+    return _("No row of this sentence can be measured so: the heads stand in their own order.")
 
 
 def export(run: ModelRun, stack: Stack) -> None:
