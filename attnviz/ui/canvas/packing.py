@@ -16,7 +16,6 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -118,16 +117,3 @@ def _blocks(n: int, side: int) -> NDArray[np.intp]:
     ends = np.arange(min(n, side) + 1) * n // min(n, side)
     within = np.arange(np.diff(ends).max())[:, None]
     return np.minimum(ends[:-1] + within, ends[1:] - 1)
-
-
-def pack_bits(grid: NDArray[np.bool_]) -> bytes:
-    """A boolean grid, row by row, eight cells a byte, the first cell in the highest bit."""
-    return np.packbits(np.asarray(grid, bool)).tobytes()
-
-
-def unpack_bits(data: bytes, shape: Sequence[int]) -> NDArray[np.bool_]:
-    """The grid of `pack_bits`; ValueError if the length does not fit the shape."""
-    rows, cols = shape
-    if len(data) != -(-rows * cols // 8):
-        raise ValueError(f"{len(data)} bytes do not hold {rows} x {cols} cells")
-    return np.unpackbits(np.frombuffer(data, np.uint8), count=rows * cols).reshape(rows, cols).astype(bool)

@@ -12,13 +12,13 @@ import { adopt, adoptEdit, groupOf, letGo, sameHead, tell } from "./group.js";
 import { HeadControls } from "./head_controls.js";
 import { emitEdit, emitPins, press } from "./head_gestures.js";
 import { leadToken, litTokens, toldRow } from "./head_lit.js";
-import { HeadMemory } from "./head_memory.js";
+import { HeadMemory, isOvertaken } from "./head_memory.js";
 import { codedNumbers, fromAll, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
 import { HeadTools } from "./head_tools.js";
 import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
-import { roomBelow } from "./room.js";
+import { bringIntoWindow, roomBelow } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame } from "./surface.js";
 import { themeOf } from "./theme.js";
@@ -92,17 +92,8 @@ export class HeadView {
     const group = groupOf(header.group);
     this.memory.keep({ header, source }, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
-    if (!behind || !this.isOvertaken(header, group)) this.take(header, source, behind);
+    if (!behind || !isOvertaken(header, group, this.held)) this.take(header, source, behind);
     if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
-  }
-
-  /**
-   * Whether Python answers about a head that a newer click has left behind; it is not drawn.
-   * @param {HeadHeader} header
-   * @param {Group} group
-   */
-  isOvertaken(header, group) {
-    return this.held?.header.doc === header.doc && header.tile !== null && !sameHead(header.tile, group.selected);
   }
 
   /**
@@ -217,8 +208,10 @@ export class HeadView {
   recompute() {
     if (!this.held || this.held.header.edit === null) return;
     const start = performance.now();
-    const { signed, scale } = this.held.header;
-    const masked = this.held.hasMasked;
+    const {
+      header: { signed, scale },
+      hasMasked: masked,
+    } = this.held;
     this.compute();
     this.controls.update();
     const { header, hasMasked } = this.held;
@@ -286,13 +279,14 @@ export class HeadView {
 
   /** @param {Change} what */
   hear(what) {
-    if (!this.held) return;
-    const { group } = this.held;
+    const { group, header } = this.held ?? {};
+    if (!group || !header) return;
     if (what === "zoom" || what === "document") this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
     else if (what === "pointed") void fetchAround(group, (tile) => this.fetchAhead(tile));
     else if (what === "selected") {
+      bringIntoWindow(this.root, !sameHead(header.tile, group.selected));
       this.recall();
       void this.fetchAhead(group.selected);
       this.wait();
