@@ -1,7 +1,7 @@
 """A sentence through a real model: every head's matrix, its measures and stages, and what a change does.
 
-`Frame`, `RecordedLayer`, `Trace`, `MaskChoice` and `ScaleChoice` belong to `models`; they are exported here too, because
-functions of this package take and return them.
+`Frame`, `MaskChoice`, `RecordedLayer`, `ScaleChoice` and `Trace` belong to `models`; they are exported here too,
+because functions of this package take and return them.
 """
 
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out
