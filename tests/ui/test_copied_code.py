@@ -18,6 +18,7 @@ from attnviz.experiments.explorer import WhatIf
 from attnviz.experiments.masks import mask_programs, traps
 from attnviz.experiments.masks.mask_lab import Config, Painted
 from attnviz.experiments.masks.mask_rules import Rule
+from attnviz.experiments.positions import changed_rope, position_snippets, rotation_snippets
 from attnviz.experiments.scaling import (
     alternatives,
     draws,
@@ -32,6 +33,7 @@ from attnviz.ui.explorer import panels, what_if_code
 from attnviz.ui.sharing import sharing_programs, sharing_snippets
 from scripts.faces import breaches_of
 from tests.experiments.building.test_generated_code import RESULTS
+from tests.experiments.positions import test_snippets as positions
 
 ROOT = Path(__file__).parents[2]
 PRIVATE = re.compile(r"\._[a-z]\w*")
@@ -107,6 +109,21 @@ def of_explorer():
     return [panels.code_of(each) for each in shown]
 
 
+def of_positions():
+    made = [position_snippets.order(config) for config in positions.ORDERS]
+    made += [position_snippets.scores(config, trained) for config in positions.SCORES for trained in (False, True)]
+    for program, configs in (
+        (rotation_snippets.circle, positions.PAIRS),
+        (rotation_snippets.longer, positions.LONGER),
+        (rotation_snippets.video, positions.VIDEOS),
+        (rotation_snippets.norm, positions.NORMS),
+    ):
+        made += [program(config) for config in configs]
+    changes = product(("removed", "base"), ("head", "layer", "all"))
+    heads = [changed_rope.Config(change=change, where=where) for change, where in changes]
+    return made + [rotation_snippets.head("smollm2-135m", 'a "cat"', config) for config in heads]
+
+
 def of_what_if():
     changes = [
         WhatIf(pattern="window", hidden=(1,), scale="factor", factor=2.0),
@@ -149,6 +166,7 @@ SHOWN = {
     "explorer/panels.py": of_explorer,
     "masks/mask_code_panel.py": of_masks,
     "masks/traps_panel.py": of_traps,
+    "positions/position_code_panel.py": of_positions,
     "explorer/what_if_code.py": of_what_if,
     "scaling/ending.py": of_scaling,
     "sharing/sharing_snippets.py": of_sharing,

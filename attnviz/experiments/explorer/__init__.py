@@ -1,6 +1,6 @@
 """A sentence through a real model: every head's matrix, its measures and stages, and what a change does.
 
-`Frame`, `RecordedLayer`, `Trace`, `MaskChoice` and `ScaleChoice` belong to `models`; they are exported here too,
+`Frame`, `MaskChoice`, `RecordedLayer`, `ScaleChoice` and `Trace` belong to `models`; they are exported here too,
 because functions of this package take and return them.
 """
 

@@ -104,7 +104,7 @@ export class HeadView {
     const header = this.held?.header;
     const name = String(tile);
     if (!header?.ahead || !tile || this.memory.has(tile) || this.asking.has(name)) return;
-    if (fromAll(header, this.drawn.group, tile)) return;
+    if (sameHead(header.tile, tile) || fromAll(header, this.drawn.group, tile)) return;
     this.asking.add(name);
     try {
       const answer = await fetch(`${header.ahead}/${tile.join(".")}`);
