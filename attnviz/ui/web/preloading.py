@@ -14,7 +14,7 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz.ui.shared import streamlit_adapter
+from attnviz.ui.shared import FRONTEND
 
 #: Widgets that nearly every page begins with, by the names of their scripts; one that is gone is left out.
 WIDGETS = (
@@ -73,7 +73,7 @@ def with_names(page: bytes) -> bytes:
 @cache
 def scripts() -> tuple[str, ...]:
     """The files of WIDGETS and what they import, in the order in which they are needed."""
-    files = {path.name: path for path in (streamlit_adapter.FRONTEND / "static" / "js").glob("*.js")}
+    files = {path.name: path for path in (FRONTEND / "static" / "js").glob("*.js")}
     begun = [name for widget in WIDGETS for name in sorted(files) if name.startswith(f"{widget}.")]
     return tuple(_with_imports(begun, files))
 

@@ -11,11 +11,11 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from attnviz.ui.shared import streamlit_adapter
+from attnviz.ui.shared import FRONTEND
 from attnviz.ui.web import preloading
 from attnviz.ui.web.preloading import WIDGETS, Preloading, scripts, with_names
 
-PAGE = (streamlit_adapter.FRONTEND / "index.html").read_bytes()
+PAGE = (FRONTEND / "index.html").read_bytes()
 OTHER = "<html><head></head>no scripts</html>"
 
 
@@ -42,7 +42,7 @@ def client():
 
 def test_every_widget_has_its_script_in_this_streamlit():
     assert [name for name in WIDGETS if not any(script.startswith(f"{name}.") for script in scripts())] == []
-    there = {path.name for path in (streamlit_adapter.FRONTEND / "static" / "js").iterdir()}
+    there = {path.name for path in (FRONTEND / "static" / "js").iterdir()}
     assert set(scripts()) <= there
 
 
