@@ -7,7 +7,6 @@ import streamlit as st
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Matrix, Request
 from attnviz.experiments.home import landing
-from attnviz.figures import attention_figures as figures
 from attnviz.models.loading import availability
 from attnviz.ui import canvas
 from attnviz.ui.explorer import head_panel
@@ -53,17 +52,27 @@ def first_look() -> None:
         scaled = widgets.toggle(home_choices.SCALED, _("Scale by 1/√d"), help=raw)
     matrix, said = picture(landing.Config(text, causal, scaled))
     start = canvas.Pins((canvas.Pin("q", IT),)) if text == home_choices.EXAMPLE else None
-    pins = canvas.head_view("home", canvas.Head(matrix.values, said, matrix.hidden), matrix.rows, pins=start)
+    head = canvas.Head(matrix.values, said, matrix.hidden)
+    pins = canvas.head_view("home", head, matrix.rows, pins=start)
     rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
     row = rows[-1] if rows else head_panel.telling_row(matrix)
-    show.under(
-        lambda: figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, pinned_rows=rows, title=text),
-        name="attention-first-look",
-        key="home-out",
-        words=spoken(matrix.said_of(min(row, len(matrix.rows) - 1))),
-        caption=said,
-        table=lambda: head_panel.long_table(matrix),
-    )
+    with st.container(horizontal=True, vertical_alignment="center", key="home-out-under"):
+        st.markdown(spoken(matrix.said_of(min(row, len(matrix.rows) - 1))), width="stretch")
+        show.export_menu(
+            lambda: canvas.head_picture(head, matrix.rows, pins=pins, title=text),
+            "attention-first-look",
+            "home-out",
+            lambda: head_panel.long_table(matrix),
+            said,
+        )
+        show.export_menu(
+            lambda: canvas.lines_picture(head, matrix.rows, pins=pins, title=text),
+            "attention-first-look-lines",
+            "home-lines",
+            None,
+            said,
+            _("Export lines"),
+        )
 
 
 page_heading(_("See what a language model looks at"))

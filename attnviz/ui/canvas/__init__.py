@@ -39,6 +39,7 @@ from attnviz.ui.canvas.addresses import app_root, remember_page
 from attnviz.ui.canvas.attention_view import attention_view, head_view, overview_grid, pinned_in
 from attnviz.ui.canvas.kinds import Head, Options, Overview, Pin, Pins, Selection
 from attnviz.ui.canvas.mask_grid import mask_grid
+from attnviz.ui.canvas.pictures import head_picture, lines_picture
 from attnviz.ui.canvas.registration import component, served_by_address
 
 __all__ = [
@@ -52,7 +53,9 @@ __all__ = [
     "app_root",
     "attention_view",
     "component",
+    "head_picture",
     "head_view",
+    "lines_picture",
     "mask_grid",
     "overview_grid",
     "packing",

@@ -8,7 +8,7 @@ from attnviz.experiments.explorer import average, rolled_out
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown, long_table, picture_of
+from attnviz.ui.explorer.head_panel import Shown, axes, long_table
 from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _
 
@@ -47,12 +47,11 @@ def panel(shown: Shown) -> None:
         title = _("Mean of {count} heads (not a head)").format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
     options = canvas.Options(full_range=shown.options.full_range, root=shown.options.root)
-    cols = None if matrix.looks_at_itself else matrix.cols
     title = title if shown.look.values == "weights" else _("{title}, of weights").format(title=title)
     head = canvas.Head(matrix.values, title, matrix.hidden)
-    canvas.head_view("average", head, matrix.rows, cols, options=options, group="average")
+    pins = canvas.head_view("average", head, *axes(matrix), options=options, group="average")
     show.under(
-        lambda: picture_of(shown, matrix, title),
+        lambda: canvas.head_picture(head, *axes(matrix), options, pins),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),

@@ -12,7 +12,7 @@ from attnviz.models.loading import availabilities
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown, long_table, picture_of
+from attnviz.ui.explorer.head_panel import Shown, axes, long_table
 from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _
 
@@ -81,11 +81,10 @@ def _name(run: ModelRun, layer: int, head: int) -> str:
 
 def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: Stack) -> None:
     options = replace(shown.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
-    cols = None if matrix.looks_at_itself else matrix.cols
     head = canvas.Head(matrix.values, name, matrix.hidden, shown.look.values)
-    canvas.head_view(key, head, matrix.rows, cols, options=options, group=group)
+    pins = canvas.head_view(key, head, *axes(matrix), options=options, group=group)
     show.under(
-        lambda: picture_of(shown, matrix, name),
+        lambda: canvas.head_picture(head, *axes(matrix), options, pins),
         name=name,
         key=f"{key}-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, cast
@@ -12,7 +12,8 @@ import streamlit as st
 
 from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack, StackId
 from attnviz.experiments.explorer import head_matrix as experiment
-from attnviz.figures import attention_figures as figures
+from attnviz.figures.svg_head import HeadPicture
+from attnviz.figures.svg_lines import LinesPicture
 from attnviz.ui import canvas
 from attnviz.ui.explorer import display_form, explorer_state, overview_panel
 from attnviz.ui.explorer import explorer_choices as choices
@@ -83,12 +84,10 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     matrix = experiment.head_matrix(stack, layer, head, look)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
-    cols = None if matrix.looks_at_itself else matrix.cols
     pins = canvas.head_view(
         "head",
         drawn,
-        matrix.rows,
-        cols,
+        *axes(matrix),
         options=options,
         pins=explorer_state.pins(*matrix.values.shape),
         group="heads",
@@ -158,18 +157,16 @@ def unit_of(look: Look) -> str:
 
 
 def _under(shown: Shown) -> None:
-    matrix, pins = shown.matrix, shown.pins
-    rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
-    cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
+    matrix = shown.matrix
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
-    title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of(shown)
+    caption = caption_of(shown)
 
-    def heatmap() -> Any:
-        return picture_of(shown, matrix, title, pins=(rows, cols))
+    def heatmap() -> HeadPicture:
+        return canvas.head_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
 
-    def threads() -> Any:
-        return figures.lines(matrix.plain, matrix.rows, matrix.cols, only_rows=rows, only_cols=cols, title=title)
+    def threads() -> LinesPicture:
+        return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
 
     with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
         st.markdown(words, width="stretch")
@@ -177,6 +174,16 @@ def _under(shown: Shown) -> None:
         show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
     for note in matrix.notes:
         st.caption(spoken(note))
+
+
+def drawn_head(shown: Shown) -> canvas.Head:
+    """The head on show, as the canvas draws it."""
+    return _drawn(shown.stack, shown.layer, shown.head, shown.matrix, shown.look)
+
+
+def axes(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """The labels of rows and columns; None for columns that are the rows' own tokens."""
+    return matrix.rows, None if matrix.looks_at_itself else matrix.cols
 
 
 def telling_row(matrix: Matrix) -> int:
@@ -196,32 +203,6 @@ def _head_title(stack: Stack, layer: int, head: int) -> str:
         return _("Layer {layer}, head {head}").format(layer=layer, head=head)
     return _("Layer {layer}, head {head} (reads K/V head {kv})").format(
         layer=layer, head=head, kv=head // (chosen.n_heads // chosen.n_kv_heads)
-    )
-
-
-def picture_of(
-    shown: Shown,
-    matrix: Matrix,
-    title: str,
-    *,
-    pins: tuple[Sequence[int], Sequence[int]] = ((), ()),
-    difference: bool = False,
-) -> Any:
-    """A matrix as a figure for paper, with the colour scale that it has on screen."""
-    values = matrix.meaning == "values"
-    return figures.head(
-        matrix.values,
-        matrix.rows,
-        matrix.cols,
-        matrix.hidden,
-        kind="scores" if difference else "weights",
-        full_range=shown.options.full_range and not values,
-        root=shown.options.root,
-        pinned_rows=pins[0],
-        pinned_cols=pins[1],
-        breaks=(matrix.row_breaks, matrix.col_breaks),
-        title=title,
-        value_title=_("difference") if difference else unit_of(shown.look) if values else _("weight"),
     )
 
 

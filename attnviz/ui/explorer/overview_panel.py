@@ -11,7 +11,7 @@ import streamlit as st
 
 from attnviz.experiments.explorer import ModelRun, Stack
 from attnviz.experiments.explorer import head_measures as survey
-from attnviz.figures import attention_figures as figures
+from attnviz.figures.svg_mosaic import MosaicPicture
 from attnviz.ui import canvas
 from attnviz.ui.canvas import packing
 from attnviz.ui.explorer import explorer_choices as choices
@@ -52,7 +52,7 @@ def export(run: ModelRun, stack: Stack) -> None:
     tiles = model_cache.cached(run, ("tiles", stack.id), lambda: _tiles(stack))
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=run.request.text[:80])
     show.under(
-        lambda: figures.mosaic(_pictures(tiles), tiles.heads, title),
+        lambda: MosaicPicture(_pictures(tiles), tiles.heads, tiles.kv_heads, explorer_state.at(stack), title),
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         caption=title,

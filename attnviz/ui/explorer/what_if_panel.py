@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -14,10 +15,11 @@ from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Matrix, Stack, Trace, WhatIf, changes, head_matrix, slots
 from attnviz.experiments.explorer import what_if as experiment
 from attnviz.figures import attention_figures as figures
+from attnviz.figures.svg_head import HeadPicture
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
-from attnviz.ui.explorer.head_panel import Shown, caption_of, long_table, picture_of
+from attnviz.ui.explorer.head_panel import Shown, axes, caption_of, long_table
 from attnviz.ui.shared import guard, link_state, model_cache, plain, show, spoken, widgets
 from attnviz.words import _
 
@@ -175,24 +177,26 @@ def _three(shown: Shown, change: WhatIf, before: Matrix, after: Matrix) -> None:
     if shown.look.values == "values":
         views = [(key, name, matrix, "diff" if kind == "diff" else "values") for key, name, matrix, kind in views]
         options = replace(options, top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
-    for column, (key, name, matrix, kind) in zip(st.columns(3), views, strict=True):
+    heads = {key: canvas.Head(one.values, name, one.hidden, cast(Any, kind)) for key, name, one, kind in views}
+    for column, (key, _name, matrix, _kind) in zip(st.columns(3), views, strict=True):
         with column:
-            cols = None if matrix.looks_at_itself else matrix.cols
-            head = canvas.Head(matrix.values, name, matrix.hidden, cast(Any, kind))
-            canvas.head_view(f"what-if-{key}", head, matrix.rows, cols, options=options, group="heads")
+            canvas.head_view(f"what-if-{key}", heads[key], *axes(matrix), options=options, group="heads")
     row = min(shown.query, len(before.rows) - 1)
     st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
     st.markdown(_("After: {after}").format(after=spoken(after.said_of(row))))
     name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     with st.container(horizontal=True):
         for key, label, matrix, _kind in views:
-            _export(shown, change, f"{name}-{key}", key, label, matrix)
+            drawn = partial(canvas.head_picture, heads[key], *axes(matrix), options, shown.pins)
+            _export(shown, change, f"{name}-{key}", key, label, matrix, drawn)
 
 
-def _export(shown: Shown, change: WhatIf, name: str, key: str, label: str, matrix: Matrix) -> None:
+def _export(
+    shown: Shown, change: WhatIf, name: str, key: str, label: str, matrix: Matrix, drawn: Callable[[], HeadPicture]
+) -> None:
     mask, scale, more = (None, None, "") if key == "before" else said_of(shown, change)
     show.under(
-        lambda: picture_of(shown, matrix, label, difference=key == "difference"),
+        drawn,
         name=name,
         key=f"what-if-{key}-out",
         caption=f"{label}. " + caption_of(shown, mask, scale, more),

@@ -169,8 +169,15 @@ export type BoardHeader = Answer & {
 };
 
 export type SaveFigure = {
-  figure: string;
+  svg: string;
+  /** the JSON of a chart that plotly.js draws into the place that `svg` leaves for it */
+  chart: string | null;
   name: string;
   plotly: string;
   labels: { svg: string; png2: string; png4: string; working: string; done: string; failed: string };
+};
+
+export type CopyText = {
+  texts: { name: string; label: string; text: string }[];
+  labels: { done: string; failed: string };
 };
