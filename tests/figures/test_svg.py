@@ -180,7 +180,7 @@ def test_the_mosaic_shows_every_head_in_its_place_and_hides_what_is_masked():
         seen = pixels[top + middles][:, left + middles]
         wanted = interpolated(WEIGHTS, np.sqrt(np.nan_to_num(tile)))
         assert np.abs(seen[..., :3] - wanted)[~np.isnan(tile)].max() <= 4
-        assert np.ptp(seen[0, 3, :3]) <= 4, "masked is grey"
+        assert np.ptp(seen[0, 3, :3]) <= 8, "masked is grey"
     assert pixels[high + 1, 0, 3] == 0, "gaps show the page"
 
 
