@@ -8,15 +8,18 @@ from __future__ import annotations
 import base64
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 
 from attnviz.core.temperature import COLDEST
 from attnviz.experiments.scaling import alternatives
+from attnviz.packing import RawHead, raw_scores
 from attnviz.ui.canvas import packing
+from scripts import attend_cases
 
 FOLDER = Path(__file__).parents[1] / "tests" / "js" / "cases"
 
@@ -125,7 +128,69 @@ def _packed(values: np.ndarray, hidden: np.ndarray | None, top: float, signed: b
     }
 
 
-CASES = {"softmax": softmax_cases, "packing": packing_cases}
+def raw_scores_cases() -> dict[str, Any]:
+    """Heads as `raw_scores` packs them, and what must be read from them: in 16 bits, in 32, as q and k."""
+    rng = np.random.default_rng(11)
+    plain = [_raw_head(rng, (5, 7)) for _ in range(3)]
+    rich = [
+        _raw_head(
+            rng,
+            (4, 6),
+            mask=np.tri(4, 6, number, dtype=bool),
+            scale=0.25 + number,
+            padding=np.arange(6) > 0,
+            bias=rng.normal(0, 1, (4, 6)).astype(np.float32) if number else np.zeros((4, 6), np.float32),
+            softcap=30.0,
+            sink=float(number) / 4,
+        )
+        for number in range(3)
+    ]
+    far = [replace(head, scores=(head.scores * [[1], [200], [1], [4000], [1]]).astype(np.float32)) for head in plain]
+    reported = [replace(head, exact=False, width=0, scores=rng.dirichlet(np.ones(7), 5)) for head in plain]
+    q, k = (rng.integers(-8, 9, (n, 3)).astype(np.float32) / 4 for n in (9, 11))
+    vectors = [replace(_raw_head(rng, (9, 11)), scores=q @ k.T, width=3, q=q, k=k)]
+    sixteen = {"plain": plain, "rich": rich, "far": far, "reported": reported}
+    exact = {"exact": rich, "vectors": vectors}
+    packed = {name: _raw_case(heads, 16) for name, heads in sixteen.items()}
+    return packed | {name: _raw_case(heads, 32) for name, heads in exact.items()}
+
+
+def _raw_head(rng: np.random.Generator, shape: tuple[int, int], **more: Any) -> RawHead:
+    scores = rng.normal(0, 20, shape).astype(np.float32)
+    given: dict[str, Any] = {"mask": np.ones(shape, bool), "scale": 0.125, "width": 64} | more
+    return RawHead(scores, **given)
+
+
+def _raw_case(heads: list[RawHead], bits: Literal[16, 32]) -> dict[str, Any]:
+    header, payload = raw_scores.pack(heads, bits)
+    read = np.stack([head.scores for head in heads]) if header["vectors"] else raw_scores.decoded(header, payload)
+    return {
+        "header": header,
+        "payload": base64.b64encode(payload).decode(),
+        "heads": [
+            {
+                "exact": head.exact,
+                "scores": scores.ravel().tolist(),
+                "scale": head.scale,
+                "dHead": head.width,
+                "mask": head.mask.ravel().astype(int).tolist(),
+                "padding": None if head.padding is None else head.padding.astype(int).tolist(),
+                "bias": None if head.bias is None else head.bias.ravel().tolist(),
+                "softcap": head.softcap,
+                "sink": head.sink,
+            }
+            for head, scores in zip(heads, read, strict=True)
+        ],
+    }
+
+
+CASES = {
+    "softmax": softmax_cases,
+    "packing": packing_cases,
+    "raw_scores": raw_scores_cases,
+    "attend": attend_cases.attend_cases,
+    "edits": attend_cases.edit_cases,
+}
 
 
 def main() -> None:

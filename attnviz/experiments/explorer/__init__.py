@@ -24,6 +24,7 @@ from attnviz.experiments.explorer.predictions import (
     slots,
     token_choices,
 )
+from attnviz.experiments.explorer.raw_heads import RawHead, raw_head, raw_heads
 from attnviz.experiments.explorer.what_if import WhatIf, instantly
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.models.tokens import Frame
@@ -34,6 +35,7 @@ __all__ = [
     "Matrix",
     "ModelRun",
     "ProbabilityChange",
+    "RawHead",
     "RecordedLayer",
     "Request",
     "Slot",
@@ -51,6 +53,8 @@ __all__ = [
     "instantly",
     "kept_run",
     "likeliest",
+    "raw_head",
+    "raw_heads",
     "rolled_out",
     "run_model",
     "slots",

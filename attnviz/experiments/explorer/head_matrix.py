@@ -62,17 +62,20 @@ class Matrix:
         """A sentence naming the `most` largest cells of a row; a token that occurs more than once gets its position."""
         token = _named(self.rows, self.row_at, row)
         if self.hidden[row].all():
-            return Message("“{token}” may attend to nothing: its whole row is masked.", {"token": token})
+            return Message(MASKED_ROW.template, {"token": token})
         seen = np.where(self.hidden[row], 0.0, self.values[row])
         order = np.argsort(-seen, kind="stable")[:most]
         worth = [int(key) for key in order if seen[key] >= (0.005 if self.meaning != "values" else 1e-9)]
         if not worth:
-            return Message("“{token}” gives less than 0.5% to each token shown here.", {"token": token})
+            return Message(FAINT_ROW.template, {"token": token})
         params: dict[str, object] = {"token": token}
         for place, key in enumerate(worth, 1):
             params |= {f"key{place}": _named(self.cols, self.col_at, key), f"share{place}": float(seen[key])}
         return Message(SAID[self.meaning][len(worth) - 1].template, params)
 
+
+MASKED_ROW = Message("“{token}” may attend to nothing: its whole row is masked.")
+FAINT_ROW = Message("“{token}” gives less than 0.5% to each token shown here.")
 
 #: meaning -> the sentences about a row, naming its largest cell, its two largest, its three largest
 SAID: dict[Meaning, tuple[Message, Message, Message]] = {
@@ -151,8 +154,8 @@ def rolled_out(stack: Stack, look: Look | None = None, residual: float = 0.5, la
     return replace(arranged(stack, flowed, hidden, look or Look()), meaning="estimate")
 
 
-def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
-    """The matrix with tokens merged into words and special tokens left out, as `look` says."""
+def axes(stack: Stack, look: Look) -> tuple[MatrixAxis, MatrixAxis]:
+    """Rows and columns as `look` says: tokens or words, with or without special tokens, of all or of one sentence."""
     words = look.units == "words"
     rows, cols = matrix_axis(stack.queries, words, look.special), matrix_axis(stack.keys, words, look.special)
     if look.part != "all" and max(rows.segment, default=0) > 0:
@@ -160,6 +163,12 @@ def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix
         rows, cols = _only(rows, looks), _only(cols, looked_at)
     if not len(rows) or not len(cols):
         raise Problem("With special tokens hidden there is nothing left to show")
+    return rows, cols
+
+
+def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
+    """The matrix with tokens merged into words and special tokens left out, as `look` says."""
+    rows, cols = axes(stack, look)
     values, allowed = values.cpu(), (~hidden).float().cpu()
     return Matrix(
         project(values, rows, cols, look.renormalise).numpy().astype(np.float32),

@@ -37,18 +37,21 @@ them None. The JavaScript is in src/, bundled into bundles/ by `make js-build`.
 
 from attnviz.ui.canvas.addresses import app_root, remember_page
 from attnviz.ui.canvas.attention_view import attention_view, head_view, overview_grid, pinned_in
-from attnviz.ui.canvas.kinds import Head, Options, Overview, Pin, Pins, Selection
+from attnviz.ui.canvas.kinds import Edit, Head, Options, Overview, Pin, Pins, Raw, Selection, Sentence
 from attnviz.ui.canvas.mask_grid import mask_grid
 from attnviz.ui.canvas.pictures import head_picture, lines_picture
 from attnviz.ui.canvas.registration import component, served_by_address
 
 __all__ = [
+    "Edit",
     "Head",
     "Options",
     "Overview",
     "Pin",
     "Pins",
+    "Raw",
     "Selection",
+    "Sentence",
     "ahead",
     "app_root",
     "attention_view",

@@ -24,7 +24,7 @@ MOST = 2000  # the latest offers that are remembered, of all visitors together
 PREFIX = "attnviz/head"
 
 #: what a head says it answers when no session has been asked: the browser knows its own session
-NOBODY = {"session": "", "ack": 0, "heard": 0}
+NOBODY = {"session": "", "ack": 0, "heard": 0, "edits": 0}
 
 #: computes the head at (layer, head); raises LookupError when its tensors are no longer in memory
 Compute = Callable[[int, int], Head]

@@ -14,8 +14,17 @@ import streamlit as st
 
 from attnviz.ui.canvas import ahead
 from attnviz.ui.canvas.answers import answering
-from attnviz.ui.canvas.blobs import count, document, head_blob, mapping, overview_blob, pins_name, read_pins
-from attnviz.ui.canvas.kinds import Head, Options, Overview, Pins, Selection
+from attnviz.ui.canvas.blobs import (
+    count,
+    document,
+    head_blob,
+    mapping,
+    overview_blob,
+    pins_name,
+    read_edit,
+    read_pins,
+)
+from attnviz.ui.canvas.kinds import Edit, Head, Options, Overview, Pins, Selection
 from attnviz.ui.canvas.registration import component
 
 
@@ -63,6 +72,8 @@ def head_view(
     group: str | None = None,
     on_pins: Callable[[Pins], None] | None = None,
     others: Callable[[int, int], Head] | None = None,
+    edit: Edit | None = None,
+    on_edit: Callable[[Edit], None] | None = None,
 ) -> Pins:
     """Draw one head large, its lines and its sentence; answer what is pinned in the group.
 
@@ -72,6 +83,8 @@ def head_view(
     place is lit in all. Views with the same `group` (the overview's key) light, pin and zoom together.
     `others(layer, head)` computes any head of the overview: the browser then fetches the one that is
     pointed at by itself, see `ahead`; it must hold no tensors and raise LookupError when they are gone.
+    With `edit` the view has controls of mask and scale, which start there; `on_edit` is called before the rerun, when
+    the hand lets go.
     """
     group = group or key
     options = options or Options()
@@ -84,11 +97,18 @@ def head_view(
         if hear is not None:
             hear(_held(kept, tokens_q, tokens_k) or Pins())
 
+    def edited() -> None:
+        st.session_state[f"{group}_edit"] = kept = mapping(mapping(st.session_state.get(key)).get("edit"))
+        found = read_edit(kept)
+        if found is not None and on_edit is not None:
+            on_edit(found)
+
     heard = count(mapping(st.session_state.get(f"{group}_pins")).get("seq")) or 0
-    echo = answering(st.session_state.get(f"{group}_ack")) | {"heard": 0 if pins is None else heard}
+    edits = count(mapping(st.session_state.get(f"{group}_edit")).get("seq")) or 0
+    echo = answering(st.session_state.get(f"{group}_ack")) | {"heard": 0 if pins is None else heard, "edits": edits}
     address = None if others is None else ahead.offer(key, others, group, tokens_q, tokens_k, options)
-    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address)
-    component("head")(key=key, data=data, on_pins_change=pinned)
+    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address, edit)
+    component("head")(key=key, data=data, on_pins_change=pinned, on_edit_change=edited)
     return pinned_in(group, tokens_q, tokens_k, pins)
 
 

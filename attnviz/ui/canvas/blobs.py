@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from attnviz.packing import raw_scores
 from attnviz.ui.canvas import canvas_wording, packing
-from attnviz.ui.canvas.kinds import Head, Options, Overview, Pin, Pins
+from attnviz.ui.canvas.kinds import Edit, Head, Options, Overview, Pin, Pins, Raw
 
 
 def document(tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> str:
@@ -50,10 +53,12 @@ def head_blob(
     pins: Pins | None,
     echo: dict[str, Any],
     ahead: str | None = None,
+    edit: Edit | None = None,
 ) -> bytes:
     """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
-    `ahead` is the address under which the browser may fetch other heads by itself.
+    `ahead` is the address under which the browser may fetch other heads by itself. With an `edit` the view has controls
+    of mask and scale.
     """
     values = np.asarray(head.values)
     expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
@@ -62,7 +67,7 @@ def head_blob(
     fixed = head.kind in ("weights", "diff")
     code_top = max(head.largest, 1.0 if fixed else 0.0) or 1.0
     shown_top = options.top or (1.0 if fixed and options.full_range else head.largest) or 1.0
-    payload = packing.squeeze(packing.planes(packing.encode16(values, head.hidden, code_top, head.signed)), runs=True)
+    raw, payload = (None, _coded(head, code_top)) if head.raw is None else _raw(head.raw)
     header: dict[str, Any] = {
         "group": group,
         "doc": document(tokens_q, tokens_k),
@@ -88,10 +93,84 @@ def head_blob(
         "pins": None if pins is None else _plain_pins(pins),
         "start": pins_name(pins),
         "ahead": ahead,
+        "raw": raw,
+        "fullRange": options.full_range,
+        "fixedTop": options.top,
+        "sentence": _sentence(head),
+        "edit": None if edit is None else plain_edit(edit),
+        "editName": "" if edit is None else edit_name(edit),
         "colours": canvas_wording.colours(),
-        "words": canvas_wording.head(),
+        "words": canvas_wording.head() | ({} if edit is None else canvas_wording.edit()),
     } | echo
     return packing.blob(header, payload)
+
+
+def _coded(head: Head, top: float) -> bytes:
+    codes = packing.encode16(np.asarray(head.values), head.hidden, top, head.signed)
+    return packing.squeeze(packing.planes(codes), runs=True)
+
+
+def _raw(raw: Raw) -> tuple[dict[str, Any], bytes]:
+    """What the browser computes weights from: not compressed, because unpacking would cost more time than sending."""
+    scores, payload = raw_scores.pack([raw.head], 32)
+    norms = b"" if raw.norms is None else raw.norms.astype("<f4").tobytes()
+    arranged = {
+        "rows": None if raw.rows is None else [list(places) for places in raw.rows],
+        "cols": None if raw.cols is None else [list(places) for places in raw.cols],
+        "merged": raw.merged,
+        "renormalise": raw.renormalise,
+        "norms": raw.norms is not None,
+    }
+    return {"scores": scores, "arranged": arranged}, payload + norms
+
+
+def _sentence(head: Head) -> dict[str, Any] | None:
+    told = head.sentence
+    if told is None:
+        return None
+    rows, cols = told.places
+    return {"templates": list(told.templates), "row": told.row, "places": [list(rows), list(cols)], "least": told.least}
+
+
+def plain_edit(edit: Edit) -> dict[str, Any]:
+    """An edit as JSON, under the names that the browser has."""
+    return {
+        "mask": edit.mask,
+        "window": edit.window,
+        "hidden": list(edit.hidden),
+        "painted": base64.b64encode(edit.painted).decode(),
+        "scale": edit.scale,
+        "factor": edit.factor,
+        "where": edit.where,
+        "seen": edit.seen,
+    }
+
+
+def edit_name(edit: Edit) -> str:
+    """A short name of an edit: the browser takes over one whose name it has not heard."""
+    return packing.fingerprint(plain_edit(edit))
+
+
+def read_edit(kept: dict[str, Any]) -> Edit | None:
+    """An edit as the browser reported it; None where it makes no sense."""
+    ids = {
+        "mask": ("model", "none", "causal", "window", "painted"),
+        "scale": ("model", "none", "inverse", "factor"),
+        "where": ("head", "layer", "all"),
+        "seen": ("before", "after", "difference"),
+    }
+    window, factor, hidden = kept.get("window"), kept.get("factor"), kept.get("hidden")
+    if any(kept.get(name) not in allowed for name, allowed in ids.items()):
+        return None
+    if not isinstance(window, int) or not isinstance(factor, int | float) or not isinstance(hidden, list):
+        return None
+    try:
+        painted = base64.b64decode(kept.get("painted") or "", validate=True)
+    except (binascii.Error, TypeError):
+        return None
+    keys = tuple(sorted({key for key in hidden if isinstance(key, int) and key >= 0}))
+    chosen = {name: str(kept[name]) for name in ids}
+    return Edit(window=max(1, window), hidden=keys, painted=painted, factor=max(0.0, float(factor)), **chosen)
 
 
 def _plain_pins(pins: Pins) -> dict[str, Any]:

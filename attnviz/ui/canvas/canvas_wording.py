@@ -66,6 +66,44 @@ def head() -> dict[str, str]:
     }
 
 
+def edit() -> dict[str, str]:
+    """Names and sentences of the controls of mask and scale."""
+    return {
+        "mask": _("Mask"),
+        "maskmodel": _("the model's own"),
+        "masknone": _("none"),
+        "maskcausal": _("causal"),
+        "maskwindow": _("window"),
+        "maskpainted": _("painted"),
+        "window": _("Tokens in the window"),
+        "hide": _("Hide a token"),
+        "hidden_tokens": _("Hidden: {tokens}"),
+        "show_again": _("Show {token} again"),
+        "nothing_hidden": _("hide…"),
+        "paint": _("Paint"),
+        "painting": _("Drag over the matrix: who may look at whom"),
+        "paint_help": _("Paint the mask on the matrix"),
+        "scale": _("Scale"),
+        "scale_value": _("{factor} × the model's own, q·k × {number}, temperature {temperature}"),
+        "scale_short": _("q·k × {number}, temperature {temperature}"),
+        "mark_own": _("model's own"),
+        "mark_none": _("no scaling"),
+        "mark_inverse": _("1/d"),
+        "before": _("Before"),
+        "after": _("After"),
+        "difference": _("Difference"),
+        "hold": _("Hold down to compare with the model's own mask and scale"),
+        "reset": _("Back to the model's own mask and scale"),
+        "where": _("Change it in"),
+        "wherehead": _("this head"),
+        "wherelayer": _("this layer"),
+        "whereall": _("all layers"),
+        "weights_only": _("This layer gives only its weights: its mask and scale cannot be changed."),
+        "sums": _("Sum"),
+        "column_sum": _("{key} gets {value} from all rows together"),
+    }
+
+
 def mask() -> dict[str, str]:
     """Sentences of the mask grid."""
     return {

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.packing import RawHead
 from attnviz.ui.canvas import packing
 
 PinSide = Literal["q", "k"]
@@ -94,13 +95,59 @@ class Overview:
 
 
 @dataclass(frozen=True)
+class Edit:
+    """What a visitor changes of a head, in the browser while a hand moves. The defaults change nothing."""
+
+    mask: str = "model"  #: "model", "none", "causal", "window" or "painted"
+    window: int = 4  #: tokens that a window sees, itself included
+    hidden: tuple[int, ...] = ()  #: keys that no query may look at, by position
+    painted: bytes = b""  #: bits of a (Q, K) mask, for mask "painted"
+    scale: str = "model"  #: "model", "none", "inverse" (1/D) or "factor"
+    factor: float = 1.0  #: the model's own scale times this, for scale "factor"
+    where: str = "head"  #: "head", "layer" or "all"
+    seen: str = "after"  #: what is on show: "before", "after" or "difference"
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A head before its softmax, and how its weights become the matrix on show: the browser computes that itself.
+
+    `rows` and `cols` are the positions behind each row and column, None = one each, all of them; `merged`: a row is the
+    mean of its positions; `renormalise`: rows sum to 1 again; `norms`: lengths of the values that weights are times of.
+    """
+
+    head: RawHead
+    rows: tuple[tuple[int, ...], ...] | None = None
+    cols: tuple[tuple[int, ...], ...] | None = None
+    merged: bool = False
+    renormalise: bool = False
+    norms: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The sentence under a head: templates with one, two and three keys, and of rows with no key and none worth naming.
+
+    `row` is the one that is told of while none is pinned; `places` are the positions of rows and columns in the text,
+    which name a token that occurs more than once.
+    """
+
+    templates: tuple[str, str, str, str, str]
+    row: int
+    places: tuple[tuple[int, ...], tuple[int, ...]]
+    least: float = 0.005  #: the smallest value that is worth a word
+
+
+@dataclass(frozen=True)
 class Head:
     """One matrix (Q, K) to draw large.
 
-    values   NaN = masked, or `hidden` (boolean, True = masked)
+    values   NaN = masked, or `hidden` (boolean, True = masked); not sent where there is a `raw`
     title    e.g. _("Layer 11, head 2"): drawn above, read aloud
     kind     "weights" 0 to 1; "values" 0 to the largest (value-weighted); "diff" and "scores": diverging, centred on 0
     layer, head  which tile of the overview this is, where it is one
+    raw      what its weights are computed from, where another mask or scale can be tried
+    sentence what is said of one row below the picture
     """
 
     values: NDArray[np.floating]
@@ -109,6 +156,8 @@ class Head:
     kind: Literal["weights", "values", "diff", "scores"] = "weights"
     layer: int | None = None
     head: int | None = None
+    raw: Raw | None = None
+    sentence: Sentence | None = None
 
     @property
     def signed(self) -> bool:

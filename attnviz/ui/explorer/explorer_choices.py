@@ -16,6 +16,8 @@ START: HeadPlace = (13, 8)  # of SmolLM2: here "it" looks at what it stands for
 LAST = -1  # a pin on the last token: after appending text, nobody knows into how many tokens it will be cut
 OTHER_MODEL = "other"
 PANELS = ("stages", "what_if", "next", "average", "beside")
+LONGEST_WINDOW = 64
+LARGEST_FACTOR = 64.0
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
 
 
@@ -105,11 +107,13 @@ OPEN = {name: PAGE.flag(f"open_{name}") for name in PANELS}
 
 # What if
 MASK = PAGE.one_of("mask", ("model", "none", "causal", "window", "painted"))
-WINDOW = PAGE.whole("window", 4, low=1, high=64)
+WINDOW = PAGE.whole("window", 4, low=1, high=LONGEST_WINDOW)
 SCALE = PAGE.one_of("scale", ("model", "none", "inverse", "factor"))
-FACTOR = PAGE.real("factor", 1.0, low=0.0, high=10.0)
+FACTOR = PAGE.real("factor", 1.0, low=0.0, high=LARGEST_FACTOR)  #: no scaling is 16 times the model's own at d_k 256
 WHERE = PAGE.one_of("where", ("head", "layer", "all"))
 AGAIN = PAGE.flag("again")
+#: what the large head shows of a change; links of versions that changed nothing there do not name it
+SEEN = PAGE.one_of("seen", ("before", "after", "difference"))
 
 # What comes next
 TEMPERATURE = PAGE.real("temperature", 1.0, low=0.0, high=3.0)

@@ -10,12 +10,12 @@ from typing import Any, cast
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack, StackId
+from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack, StackId, WhatIf
 from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.ui import canvas
-from attnviz.ui.explorer import display_form, explorer_state, overview_panel
+from attnviz.ui.explorer import display_form, edit_state, explorer_state, overview_panel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -31,8 +31,10 @@ class Shown:
     head: int
     look: Look
     options: canvas.Options
-    matrix: Matrix
+    matrix: Matrix  #: as it is on show: under the change where that is seen
     pins: canvas.Pins
+    change: WhatIf = WhatIf()  #: of mask and scale
+    seen: str = "before"  #: "before": the model's own mask and scale, "after": the change, or the "difference"
 
     @cached_property
     def query(self) -> int:
@@ -81,7 +83,9 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
             pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
             look, colours = display_form.look(pair), display_form.colours()
-    matrix = experiment.head_matrix(stack, layer, head, look)
+    change = edit_state.chosen(stack)
+    seen = edit_state.seen(stack, layer, change)
+    matrix = edit_state.matrix(stack, layer, head, look, change, seen)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
     pins = canvas.head_view(
@@ -93,8 +97,10 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         group="heads",
         on_pins=explorer_state.keep_pins,
         others=_others(run.request, stack.id, look),
+        edit=edit_state.on_canvas(change),
+        on_edit=edit_state.keep,
     )
-    shown = Shown(run, stack, layer, head, look, options, matrix, pins)
+    shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
     _under(shown)
     return shown
 
@@ -119,7 +125,24 @@ def _computed(run: ModelRun) -> str:
 
 def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> canvas.Head:
     """A head for the canvas."""
-    return canvas.Head(matrix.values, _head_title(stack, layer, head), matrix.hidden, look.values, layer, head)
+    return canvas.Head(
+        matrix.values,
+        _head_title(stack, layer, head),
+        matrix.hidden,
+        look.values,
+        layer,
+        head,
+        edit_state.raw(stack, layer, head, look),
+        sentence_of(matrix),
+    )
+
+
+def sentence_of(matrix: Matrix) -> canvas.Sentence:
+    """What the canvas says of a row below the picture, in the visitor's language."""
+    one, two, three = (_(message.template) for message in experiment.SAID[matrix.meaning])
+    masked, none = (_(message.template) for message in (experiment.MASKED_ROW, experiment.FAINT_ROW))
+    least = 1e-9 if matrix.meaning == "values" else 0.005
+    return canvas.Sentence((one, two, three, masked, none), telling_row(matrix), (matrix.row_at, matrix.col_at), least)
 
 
 def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, int], canvas.Head]:

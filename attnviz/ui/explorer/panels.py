@@ -31,18 +31,24 @@ def below(shown: Shown) -> None:
         box = widgets.expander(choices.OPEN[name], title, icon=icon)
         if box.open:
             with box:
-                _opened(panel, shown)
+                draw = _drawn if name == "what_if" else _opened
+                draw(panel, shown)
     layer = shown.stack.layers[shown.layer]
     extras = (layer.softcap, layer.sinks, layer.bias)
     if shown.stack.same_tokens and layer.exact and all(extra is None for extra in extras):
         code(shown)
 
 
-@st.fragment
-def _opened(panel: Callable[[Shown], None], shown: Shown) -> None:
-    """Run a panel as a fragment, so that its controls rerun it alone. An error must be shown in here, not outside."""
+def _drawn(panel: Callable[[Shown], None], shown: Shown) -> None:
+    """Run a panel whose controls change the picture above too. An error must be shown in here, not outside."""
     with guard():
         panel(shown)
+
+
+@st.fragment
+def _opened(panel: Callable[[Shown], None], shown: Shown) -> None:
+    """Run a panel as a fragment, so that its controls rerun it alone."""
+    _drawn(panel, shown)
 
 
 def code(shown: Shown) -> None:

@@ -56,7 +56,8 @@ def _controls(shown: Shown) -> tuple[WhatIf, bool]:
     scale = widgets.one_of(choices.SCALE, _("Scale of the scores"), scales, style="select")
     change = replace(change, scale=cast(Any, scale))
     if scale == "factor":
-        factor = widgets.slider(choices.FACTOR, _("Times the model's own scale"), step=0.05)
+        most = max(10.0, link_state.value(choices.FACTOR))
+        factor = widgets.slider(choices.FACTOR, _("Times the model's own scale"), step=0.05, high=most)
         change = replace(change, factor=factor)
     change = replace(change, hidden=_hidden(shown.stack), silenced=_silenced(shown))
     where = widgets.one_of(

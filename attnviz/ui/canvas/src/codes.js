@@ -27,6 +27,28 @@ export function valueOf(code, top, signed) {
 }
 
 /**
+ * Values as codes, written into `codes`; answers whether any cell is hidden. Python's side is packing.encode16.
+ * @param {Float32Array} values
+ * @param {Uint8Array | null} hidden 1 = masked
+ * @param {number} top
+ * @param {boolean} signed
+ * @param {Uint16Array} codes
+ */
+export function encode16(values, hidden, top, signed, codes) {
+  let any = false;
+  for (let i = 0; i < values.length; i++) {
+    const share = values[i] / top;
+    if ((hidden !== null && hidden[i] === 1) || !Number.isFinite(share)) {
+      codes[i] = MASKED_16;
+      any = true;
+    } else if (signed) {
+      codes[i] = 32767 + Math.round(Math.sign(share) * Math.sqrt(Math.min(1, Math.abs(share))) * 32767);
+    } else codes[i] = Math.round(Math.sqrt(Math.min(1, Math.max(0, share))) * 65534);
+  }
+  return any;
+}
+
+/**
  * How far a code is from zero, in steps of its scale.
  * @param {number} code
  * @param {boolean} signed

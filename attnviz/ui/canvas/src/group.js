@@ -1,10 +1,12 @@
 // What the views of one group share in the browser: the hovered token, pins, the cell, the zoom, the chosen head.
 
+import { unpackBits } from "./codes.js";
+import { NO_EDIT } from "./edit.js";
 import { Sequence } from "./sequence.js";
 import { EVERYTHING } from "./zoom.js";
 
-/** @import { Axis, HeadHeader, Hover, Pin, Zoom } from "./types.js" */
-/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed"} Change */
+/** @import { Axis, Edit, HeadHeader, Hover, Pin, PlainEdit, Zoom } from "./types.js" */
+/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */
 
 function emptyGroup() {
@@ -29,6 +31,11 @@ function emptyGroup() {
     pointed: null,
     /** @type {string | null} the tiles of the overview */
     tiles: null,
+    /** @type {Edit} what the visitor has changed of mask and scale */
+    edit: { ...NO_EDIT },
+    /** @type {string} the name of the edit that Python sent last */
+    editName: "",
+    edits: new Sequence(),
     picks: new Sequence(),
     pinnings: new Sequence(),
   };
@@ -75,6 +82,40 @@ export function adopt(group, header) {
     tell(group, "pins");
   }
   if (other) tell(group, "document");
+}
+
+/**
+ * Takes over the edit that Python knows of, unless it has not heard the newest yet.
+ * @param {Group} group
+ * @param {Pick<HeadHeader, "edit" | "editName" | "session" | "edits">} header
+ * @param {[number, number]} shape of the painting
+ */
+export function adoptEdit(group, { edit, editName, session, edits }, shape) {
+  if (edit === null || session === "") return;
+  const behind = group.edits.isBehind(session, edits);
+  if (behind || group.editName === editName) return;
+  group.editName = editName;
+  group.edit = unpackedEdit(edit, shape);
+  tell(group, "edit");
+}
+
+/**
+ * @param {PlainEdit} edit
+ * @param {[number, number]} shape
+ * @returns {Edit}
+ */
+function unpackedEdit(edit, [nq, nk]) {
+  const bytes = Uint8Array.from(atob(edit.painted), (letter) => letter.charCodeAt(0));
+  return { ...edit, painted: bytes.length === (nq * nk + 7) >> 3 ? unpackBits(bytes, nq * nk) : null };
+}
+
+/**
+ * @param {Group} group
+ * @param {Edit} edit
+ */
+export function editTo(group, edit) {
+  group.edit = edit;
+  tell(group, "edit");
 }
 
 /**

@@ -2,30 +2,39 @@
 
 import { inflate, readHeader } from "./blob.js";
 import { Chips } from "./chips.js";
-import { joinPlanes, MASKED_16 } from "./codes.js";
+import { joinPlanes, packBits } from "./codes.js";
 import { drawColourBar } from "./colour_bar.js";
 import { pixelTable } from "./colour.js";
 import { viewComponent } from "./component.js";
 import { addButton, el, fill } from "./dom.js";
-import { adopt, groupOf, isPinned, letGo, sameHead, tell, togglePin } from "./group.js";
+import { adopt, adoptEdit, groupOf, isPinned, letGo, sameHead, tell, togglePin } from "./group.js";
+import { HeadControls } from "./head_controls.js";
 import { HeadMemory } from "./head_memory.js";
+import { codedNumbers, RawNumbers, readRawHead, sumsOf } from "./head_numbers.js";
 import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { MOST_LINES } from "./line_geometry.js";
 import { Lines } from "./lines.js";
+import { saidOf } from "./said.js";
 import { markPainted, onceAFrame } from "./surface.js";
 import { themeOf } from "./theme.js";
 import { TokenLabels } from "./token_labels.js";
 import { clampZoom, EVERYTHING, mostZoom, spans, zoomAt } from "./zoom.js";
 
 /** @import { Change, Group } from "./group.js" */
+/** @import { Source } from "./head_numbers.js" */
 /** @import { Component, HeadHeader, Hover, Pin, Theme, Words, Zoom } from "./types.js" */
 
 /**
  * All that a drawing needs, complete or not there at all.
  * @typedef {object} Drawn
- * @property {HeadHeader} header
+ * @property {HeadHeader} header as Python sent it, but with the scale of what is on show
+ * @property {Source} source
+ * @property {RawNumbers | null} maker computes the numbers, where the head came as raw scores
  * @property {Uint16Array} codes
+ * @property {Float32Array | null} values what the codes stand for, exactly; null where only codes came
+ * @property {{ rows: Float32Array, cols: Float32Array } | null} sums
+ * @property {string} picture a name for these numbers
  * @property {Words} words
  * @property {Group} group
  * @property {Theme} theme
@@ -49,7 +58,10 @@ export class HeadView {
     this.pair = el("div", "av-pair");
     this.bar = el("div", "av-bar-row");
     this.foot = el("div", "av-foot");
+    this.said = el("div", "av-said", "", { "data-testid": "said" });
     this.heatmap = new Heatmap(this);
+    this.controls = new HeadControls(this);
+    this.count = 0;
     this.lines = new Lines(this);
     this.chips = new Chips(this);
     this.memory = new HeadMemory();
@@ -66,6 +78,7 @@ export class HeadView {
     this.buttons = null;
     this.relight = onceAFrame(() => this.light());
     this.redraw = onceAFrame(() => this.draw());
+    this.reedit = onceAFrame(() => this.recompute());
     this.listener = (/** @type {Change} */ what) => this.hear(what);
     root.tabIndex = -1;
     root.addEventListener("keydown", (e) => {
@@ -91,12 +104,12 @@ export class HeadView {
     this.turn += 1;
     const { turn } = this;
     const same = this.held?.header.data === header.data;
-    const codes = same && this.held ? this.held.codes : joinPlanes(await inflate(payload));
+    const source = same && this.held ? this.held.source : await sourceOf(header, payload);
     if (turn !== this.turn) return;
     const group = groupOf(header.group);
-    this.memory.keep({ header, codes }, group.tiles);
+    this.memory.keep({ header, source }, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
-    if (!behind || !this.isOvertaken(header, group)) this.take(header, codes, behind);
+    if (!behind || !this.isOvertaken(header, group)) this.take(header, source, behind);
   }
 
   /**
@@ -122,10 +135,10 @@ export class HeadView {
       if (!answer.ok) return;
       const bytes = new Uint8Array(await answer.arrayBuffer());
       const [fresh, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
-      const codes = joinPlanes(await inflate(payload));
+      const source = await sourceOf(fresh, payload);
       const { group, header: now } = this.drawn;
       if (fresh.doc !== now.doc || fresh.look !== now.look) return;
-      this.memory.keep({ header: fresh, codes }, group.tiles);
+      this.memory.keep({ header: fresh, source }, group.tiles);
       this.recall();
     } catch {
       // the script's own answer is on its way
@@ -138,38 +151,47 @@ export class HeadView {
   recall() {
     const { header, group } = this.drawn;
     const known = this.memory.recall(header, group.selected, group.tiles);
-    if (known) this.take({ ...known.header, session: header.session, pins: null }, known.codes, false);
+    if (!known) return;
+    const { session, words, edit, editName } = header;
+    this.take({ ...known.header, session, words, edit, editName, pins: null }, known.source, false);
   }
 
   /**
    * @param {HeadHeader} header
-   * @param {Uint16Array} codes
+   * @param {Source} source
    * @param {boolean} behind
    */
-  take(header, codes, behind) {
+  take(header, source, behind) {
     const before = this.held;
     const group = groupOf(header.group);
     this.join(group);
     adopt(group, header);
+    if ("raw" in source && !header.compact) adoptEdit(group, header, source.raw.shape);
     group.zoom = clampZoom(group.zoom, header.shape);
     const fresh = before?.header.doc !== header.doc;
     const labelsQ = before && !fresh ? before.labelsQ : new TokenLabels(header.q);
     const labelsK = before && !fresh ? before.labelsK : header.k === null ? labelsQ : new TokenLabels(header.k);
-    const tableKey = JSON.stringify([header.signed, header.top, header.scale]);
     this.held = {
       header,
-      codes,
+      source,
+      maker: "raw" in source ? this.makerOf(header, source, before) : null,
+      codes: NOTHING,
+      values: null,
+      sums: null,
+      picture: "",
       words: header.words,
       group,
       theme: themeOf(this.root, header.colours),
-      table: before?.tableKey === tableKey ? before.table : pixelTable(header),
-      tableKey,
-      hasMasked: codes.includes(MASKED_16),
+      table: before?.table ?? new Uint32Array(0),
+      tableKey: before?.tableKey ?? "",
+      hasMasked: false,
       labelsQ,
       labelsK,
     };
+    this.compute();
     if (!before) {
-      this.root.append(this.help, this.live, this.head, this.chips.box, this.pair, this.bar, this.foot);
+      this.root.append(this.help, this.live, this.head, this.controls.box, this.chips.box, this.pair);
+      this.root.append(this.said, this.bar, this.foot);
     }
     this.select(behind);
     const layout = JSON.stringify([header.segments, header.chips]);
@@ -177,6 +199,72 @@ export class HeadView {
     if (other && header.chips) this.chips.build();
     this.dress();
     this.resize();
+  }
+
+  /**
+   * The one that computes a raw head's numbers, which is kept as long as the head is.
+   * @param {HeadHeader} header
+   * @param {{ raw: import("./types.js").RawHead, how: import("./types.js").Arrangement }} source
+   * @param {Drawn | null} before
+   */
+  makerOf(header, { raw, how }, before) {
+    const kept = before?.maker;
+    const same = kept?.raw === raw && kept.how === how && before?.header.look === header.look;
+    return same ? kept : new RawNumbers(raw, how, header);
+  }
+
+  /** The numbers on show, under the edit where there is one. */
+  compute() {
+    const { header, source, maker, group } = this.drawn;
+    const seen = header.edit === null ? "before" : this.controls.seen;
+    const numbers = maker
+      ? maker.under(group.edit, seen)
+      : codedNumbers(header, "codes" in source ? source.codes : NOTHING);
+    const { codes, values, signed, top, hasMasked } = numbers;
+    this.count += 1;
+    const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
+    const sums = header.edit === null || header.compact ? null : sumsOf(numbers, header.shape);
+    const picture = maker ? `${header.data}|${this.count}` : header.data;
+    const tableKey = JSON.stringify([signed, top, shown.scale]);
+    if (this.drawn.tableKey !== tableKey) Object.assign(this.drawn, { table: pixelTable(shown), tableKey });
+    Object.assign(this.drawn, { header: shown, codes, values, hasMasked, sums, picture });
+  }
+
+  /** The numbers again, and the picture of them, in the frame in which the edit changed. */
+  recompute() {
+    if (!this.held || this.held.header.edit === null) return;
+    const { signed, scale } = this.held.header;
+    const masked = this.held.hasMasked;
+    this.compute();
+    this.controls.update();
+    const { header, hasMasked } = this.held;
+    if (header.signed !== signed || header.scale.top !== scale.top || hasMasked !== masked) {
+      drawColourBar(this.bar, header, hasMasked ? header.words.hidden : null);
+    }
+    this.draw();
+  }
+
+  /** The sentence about the chosen row, else about the one that tells most. */
+  say() {
+    const { header, group } = this.drawn;
+    const about = header.sentence;
+    this.said.hidden = about === null;
+    if (about === null || header.signed) return;
+    const pinned = group.pins.filter(({ axis, i }) => axis === "q" && i < header.shape[0]).map(({ i }) => i);
+    const row = group.cell ? group.cell[0] : (pinned[pinned.length - 1] ?? about.row);
+    this.said.textContent = saidOf(this.drawn, about, Math.min(row, header.shape[0] - 1));
+  }
+
+  /** Tells Python what is changed. */
+  emitEdit() {
+    const { group, header } = this.drawn;
+    const { painted } = group.edit;
+    this.component?.setStateValue("edit", {
+      ...group.edit,
+      seq: group.edits.next(),
+      doc: header.doc,
+      painted: painted === null ? "" : packBits(painted),
+    });
   }
 
   /** Texts that follow the header. */
@@ -190,6 +278,7 @@ export class HeadView {
     this.lines.stage.hidden = !header.lines;
     this.chips.box.hidden = !header.chips;
     drawColourBar(this.bar, header, hasMasked ? words.hidden : null);
+    this.controls.refresh();
     this.buttons = this.buttons?.language === words.zoomin ? this.buttons : this.buildTools();
   }
 
@@ -238,6 +327,7 @@ export class HeadView {
     const { group } = this.held;
     if (what === "zoom" || what === "document") this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
+    else if (what === "edit") this.reedit();
     else if (what === "pointed") void this.fetchAhead(group.pointed);
     else if (what === "selected") {
       this.recall();
@@ -298,6 +388,7 @@ export class HeadView {
     this.heatmap.light();
     if (header.lines) this.lines.light();
     if (header.chips) this.chips.light();
+    this.say();
     const text = this.readout();
     this.read.textContent = text || words.idle;
     this.read.classList.toggle("av-idle", !text);
@@ -415,6 +506,17 @@ function tokensOf(hover) {
     { axis: "q", i: hover.q },
     { axis: "k", i: hover.k },
   ];
+}
+
+const NOTHING = new Uint16Array(0);
+
+/**
+ * @param {HeadHeader} header
+ * @param {Uint8Array} payload
+ * @returns {Promise<Source>}
+ */
+async function sourceOf(header, payload) {
+  return header.raw === null ? { codes: joinPlanes(await inflate(payload)) } : readRawHead(header, payload);
 }
 
 export default viewComponent(HeadView);

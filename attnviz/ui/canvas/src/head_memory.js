@@ -2,11 +2,12 @@
 
 import { sameHead } from "./group.js";
 
+/** @import { Source } from "./head_numbers.js" */
 /** @import { HeadHeader } from "./types.js" */
-/** @typedef {{ header: HeadHeader, codes: Uint16Array }} KnownHead */
+/** @typedef {{ header: HeadHeader, source: Source }} KnownHead */
 
-/** Codes kept at most, two bytes each. */
-const MOST_CODES = 24e6;
+/** Cells kept at most, two or four bytes each. */
+const MOST_CELLS = 24e6;
 
 export class HeadMemory {
   constructor() {
@@ -21,16 +22,16 @@ export class HeadMemory {
    * @param {KnownHead} head
    * @param {string | null} tiles
    */
-  keep({ header, codes }, tiles) {
+  keep({ header, source }, tiles) {
     if (!header.tile) return;
     const about = [header.doc, header.look, tiles].join();
-    if (this.about !== about || this.size > MOST_CODES) {
+    if (this.about !== about || this.size > MOST_CELLS) {
       this.heads.clear();
       this.size = 0;
     }
     this.about = about;
-    this.heads.set(String(header.tile), { header, codes });
-    this.size += codes.length;
+    this.heads.set(String(header.tile), { header, source });
+    this.size += header.shape[0] * header.shape[1];
   }
 
   /** @param {[number, number]} tile */

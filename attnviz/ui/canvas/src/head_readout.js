@@ -5,7 +5,10 @@ import { fill, visibleToken } from "./dom.js";
 import { fourDigits } from "./numbers.js";
 
 /** @import { Axis, HeadHeader } from "./types.js" */
-/** @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words">, codes: Uint16Array }} Numbers */
+/**
+ * `values` are exact where they are known.
+ * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words">, codes: Uint16Array, values?: Float32Array | null }} Numbers
+ */
 
 /**
  * @param {Numbers} numbers
@@ -22,6 +25,7 @@ export function codeAt({ header, codes }, q, k) {
  * @param {number} k
  */
 export function valueAt(numbers, q, k) {
+  if (numbers.values) return numbers.values[q * numbers.header.shape[1] + k];
   return valueOf(codeAt(numbers, q, k), numbers.header.top, numbers.header.signed);
 }
 

@@ -67,12 +67,12 @@ export class HeatmapDrawing {
    * @returns {[HTMLCanvasElement, number]} and how many cells each of its pixels stands for, along one side
    */
   picture(pixelsPerCell) {
-    const { header, tableKey } = this.view.drawn;
+    const { picture: name, tableKey } = this.view.drawn;
     let step = 1;
     while (pixelsPerCell * step < 0.75) step *= 2;
-    const key = `${header.data}|${tableKey}|${step}`;
-    if (this.picturesOf !== header.data || this.pictures.size > 6) this.pictures.clear();
-    this.picturesOf = header.data;
+    const key = `${name}|${tableKey}|${step}`;
+    if (this.picturesOf !== name || this.pictures.size > 6) this.pictures.clear();
+    this.picturesOf = name;
     const picture = this.pictures.get(key) ?? this.paint(step);
     this.pictures.set(key, picture);
     return [picture, step];
@@ -112,7 +112,6 @@ export class HeatmapDrawing {
     this.drawLabels(context, c);
     this.stage.style.touchAction = c.z > 1 ? "none" : "pan-y";
     this.stage.dataset.zoom = [c.z, c.q0, c.k0].map((v) => v.toFixed(3)).join(",");
-    this.light();
   }
 
   /**

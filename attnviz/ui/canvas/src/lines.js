@@ -39,7 +39,7 @@ export class Lines {
     /** @type {Rectangle} */
     this.plot = { x: 0, y: 0, w: 0, h: 0 };
     this.counted = { drawn: 0, total: 0 };
-    /** @type {{ of: Uint16Array, sizes: Uint16Array } | null} */
+    /** @type {{ of: string, sizes: Uint16Array } | null} */
     this.measured = null;
     /** @type {{ y: number, zoom: Zoom, moved: boolean } | null} */
     this.drag = null;
@@ -73,8 +73,8 @@ export class Lines {
   }
 
   sizes() {
-    const { codes, header } = this.view.drawn;
-    if (this.measured?.of !== codes) this.measured = { of: codes, sizes: magnitudes(codes, header.signed) };
+    const { codes, header, picture } = this.view.drawn;
+    if (this.measured?.of !== picture) this.measured = { of: picture, sizes: magnitudes(codes, header.signed) };
     return this.measured.sizes;
   }
 
@@ -88,7 +88,6 @@ export class Lines {
     this.strokeLevels(context, found.levels, rows, theme.dark ? 0.12 : 0.06);
     context.restore();
     this.drawLabels(sized(this.names, this.width, this.height), rows, theme);
-    this.light();
   }
 
   /** @param {CanvasRenderingContext2D} context */

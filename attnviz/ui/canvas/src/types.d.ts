@@ -43,6 +43,55 @@ export type Theme = {
 /** Which session answers, and the newest pick (`ack`) that it had heard of. */
 export type Answer = { session: string; ack: number };
 
+/** What a visitor changes, under the names that the link has. */
+export type Edit = {
+  mask: "model" | "none" | "causal" | "window" | "painted";
+  window: number;
+  /** keys that no query may look at */
+  hidden: readonly number[];
+  painted: Uint8Array | null;
+  scale: "model" | "none" | "inverse" | "factor";
+  /** the model's own scale times this, where scale is "factor" */
+  factor: number;
+  where: "head" | "layer" | "all";
+  /** what is on show */
+  seen: "before" | "after" | "difference";
+};
+
+/** An edit as JSON: bits of the painting in base64, empty = none. */
+export type PlainEdit = Omit<Edit, "painted"> & { painted: string };
+
+export type Arranging = {
+  rows: number[][] | null;
+  cols: number[][] | null;
+  merged: boolean;
+  renormalise: boolean;
+  norms: boolean;
+};
+
+/** Templates of the sentence about a row: one, two and three keys, none allowed, none worth a word. */
+export type SentenceAbout = {
+  templates: [string, string, string, string, string];
+  /** the row that is told of while none is pinned */
+  row: number;
+  /** positions of rows and columns in the text */
+  places: [number[], number[]];
+  least: number;
+};
+
+/** How a head's weights become a matrix to look at: the positions behind each row and column, null = one each. */
+export type Arrangement = {
+  /** of the weights, before anything is joined or left out */
+  shape: Shape;
+  rows: number[][] | null;
+  cols: number[][] | null;
+  /** rows are means, not sums */
+  merged: boolean;
+  renormalise: boolean;
+  /** lengths of the values, where weights times these are shown */
+  norms: Float32Array | null;
+};
+
 export type HeadHeader = Answer & {
   group: string;
   doc: string;
@@ -66,6 +115,18 @@ export type HeadHeader = Answer & {
   /** the newest gesture on pins that Python had heard of */
   heard: number;
   ahead: string | null;
+  kind: "weights" | "values" | "diff" | "scores";
+  /** a head before its softmax, which the payload then holds instead of codes */
+  raw: { scores: RawHeader; arranged: Arranging } | null;
+  fullRange: boolean;
+  /** the end of the colour scale, where it is given */
+  fixedTop: number | null;
+  sentence: SentenceAbout | null;
+  /** the change that Python knows of; null where the view has no controls */
+  edit: PlainEdit | null;
+  editName: string;
+  /** the newest edit that Python had heard of */
+  edits: number;
   colours: Colours;
   words: Words;
 };
@@ -180,4 +241,35 @@ export type SaveFigure = {
 export type CopyText = {
   texts: { name: string; label: string; text: string }[];
   labels: { done: string; failed: string };
+/** What a header says of heads: one value for all of them, or a list. */
+export type OfHeads<T> = T | T[];
+
+/** Heads in a payload of raw_scores.py. */
+export type RawHeader = {
+  bits: 16 | 32;
+  vectors: boolean;
+  count: number;
+  shape: Shape;
+  scale: OfHeads<number>;
+  width: OfHeads<number>;
+  exact: OfHeads<boolean>;
+  softcap: OfHeads<number | null>;
+  mask: OfHeads<number>;
+  bias: OfHeads<number | null>;
+  padding: boolean;
+  sinks: boolean;
+};
+
+/** One head before its softmax; `scores` are weights where it is not exact. Cells are row by row, 1 = may attend. */
+export type RawHead = {
+  shape: Shape;
+  exact: boolean;
+  readonly scores: Float32Array;
+  scale: number;
+  dHead: number;
+  mask: Uint8Array;
+  padding: Uint8Array | null;
+  bias: Float32Array | null;
+  softcap: number | null;
+  sink: number | null;
 };

@@ -1,0 +1,436 @@
+// Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
+
+import { addButton, el, fill, visibleToken } from "./dom.js";
+import { changes, factorOf, maskOf, NO_EDIT } from "./edit.js";
+import { editTo } from "./group.js";
+import { significant } from "./numbers.js";
+import { choiceAt, largestFactor, marksOf, placeOf, stepFrom } from "./scale_slider.js";
+
+/** @import { HeadView } from "./head.js" */
+/** @import { Edit, RawHead } from "./types.js" */
+
+const MASKS = /** @type {const} */ (["model", "none", "causal", "window", "painted"]);
+const PLACES = /** @type {const} */ (["head", "layer", "all"]);
+const STEPS = 1000;
+/** Keys end a gesture when none has been pressed for so many milliseconds. */
+const REST = 350;
+/** A press on "before" that is shorter switches to it; a longer one only shows it while it lasts. */
+const SHORT = 300;
+/** @type {Record<string, number>} */
+const KEYS = { ArrowRight: 0.05, ArrowUp: 0.05, ArrowLeft: -0.05, ArrowDown: -0.05, PageUp: 0.5, PageDown: -0.5 };
+
+export class HeadControls {
+  /** @param {HeadView} view */
+  constructor(view) {
+    this.view = view;
+    this.box = el("div", "av-controls", null, { "data-testid": "controls" });
+    this.painting = false;
+    this.holding = false;
+    this.resting = 0;
+    this.pressed = 0;
+    this.built = "";
+    /** @type {ReturnType<HeadControls["build"]> | null} */
+    this.parts = null;
+  }
+
+  get group() {
+    return this.view.drawn.group;
+  }
+
+  /** The head that is changed, null where none can be. */
+  get raw() {
+    const raw = this.view.drawn.maker?.raw;
+    return raw?.exact ? raw : null;
+  }
+
+  /** What is on show just now. */
+  get seen() {
+    return this.holding || !changes(this.group.edit) ? "before" : this.group.edit.seen;
+  }
+
+  /** Builds what is missing and sets all of it to the edit. */
+  refresh() {
+    const { header } = this.view.drawn;
+    this.box.hidden = header.edit === null || header.compact;
+    if (this.box.hidden) return;
+    const raw = this.raw;
+    const name = JSON.stringify([header.doc, header.words.mask, header.words.weights_only, raw?.scale, raw?.dHead]);
+    if (name !== this.built) {
+      this.built = name;
+      this.parts = this.build(raw);
+    }
+    this.update();
+  }
+
+  /** @param {RawHead | null} raw */
+  build(raw) {
+    const { words } = this.view.drawn;
+    this.box.replaceChildren();
+    const first = el("div", "av-controls-row");
+    const second = el("div", "av-controls-row av-scale-row");
+    const parts = {
+      mask: this.maskSelect(first),
+      window: this.windowBox(first),
+      paint: addButton(first, words.paint, words.paint_help, () => this.paint(!this.painting)),
+      hide: this.hideSelect(first),
+      compare: this.compare(first),
+      scale: this.slider(second, raw),
+      where: this.whereSelect(second),
+      reset: addButton(second, "↺", words.reset, () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
+      hidden: el("div", "av-hidden-tokens"),
+    };
+    this.box.append(first, second, parts.hidden);
+    if (raw === null) this.box.append(el("div", "av-controls-note", words.weights_only));
+    for (const control of this.box.querySelectorAll("button, input, select")) {
+      if (raw === null) control.setAttribute("disabled", "");
+    }
+    return parts;
+  }
+
+  /** @param {HTMLElement} host */
+  maskSelect(host) {
+    const { words } = this.view.drawn;
+    const select = labelled(host, words.mask, el("select", "av-select", null, { "data-testid": "mask" }));
+    for (const name of MASKS) select.append(new Option(words[`mask${name}`], name));
+    select.addEventListener("change", () => {
+      const mask = /** @type {Edit["mask"]} */ (select.value);
+      this.set(mask === "painted" ? { mask, painted: this.currentMask() } : { mask });
+      if (mask === "painted") this.paint(true);
+    });
+    return select;
+  }
+
+  /** @param {HTMLElement} host */
+  windowBox(host) {
+    const { words } = this.view.drawn;
+    const attributes = {
+      type: "range",
+      min: "1",
+      max: "64",
+      step: "1",
+      "aria-label": words.window,
+      title: words.window,
+    };
+    const box = el("span", "av-window");
+    const input = el("input", "av-range", null, { ...attributes, "data-testid": "window" });
+    const number = el("span", "av-number");
+    input.addEventListener("input", () => this.move({ mask: "window", window: Number(input.value) }));
+    input.addEventListener("change", () => this.emitSoon());
+    box.append(input, number);
+    host.append(box);
+    return { box, input, number };
+  }
+
+  /** @param {HTMLElement} host */
+  hideSelect(host) {
+    const { words, header, maker } = this.view.drawn;
+    const select = el("select", "av-select av-hide", null, {
+      "aria-label": words.hide,
+      title: words.hide,
+      "data-testid": "hide",
+    });
+    select.append(new Option(words.nothing_hidden, ""));
+    if (maker) {
+      (header.k ?? header.q).forEach((token, i) =>
+        select.append(new Option(`${visibleToken(token)} (${i})`, String(i))),
+      );
+    }
+    select.addEventListener("change", () => {
+      if (select.value !== "") this.hide(Number(select.value), true);
+      select.value = "";
+    });
+    host.append(select);
+    return select;
+  }
+
+  /** @param {HTMLElement} host */
+  whereSelect(host) {
+    const { words } = this.view.drawn;
+    const select = el("select", "av-select", null, { "aria-label": words.where, title: words.where });
+    select.dataset.testid = "where";
+    for (const name of PLACES) select.append(new Option(words[`where${name}`], name));
+    select.addEventListener("change", () => this.set({ where: /** @type {Edit["where"]} */ (select.value) }, false));
+    host.append(select);
+    return select;
+  }
+
+  /** Before, after and their difference; "before" can be held. @param {HTMLElement} host */
+  compare(host) {
+    const { words } = this.view.drawn;
+    const group = el("span", "av-direction av-compare", null, { role: "group" });
+    const buttons = /** @type {Record<Edit["seen"], HTMLButtonElement>} */ ({});
+    for (const name of /** @type {const} */ (["before", "after", "difference"])) {
+      const button = el("button", "av-toggle", words[name], { type: "button", "data-testid": `seen-${name}` });
+      if (name === "before") this.listenToHold(button);
+      else button.addEventListener("click", () => this.set({ seen: name }, false));
+      buttons[name] = button;
+      group.append(button);
+    }
+    buttons.before.title = words.hold;
+    host.append(group);
+    return buttons;
+  }
+
+  /** @param {HTMLButtonElement} button */
+  listenToHold(button) {
+    const hold = () => {
+      if (this.holding) return;
+      this.pressed = performance.now();
+      this.holding = true;
+      this.view.reedit();
+    };
+    const end = (/** @type {boolean} */ meant) => {
+      if (!this.holding) return;
+      this.holding = false;
+      const { seen } = this.group.edit;
+      if (meant && performance.now() - this.pressed < SHORT)
+        this.set({ seen: seen === "before" ? "after" : "before" }, false);
+      else this.view.reedit();
+    };
+    button.addEventListener("pointerdown", (e) => {
+      button.setPointerCapture(e.pointerId);
+      hold();
+    });
+    button.addEventListener("pointerup", () => end(true));
+    button.addEventListener("pointercancel", () => end(false));
+    button.addEventListener("blur", () => end(false));
+    button.addEventListener("contextmenu", (e) => e.preventDefault());
+    button.addEventListener("keydown", (e) => {
+      if (e.key !== " " && e.key !== "Enter") return;
+      e.preventDefault();
+      hold();
+    });
+    button.addEventListener("keyup", (e) => {
+      if (e.key === " " || e.key === "Enter") end(true);
+    });
+  }
+
+  /**
+   * @param {HTMLElement} host
+   * @param {RawHead | null} raw
+   */
+  slider(host, raw) {
+    const { words } = this.view.drawn;
+    const box = el("span", "av-scale");
+    const attributes = { type: "range", min: "0", max: String(STEPS), step: "1", "data-testid": "scale" };
+    const input = el("input", "av-range", null, attributes);
+    const marks = el("span", "av-marks", null, { "aria-hidden": "true" });
+    const value = el("span", "av-number", null, { "data-testid": "scale-value" });
+    for (const mark of raw ? marksOf(raw) : []) this.mark(marks, mark, raw);
+    box.append(input, marks);
+    labelled(host, words.scale, input, box);
+    host.append(value);
+    input.addEventListener("input", () => {
+      if (this.raw) this.move(choiceAt(Number(input.value) / STEPS, this.raw));
+    });
+    input.addEventListener("change", () => this.emit());
+    input.addEventListener("keydown", (e) => this.key(e));
+    return { input, value };
+  }
+
+  /**
+   * @param {HTMLElement} host
+   * @param {{ scale: Edit["scale"], factor: number }} mark
+   * @param {RawHead | null} raw
+   */
+  mark(host, { scale, factor }, raw) {
+    if (!raw) return;
+    const { words } = this.view.drawn;
+    const names = { model: words.mark_own, none: words.mark_none, inverse: words.mark_inverse, factor: "" };
+    const node = el("button", "av-mark", names[scale], { type: "button", tabindex: "-1", "data-mark": scale });
+    node.style.left = `${placeOf(factor, largestFactor(raw)) * 100}%`;
+    node.addEventListener("click", () => this.set({ scale, factor: 1 }));
+    host.append(node);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    const { raw } = this;
+    if (!raw || event.altKey || event.ctrlKey || event.metaKey) return;
+    const factor = factorOf(this.group.edit, raw) / raw.scale;
+    const by = event.key in KEYS ? KEYS[event.key] * (event.shiftKey ? 10 : 1) : { Home: -1e9, End: 1e9 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    this.move(stepFrom(factor, by, raw));
+    this.emitSoon();
+  }
+
+  /** @param {boolean} on */
+  paint(on) {
+    this.painting = on && this.raw !== null;
+    this.update();
+    this.view.redraw();
+    if (this.painting) this.view.announce(this.view.drawn.words.painting);
+  }
+
+  /** The mask as it is now, to go on painting from. */
+  currentMask() {
+    const { raw } = this;
+    if (!raw) return null;
+    const mask = maskOf(this.group.edit, raw);
+    return mask ? mask.slice() : new Uint8Array(raw.shape[0] * raw.shape[1]).fill(1);
+  }
+
+  /**
+   * Whether a cell of the picture may be looked at: any of what it covers.
+   * @param {number} row
+   * @param {number} col
+   */
+  isOpen(row, col) {
+    const mask = this.currentMask();
+    return mask !== null && this.cellsOf(row, col).some((i) => mask[i] === 1);
+  }
+
+  /**
+   * @param {[number, number][]} cells rows and columns of the picture
+   * @param {boolean} open
+   */
+  paintCells(cells, open) {
+    const mask = this.group.edit.mask === "painted" ? this.group.edit.painted?.slice() : this.currentMask();
+    const painted = mask ?? this.currentMask();
+    if (!painted) return;
+    for (const [row, col] of cells) for (const i of this.cellsOf(row, col)) painted[i] = Number(open);
+    this.move({ mask: "painted", painted });
+  }
+
+  /**
+   * @param {number} row
+   * @param {number} col
+   */
+  cellsOf(row, col) {
+    const { how } = this.view.drawn.maker ?? {};
+    if (!how) return [];
+    const queries = how.rows ? how.rows[row] : [row];
+    const keys = how.cols ? how.cols[col] : [col];
+    return queries.flatMap((q) => keys.map((k) => q * how.shape[1] + k));
+  }
+
+  /** @param {number} col */
+  keysOf(col) {
+    const { how } = this.view.drawn.maker ?? {};
+    return how?.cols ? how.cols[col] : [col];
+  }
+
+  /**
+   * @param {number} col
+   * @param {boolean} gone
+   */
+  hide(col, gone) {
+    const keys = new Set(this.group.edit.hidden);
+    for (const k of this.keysOf(col)) {
+      if (gone) keys.add(k);
+      else keys.delete(k);
+    }
+    this.set({ hidden: [...keys].sort((a, b) => a - b) });
+  }
+
+  /**
+   * Changes the edit while a hand moves. Whoever changes something while "before" is on show wants to see it.
+   * @param {Partial<Edit>} more
+   */
+  move(more, shows = true) {
+    const { edit } = this.group;
+    const seen = shows && edit.seen === "before" ? "after" : edit.seen;
+    editTo(this.group, { ...edit, seen, ...more });
+  }
+
+  /**
+   * Changes the edit in one step.
+   * @param {Partial<Edit>} more
+   */
+  set(more, shows = true) {
+    this.move(more, shows);
+    this.emit();
+  }
+
+  emitSoon() {
+    clearTimeout(this.resting);
+    this.resting = window.setTimeout(() => this.emit(), REST);
+  }
+
+  emit() {
+    clearTimeout(this.resting);
+    this.view.emitEdit();
+  }
+
+  /** Sets every control to the edit. */
+  update() {
+    if (!this.parts || !this.view.held) return;
+    const { edit } = this.group;
+    const { words } = this.view.drawn;
+    const { mask, window, paint, compare, scale, where, reset } = this.parts;
+    const { raw } = this;
+    const changed = raw !== null && changes(edit);
+    mask.value = edit.mask;
+    window.box.hidden = edit.mask !== "window";
+    window.input.value = String(edit.window);
+    window.number.textContent = String(edit.window);
+    paint.setAttribute("aria-pressed", String(this.painting));
+    where.value = edit.where;
+    reset.disabled = !changed;
+    for (const [name, button] of Object.entries(compare)) {
+      button.setAttribute("aria-pressed", String(changed && this.seen === name));
+      button.disabled = !changed;
+    }
+    this.sayScale(scale.input, scale.value, edit, raw);
+    this.listHidden(edit);
+    this.box.dataset.edit = JSON.stringify([edit.mask, edit.window, edit.hidden, edit.scale, edit.factor, this.seen]);
+    if (raw === null) scale.value.textContent = "";
+    else if (this.painting) this.view.read.dataset.hint = words.painting;
+  }
+
+  /**
+   * @param {HTMLInputElement} input
+   * @param {HTMLElement} value
+   * @param {Edit} edit
+   * @param {RawHead | null} raw
+   */
+  sayScale(input, value, edit, raw) {
+    if (!raw) return;
+    const { words } = this.view.drawn;
+    const number = factorOf(edit, raw);
+    const factor = number / raw.scale;
+    const fields = {
+      factor: significant(factor),
+      number: significant(number),
+      temperature: factor === 0 ? "∞" : significant(1 / factor),
+    };
+    if (document.activeElement !== input || edit.scale !== "factor") {
+      input.value = String(Math.round(placeOf(factor, largestFactor(raw)) * STEPS));
+    }
+    input.setAttribute("aria-valuetext", fill(words.scale_value, fields));
+    input.title = fill(words.scale_value, fields);
+    value.textContent = fill(words.scale_short, fields);
+  }
+
+  /** @param {Edit} edit */
+  listHidden(edit) {
+    const { hidden } = /** @type {NonNullable<typeof this.parts>} */ (this.parts);
+    const { header, words } = this.view.drawn;
+    const gone = new Set(edit.hidden);
+    const names = header.k ?? header.q;
+    const cols = gone.size === 0 ? [] : names.map((_, c) => c).filter((c) => this.keysOf(c).every((k) => gone.has(k)));
+    const wanted = cols.join();
+    if (hidden.dataset.cols === wanted) return;
+    hidden.dataset.cols = wanted;
+    hidden.replaceChildren();
+    for (const c of cols) {
+      const token = `${visibleToken(names[c])} (${c})`;
+      addButton(hidden, `${token} ×`, fill(words.show_again, { token }), () => this.hide(c, false));
+    }
+  }
+}
+
+/**
+ * Appends a control with its name before it.
+ * @template {HTMLElement} T
+ * @param {HTMLElement} host
+ * @param {string} name
+ * @param {T} control
+ * @param {HTMLElement} [box] what is appended, where it is more than the control
+ */
+function labelled(host, name, control, box = control) {
+  control.setAttribute("aria-label", name);
+  host.append(el("span", "av-controls-name", name), box);
+  return control;
+}

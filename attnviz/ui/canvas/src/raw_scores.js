@@ -1,0 +1,169 @@
+// Heads before their softmax, as raw_scores.py packs them. No page: used by views, by a file that left the app, by tests.
+
+/** @import { RawHead, RawHeader } from "./types.js" */
+
+/**
+ * Reads the sections of a payload one after the other.
+ */
+class Sections {
+  /** @param {Uint8Array} bytes */
+  constructor(bytes) {
+    this.bytes = bytes;
+    this.at = 0;
+  }
+
+  /** @param {number} count */
+  take(count) {
+    const found = this.bytes.subarray(this.at, this.at + count);
+    if (found.length !== count) throw new Error(`${this.bytes.length} bytes end before ${this.at + count}`);
+    this.at += count;
+    return found;
+  }
+
+  /** @param {number} count */
+  floats(count) {
+    const { buffer } = this.take(4 * count).slice();
+    return new Float32Array(buffer);
+  }
+
+  /**
+   * Numbers of which only the first half of a float32 was sent.
+   * @param {number} count
+   */
+  shortFloats(count) {
+    const halves = new Uint16Array(this.take(2 * count).slice().buffer);
+    return new Float32Array(Uint32Array.from(halves, (half) => half << 16).buffer);
+  }
+
+  /** @param {number} count */
+  bits(count) {
+    const packed = this.take((count + 7) >> 3);
+    return Uint8Array.from({ length: count }, (_, i) => (packed[i >> 3] >> (7 - (i & 7))) & 1);
+  }
+}
+
+/**
+ * The heads of a payload. A head's scores are unpacked when they are first asked for.
+ * @param {RawHeader} header
+ * @param {Uint8Array} payload
+ * @returns {RawHead[]}
+ */
+export function readRawScores(header, payload) {
+  const { count, shape } = header;
+  const cells = shape[0] * shape[1];
+  const sections = new Sections(payload);
+  const scoresOf = header.bits === 16 ? coded(header, sections) : exact(header, sections);
+  const masks = each(1 + largest(header.mask), () => sections.bits(cells));
+  const padding = header.padding ? sections.bits(shape[1]) : null;
+  const biases = each(1 + largest(header.bias), () => sections.floats(cells));
+  const sinks = header.sinks ? sections.floats(count) : null;
+  return each(count, (i) => {
+    const bias = of(header.bias, i);
+    /** @type {Float32Array | null} */
+    let scores = null;
+    return {
+      shape,
+      exact: of(header.exact, i),
+      get scores() {
+        scores ??= scoresOf(i);
+        return scores;
+      },
+      scale: of(header.scale, i),
+      dHead: of(header.width, i),
+      mask: masks[of(header.mask, i)],
+      padding,
+      bias: bias === null ? null : biases[bias],
+      softcap: of(header.softcap, i),
+      sink: sinks ? sinks[i] : null,
+    };
+  });
+}
+
+/**
+ * Scores of 16 bits, and of 24 in wide rows: steps above a row's lowest.
+ * @param {RawHeader} header
+ * @param {Sections} sections
+ */
+function coded({ count, shape: [nq, nk] }, sections) {
+  const rows = count * nq;
+  const low = sections.shortFloats(rows);
+  const step = sections.shortFloats(rows);
+  const wide = sections.bits(rows);
+  const high = sections.take(rows * nk);
+  const middle = sections.take(rows * nk);
+  const before = new Uint32Array(rows + 1); // wide rows before each row
+  for (let r = 0; r < rows; r++) before[r + 1] = before[r] + wide[r];
+  const last = sections.take(before[rows] * nk);
+  return (/** @type {number} */ head) => {
+    const scores = new Float32Array(nq * nk);
+    for (let q = 0; q < nq; q++) {
+      const r = head * nq + q;
+      const [from, to, size] = [r * nk, q * nk, step[r]];
+      for (let k = 0; k < nk; k++) {
+        const code = (high[from + k] << 8) | middle[from + k];
+        scores[to + k] = low[r] + (wide[r] ? (code << 8) | last[before[r] * nk + k] : code) * size;
+      }
+    }
+    return scores;
+  };
+}
+
+/**
+ * Scores of 32 bits, or the products of q and k.
+ * @param {RawHeader} header
+ * @param {Sections} sections
+ */
+function exact({ count, shape: [nq, nk], vectors, width }, sections) {
+  if (!vectors) {
+    const all = sections.floats(count * nq * nk);
+    return (/** @type {number} */ head) => all.subarray(head * nq * nk, (head + 1) * nq * nk);
+  }
+  const d = of(width, 0);
+  const q = sections.floats(nq * d);
+  const k = sections.floats(nk * d);
+  return () => products(q, k, d);
+}
+
+/**
+ * Each row of q times each row of k, both `d` wide.
+ * @param {Float32Array} q
+ * @param {Float32Array} k
+ * @param {number} d
+ */
+function products(q, k, d) {
+  const [nq, nk] = [q.length / d, k.length / d];
+  const scores = new Float32Array(nq * nk);
+  for (let i = 0; i < nq; i++) {
+    for (let j = 0; j < nk; j++) {
+      let sum = 0;
+      for (let c = 0, a = i * d, b = j * d; c < d; c++, a++, b++) sum += q[a] * k[b];
+      scores[i * nk + j] = sum;
+    }
+  }
+  return scores;
+}
+
+/**
+ * What a header says of head `i`: one value for all heads, or a list of each head's.
+ * @template T
+ * @param {T | T[]} said
+ * @param {number} i
+ * @returns {T}
+ */
+function of(said, i) {
+  return Array.isArray(said) ? said[i] : said;
+}
+
+/** @param {number | null | (number | null)[]} said */
+function largest(said) {
+  return [said].flat().reduce((/** @type {number} */ top, value) => Math.max(top, value ?? -1), -1);
+}
+
+/**
+ * @template T
+ * @param {number} count
+ * @param {(i: number) => T} make
+ */
+function each(count, make) {
+  return Array.from({ length: count }, (_, i) => make(i));
+}

@@ -1,0 +1,92 @@
+"""The mask and the scale that a visitor put on the head on show: between the link, the canvas and the experiment."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any, cast
+
+from attnviz.experiments.explorer import Look, Matrix, Stack, WhatIf, head_matrix, raw_head, what_if
+from attnviz.ui import canvas
+from attnviz.ui.explorer import explorer_choices as choices
+from attnviz.ui.shared import link_state
+
+
+def chosen(stack: Stack) -> WhatIf:
+    """The change of mask and scale that the link holds, as far as this sentence has its tokens."""
+    n_q, n_k = len(stack.queries), len(stack.keys)
+    keys = {key for key in link_state.value(choices.HIDDEN) if isinstance(key, int) and 0 <= key < n_k}
+    pattern, painted = link_state.value(choices.MASK), base64.b64decode(link_state.value(choices.PAINTED) or "")
+    if len(painted) != -(-n_q * n_k // 8):
+        painted = b""
+    if pattern == "painted" and not painted:
+        pattern = "model"
+    return WhatIf(
+        pattern=cast(Any, pattern),
+        window=link_state.value(choices.WINDOW),
+        hidden=tuple(sorted(keys)),
+        painted=painted,
+        scale=cast(Any, link_state.value(choices.SCALE)),
+        factor=link_state.value(choices.FACTOR),
+        where=cast(Any, link_state.value(choices.WHERE)),
+    )
+
+
+def on_canvas(change: WhatIf) -> canvas.Edit:
+    """The change as the canvas has it."""
+    return canvas.Edit(
+        change.pattern,
+        change.window,
+        change.hidden,
+        change.painted,
+        change.scale,
+        change.factor,
+        change.where,
+        link_state.value(choices.SEEN),
+    )
+
+
+def keep(edit: canvas.Edit) -> None:
+    """Keep what a hand has changed; in the link it is one step. A callback."""
+    window, factor = choices.WINDOW, choices.FACTOR
+    link_state.put_all({
+        choices.MASK: edit.mask,
+        window: min(edit.window, choices.LONGEST_WINDOW),
+        choices.HIDDEN: edit.hidden,
+        choices.PAINTED: base64.b64encode(edit.painted).decode() or None if edit.mask == "painted" else None,
+        choices.SCALE: edit.scale,
+        factor: min(edit.factor, choices.LARGEST_FACTOR),
+        choices.WHERE: edit.where,
+        choices.SEEN: edit.seen,
+    })  # fmt: skip
+
+
+def seen(stack: Stack, layer: int, change: WhatIf) -> str:
+    """What of the change is on show: "before" where there is nothing to show."""
+    return link_state.value(choices.SEEN) if change.changes_attention and stack.layers[layer].exact else "before"
+
+
+def matrix(stack: Stack, layer: int, head: int, look: Look, change: WhatIf, seen: str) -> Matrix:
+    """The head on show: before, after, or what the change makes of it."""
+    before = head_matrix.head_matrix(stack, layer, head, look)
+    if seen == "before":
+        return before
+    after = what_if.instantly(stack, layer, head, change, look)
+    return after if seen == "after" else after.minus(before)
+
+
+def raw(stack: Stack, layer: int, head: int, look: Look) -> canvas.Raw | None:
+    """What the browser computes the head's weights from; None for a layer that gives only its weights."""
+    chosen_layer = stack.layers[layer]
+    if not chosen_layer.exact:
+        return None
+    rows, cols = head_matrix.axes(stack, look)
+    norms = chosen_layer.value_norms()[0, head].float().cpu().numpy() if look.values == "values" else None
+    whole = [tuple((i,) for i in range(n)) for n in (len(stack.queries), len(stack.keys))]
+    return canvas.Raw(
+        raw_head(stack, layer, head),
+        None if rows.positions == whole[0] else rows.positions,
+        None if cols.positions == whole[1] else cols.positions,
+        rows.merged,
+        look.renormalise,
+        norms,
+    )

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { attend } from "../../attnviz/ui/canvas/src/attend.js";
+import { arrange, columnSums } from "../../attnviz/ui/canvas/src/arrange.js";
+import { changes, editFor, factorOf, maskOf, NO_EDIT, sameEdit } from "../../attnviz/ui/canvas/src/edit.js";
+import { thumbnail } from "../../attnviz/ui/canvas/src/tiles.js";
+
+async function read(name) {
+  return JSON.parse(await readFile(new URL(`cases/${name}.json`, import.meta.url), "utf8"));
+}
+
+function close(made, wanted, about, most = 1e-6) {
+  assert.equal(made.length, wanted.length, about);
+  wanted.forEach((value, i) => {
+    assert.ok(Math.abs(made[i] - value) < most, `${about}, cell ${i}: ${made[i]} is not ${value}`);
+  });
+}
+
+const heads = await read("attend");
+const { layers } = await read("edits");
+
+function headOf(given) {
+  const bias = given.bias ? Float32Array.from(given.bias, (b) => (b === null ? -Infinity : b)) : null;
+  const flags = (name) => (given[name] ? Uint8Array.from(given[name]) : null);
+  return { ...given, bias, scores: Float32Array.from(given.scores), mask: flags("mask"), padding: flags("padding") };
+}
+
+heads.forEach((given, n) => {
+  const what = ["mask", "bias", "softcap", "sink"].filter((name) => given[name] !== null).join(", ") || "nothing else";
+  test(`head ${n} with ${what}, times ${given.factor}, gives Python's weights`, () => {
+    const mask = given.mask ? Uint8Array.from(given.mask) : null;
+    close(attend(headOf(given), mask, given.factor), given.weights, `head ${n}`);
+  });
+});
+
+test("the cases hold empty rows, sinks, caps, extreme scores, and rows that sum to 1 and to less", () => {
+  const sums = heads.flatMap(({ shape, weights }) =>
+    Array.from({ length: shape[0] }, (_, q) =>
+      weights.slice(q * shape[1], (q + 1) * shape[1]).reduce((sum, w) => sum + w, 0),
+    ),
+  );
+  assert.ok(sums.some((sum) => sum === 0));
+  assert.ok(sums.some((sum) => Math.abs(sum - 1) < 1e-5));
+  assert.ok(sums.some((sum) => sum > 0 && sum < 0.9));
+  for (const name of ["mask", "bias", "softcap", "sink"])
+    assert.ok(
+      heads.some((head) => head[name] !== null),
+      name,
+    );
+  assert.ok(heads.some((head) => Math.max(...head.scores) > 1e36));
+});
+
+test("weights are written where they are asked to be, whatever was there", () => {
+  const head = headOf(heads[1]);
+  const mask = Uint8Array.from(heads[1].mask);
+  const into = new Float32Array(head.scores.length).fill(7);
+  assert.equal(attend(head, mask, 0.125, into), into);
+  close(into, heads[1].weights, "again");
+});
+
+layers.forEach((layer, n) => {
+  test(`layer ${n} under each edit has Python's mask, weights, words, values and small picture`, () => {
+    const head = headOf(layer);
+    const [rows, cols] = layer.groups;
+    const norms = Float32Array.from(layer.norms);
+    layer.edits.forEach((given, e) => {
+      const edit = { ...NO_EDIT, ...given, painted: Uint8Array.from(layer.painted) };
+      const about = `layer ${n}, edit ${e} (${given.mask}, ${given.scale})`;
+      const mask = maskOf(edit, head);
+      assert.deepEqual([...(mask ?? new Uint8Array(given.may.length).fill(1))], given.may, about);
+      const weights = attend(head, mask, factorOf(edit, head));
+      close(weights, given.weights, about);
+      const how = { shape: layer.shape, rows, cols, merged: true, renormalise: true, norms: null };
+      const words = arrange(weights, mask, how);
+      close(words.values, given.words, `${about}, words`);
+      assert.deepEqual([...(words.hidden ?? new Uint8Array(given.unseen.length))], given.unseen, about);
+      close(
+        arrange(weights, mask, { ...how, renormalise: false, norms }).values,
+        given.values,
+        `${about}, values`,
+        4e-6,
+      );
+      assert.deepEqual([...thumbnail(weights, mask, layer.shape, 4)], given.tile, about);
+    });
+  });
+});
+
+test("padding stays hidden under every edit that asks for it", () => {
+  const padded = layers.map(headOf).find((head) => head.padding !== null);
+  const [, nk] = padded.shape;
+  const all = { ...NO_EDIT, mask: "painted", painted: new Uint8Array(padded.scores.length).fill(1) };
+  for (const edit of [all, { ...NO_EDIT, mask: "none" }, { ...NO_EDIT, mask: "window", window: 64 }]) {
+    const mask = maskOf(edit, padded);
+    assert.ok(mask.every((may, i) => may <= padded.padding[i % nk]));
+    assert.ok(padded.padding.some((may) => may === 0));
+  }
+});
+
+test("what is not arranged is the weights themselves, and columns add up what each key gets", () => {
+  const weights = Float32Array.from([1, 0, 0.25, 0.75]);
+  const how = { shape: [2, 2], rows: null, cols: null, merged: false, renormalise: false, norms: null };
+  const mask = Uint8Array.from([1, 0, 1, 1]);
+  const made = arrange(weights, mask, how);
+  assert.deepEqual([...made.values], [1, 0, 0.25, 0.75]);
+  assert.deepEqual([...made.hidden], [0, 1, 0, 0]);
+  assert.deepEqual([...columnSums(made, [2, 2])], [1.25, 0.75]);
+});
+
+test("an edit reaches this head, its layer, or all heads", () => {
+  const at = (where, place) => editFor({ ...NO_EDIT, mask: "none", where }, place, [2, 3]).mask;
+  assert.deepEqual([at("head", [2, 3]), at("head", [2, 4]), at("head", [1, 3])], ["none", "model", "model"]);
+  assert.deepEqual([at("layer", [2, 3]), at("layer", [2, 4]), at("layer", [1, 3])], ["none", "none", "model"]);
+  assert.equal(at("all", [0, 0]), "none");
+});
+
+test("what changes nothing says so, and edits are told apart", () => {
+  const edit = (more) => ({ ...NO_EDIT, ...more });
+  assert.ok(!changes(NO_EDIT));
+  assert.ok(!changes(edit({ scale: "factor", factor: 1, window: 9, where: "all" })));
+  for (const more of [{ mask: "causal" }, { hidden: [1] }, { scale: "none" }, { scale: "factor", factor: 0 }]) {
+    assert.ok(changes(edit(more)));
+    assert.ok(!sameEdit(NO_EDIT, edit(more)));
+  }
+  const painted = (...cells) => edit({ mask: "painted", painted: Uint8Array.from(cells) });
+  assert.ok(sameEdit(painted(1, 0), painted(1, 0)));
+  assert.ok(!sameEdit(painted(1, 0), painted(1, 1)));
+});
