@@ -241,6 +241,8 @@ export type SaveFigure = {
 export type CopyText = {
   texts: { name: string; label: string; text: string }[];
   labels: { done: string; failed: string };
+};
+
 /** What a header says of heads: one value for all of them, or a list. */
 export type OfHeads<T> = T | T[];
 
