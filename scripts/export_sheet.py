@@ -26,6 +26,9 @@ LARGEST = 200  # KB of a picture of at most thirty tokens
 #: what no sentence in a picture may hold: Markdown, LaTeX, an address that opens nothing elsewhere
 WRONG = re.compile(r"\*\*|\$\\|\\frac|\\sqrt|localhost|127\.0\.0\.1|&amp;#\d+;")
 
+#: exports that every view of a page has: saved once
+ON_EVERY_VIEW = ("head-out", "lines-out", "mosaic", "b_edited", "m-grid-save", "m-before-save", "m-after-save")
+
 SECTIONS = ("saturation", "variance", "softmax", "gradient", "alternatives", "training", "head")
 VIEWS = (
     "",
@@ -65,7 +68,8 @@ def main(folder: Path) -> int:
         with sync_playwright() as playwright:
             chromium = shutil.which("chromium") or os.environ["ATTNVIZ_CHROMIUM"]
             browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-            saved = [one for view in VIEWS for one in exports(browser, f"http://127.0.0.1:{port}/", view, folder)]
+            root, seen = f"http://127.0.0.1:{port}/", set[str | None]()
+            saved = [one for view in VIEWS for one in exports(browser, root, view, folder, seen)]
             sheet(browser, saved, folder)
             browser.close()
     finally:
@@ -76,7 +80,7 @@ def main(folder: Path) -> int:
     return sum(bool(one.wrong) for one in saved)
 
 
-def exports(browser: Any, root: str, view: str, folder: Path) -> list[Saved]:
+def exports(browser: Any, root: str, view: str, folder: Path, seen: set[str | None]) -> list[Saved]:
     """What the export menus of one view save as SVG."""
     context = browser.new_context(
         bypass_csp=True, accept_downloads=True, viewport={"width": 1440, "height": 1100}, color_scheme="light"
@@ -88,14 +92,19 @@ def exports(browser: Any, root: str, view: str, folder: Path) -> list[Saved]:
     found = []
     for number in range(menus.count()):
         menu = menus.nth(number)
+        name = menu.evaluate("(node) => node.closest('[class*=-export]').className")
+        page_name = next((f"{view.split('?')[0]} {one}" for one in ON_EVERY_VIEW if one in name), None)
+        if page_name in seen:
+            continue
+        seen |= {page_name} - {None}
         menu.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
         menu.click()
         button = page.locator("button[data-kind=svg]")
         button.wait_for(timeout=30_000)
         with page.expect_download(timeout=30_000) as download:
             button.click()
-        name = re.sub(r"\W+", "-", view) or "start"
-        file = folder / f"{name}--{download.value.suggested_filename}"
+        prefix = re.sub(r"\W+", "-", view) or "start"
+        file = folder / f"{prefix}--{download.value.suggested_filename}"
         download.value.save_as(file)
         found.append(Saved(view, file, faults(file)))
         page.keyboard.press("Escape")
@@ -127,8 +136,8 @@ def sheet(browser: Any, saved: list[Saved], folder: Path) -> None:
     names = [html.escape(one.file.name) for one in saved]
     boxes = "".join(f'<figure><img src="{name}"><figcaption>{name}</figcaption></figure>' for name in names)
     style = (
-        "body{background:#777;font:13px sans-serif;margin:8px;columns:4;column-gap:10px}"
-        "figure{margin:0 0 12px;break-inside:avoid;background:#999}img{width:100%;display:block}figcaption{padding:3px}"
+        "body{background:#777;font:13px sans-serif;margin:8px;display:flex;flex-wrap:wrap;gap:10px}"
+        "figure{margin:0;width:580px;align-self:flex-start;background:#999}img{width:100%;display:block}figcaption{padding:3px}"
     )
     (folder / "sheet.html").write_text(f"<style>{style}</style>{boxes}", encoding="utf-8")
     page = browser.new_page(viewport={"width": 2400, "height": 1200})

@@ -177,28 +177,35 @@ def named(name: str, x: float, y: float, size: float, colour: str) -> str:
 
 
 def _sum(terms: Sequence[Term], x: float, y: float, width: float, ink: Ink) -> tuple[list[str], float]:
-    """The sum in as many lines as it needs, and the height where it ends."""
-    parts, at, line = [], x, y + 14
+    """The sum in as many lines as it needs, and the height where it ends.
+
+    A line is one text whose parts follow each other: only where it ends is estimated.
+    """
+    lines: list[list[str]] = [[]]
+    taken = 0.0
     for term in terms:
-        size = 15
-        text = f"e{term.text}" if term.power else term.text
-        base, _underscore, below = (text, "", "") if not term.role else text.partition("_")
-        wide = text_width(base + below, size) + 5
-        if at > x and at + wide > width - 8:
-            at, line = x, line + 24
-        look = f'font-size="{size}" ' + (
-            f'font-weight="600" fill="{role_ink(term.role, ink)}"' if term.role else 'opacity="0.75"'
-        )
-        begin = f'<text x="{svg.number(at)}" y="{svg.number(line + 5)}" {look}>'
-        if term.power:
-            inside = f'e<tspan font-size="11" dy="-6">{svg.escaped(term.text)}</tspan>'
-        elif below:
-            symbol, bracket, rest = below.partition("[")
-            raised = f'<tspan font-size="15" dy="-3">{svg.escaped(bracket + rest)}</tspan>'
-            inside = f'{svg.escaped(base)}<tspan font-size="11" dy="3">{svg.escaped(symbol)}</tspan>'
-            inside += raised if bracket else ""
-        else:
-            inside = svg.escaped(text)
-        parts.append(f"{begin}{inside}</text>")
-        at += wide
-    return parts, line + 18
+        wide = text_width(term.text, 15) * (1.12 if term.role else 1) + 6
+        if taken and x + taken + wide > width - 8:
+            lines.append([])
+            taken = 0.0
+        lines[-1].append(_term(term, ink))
+        taken += wide
+    places = [(y + 14 + 24 * number, "".join(line)) for number, line in enumerate(lines)]
+    parts = [f'<text x="{svg.number(x)}" y="{svg.number(at + 5)}" font-size="15">{line}</text>' for at, line in places]
+    return parts, places[-1][0] + 18
+
+
+def _term(term: Term, ink: Ink) -> str:
+    """A term as part of a line, with a little room before it; an exponent or index leads back to the line's height."""
+    look = f'font-weight="600" fill="{role_ink(term.role, ink)}"' if term.role else 'opacity="0.75"'
+    begin = f'<tspan dx="5" {look}>'
+    if term.power:
+        return f"{begin}e{_shifted(term.text, -6)}</tspan>"
+    base, _underscore, below = term.text.partition("_") if term.role else (term.text, "", "")
+    index, bracket, rest = below.partition("[")
+    return f"{begin}{svg.escaped(base)}{_shifted(index, 3) if index else ''}{svg.escaped(bracket + rest)}</tspan>"
+
+
+def _shifted(text: str, down: float) -> str:
+    back = f'<tspan dy="{svg.number(-down)}">\u200b</tspan>'
+    return f'<tspan font-size="11" dy="{svg.number(down)}">{svg.escaped(text)}</tspan>{back}'
