@@ -83,16 +83,18 @@ test("heads are compared by number, and nothing is only like nothing", () => {
   assert.equal(sameHead([0, 0], null), false);
 });
 
+const SOURCE = { codes: new Uint16Array(4) };
+
 test("a head is recalled only for the same tokens, options and tiles", () => {
   const memory = new HeadMemory();
-  const header = (tile, more) => ({ doc: "d", look: "l", tile, ...more });
-  memory.keep({ header: header([0, 1]), codes: new Uint16Array(4) }, "t");
-  memory.keep({ header: header([2, 3]), codes: new Uint16Array(4) }, "t");
+  const header = (tile, more) => ({ doc: "d", look: "l", shape: [2, 2], tile, ...more });
+  memory.keep({ header: header([0, 1]), source: SOURCE }, "t");
+  memory.keep({ header: header([2, 3]), source: SOURCE }, "t");
   const at = (current, wanted, tiles) => memory.recall(current, wanted, tiles)?.header.tile ?? null;
   assert.deepEqual(at(header([0, 1]), [2, 3], "t"), [2, 3]);
   assert.equal(at(header([2, 3]), [2, 3], "t"), null, "it is on show");
   assert.equal(at(header([0, 1], { doc: "other" }), [2, 3], "t"), null);
   assert.equal(at(header([0, 1]), [2, 3], "other tiles"), null);
-  memory.keep({ header: header([0, 0], { look: "new" }), codes: new Uint16Array(4) }, "t");
+  memory.keep({ header: header([0, 0], { look: "new" }), source: SOURCE }, "t");
   assert.equal(memory.has([2, 3]), false, "other options make all void");
 });

@@ -17,7 +17,8 @@ follow the theme, work with mouse, touch and keyboard, and show tokens as typed.
     #    canvas.pinned_in("x", tokens) tells the pins before anything is drawn.
     #    The same in one call: canvas.attention_view("x", tiles, lambda l, h: canvas.Head(...), tokens) -> Selection
 
-    #    others=head_of lets the browser fetch other heads by itself, before the script answers a click (ahead.py).
+    #    others=head_of lets the browser fetch other heads by itself, before the script answers a click (ahead.py);
+    #    every=address of all heads of a short sentence, fetched in the background (sentence_heads.py).
 
     # 2. Before, after, difference: three compact views that light, pin and zoom together.
     for column, (name, head) in zip(st.columns(3), views):                   # Head(after - before, kind="diff")
@@ -37,6 +38,7 @@ them None. The JavaScript is in src/, bundled into bundles/ by `make js-build`.
 
 from attnviz.ui.canvas.addresses import app_root, remember_page
 from attnviz.ui.canvas.attention_view import attention_view, head_view, overview_grid, pinned_in
+from attnviz.ui.canvas.blobs import document
 from attnviz.ui.canvas.kinds import Edit, Head, Options, Overview, Pin, Pins, Raw, Selection, Sentence
 from attnviz.ui.canvas.mask_grid import mask_grid
 from attnviz.ui.canvas.pictures import head_picture, lines_picture
@@ -56,6 +58,7 @@ __all__ = [
     "app_root",
     "attention_view",
     "component",
+    "document",
     "head_picture",
     "head_view",
     "lines_picture",
@@ -64,6 +67,7 @@ __all__ = [
     "packing",
     "pinned_in",
     "remember_page",
+    "sentence_heads",
     "served_by_address",
     "softmax_slider",
     "tensor_strip",

@@ -41,6 +41,7 @@ class Offer:
     options: Options
     language: str | None
     address: str
+    every: str | None
 
 
 _offers: OrderedDict[str, Offer] = OrderedDict()
@@ -48,13 +49,19 @@ _lock = threading.Lock()
 
 
 def offer(
-    key: str, head: Compute, group: str, tokens_q: Sequence[str], tokens_k: Sequence[str] | None, options: Options
+    key: str,
+    head: Compute,
+    group: str,
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None,
+    options: Options,
+    every: str | None = None,
 ) -> str:
     """Let the browser fetch any head of the view `key`; the address, which stays the same for the session."""
     token = st.session_state.setdefault(f"{key}_offer", secrets.token_urlsafe(16))
     address = f"{app_root()}{PREFIX}/{token}"
     with _lock:
-        _offers[token] = Offer(head, group, tokens_q, tokens_k, options, language(), address)
+        _offers[token] = Offer(head, group, tokens_q, tokens_k, options, language(), address, every)
         _offers.move_to_end(token)
         while len(_offers) > MOST:
             _offers.popitem(last=False)
@@ -73,4 +80,5 @@ def answer(token: str, layer: int, head: int) -> bytes | None:
         except LookupError:
             return None
         tokens = (offered.tokens_q, offered.tokens_k)
-        return head_blob(offered.group, drawn, *tokens, offered.options, None, NOBODY, offered.address)
+        to_fetch = (offered.address, offered.every)
+        return head_blob(offered.group, drawn, *tokens, offered.options, None, NOBODY, *to_fetch)

@@ -72,6 +72,7 @@ def head_view(
     group: str | None = None,
     on_pins: Callable[[Pins], None] | None = None,
     others: Callable[[int, int], Head] | None = None,
+    every: str | None = None,
     edit: Edit | None = None,
     on_edit: Callable[[Edit], None] | None = None,
 ) -> Pins:
@@ -83,6 +84,7 @@ def head_view(
     place is lit in all. Views with the same `group` (the overview's key) light, pin and zoom together.
     `others(layer, head)` computes any head of the overview: the browser then fetches the one that is
     pointed at by itself, see `ahead`; it must hold no tensors and raise LookupError when they are gone.
+    `every` is an address of `sentence_heads`, which the browser fetches once the first picture stands.
     With `edit` the view has controls of mask and scale, which start there; `on_edit` is called before the rerun, when
     the hand lets go.
     """
@@ -106,8 +108,8 @@ def head_view(
     heard = count(mapping(st.session_state.get(f"{group}_pins")).get("seq")) or 0
     edits = count(mapping(st.session_state.get(f"{group}_edit")).get("seq")) or 0
     echo = answering(st.session_state.get(f"{group}_ack")) | {"heard": 0 if pins is None else heard, "edits": edits}
-    address = None if others is None else ahead.offer(key, others, group, tokens_q, tokens_k, options)
-    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address, edit)
+    address = None if others is None else ahead.offer(key, others, group, tokens_q, tokens_k, options, every)
+    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address, every, edit)
     component("head")(key=key, data=data, on_pins_change=pinned, on_edit_change=edited)
     return pinned_in(group, tokens_q, tokens_k, pins)
 

@@ -53,12 +53,13 @@ def head_blob(
     pins: Pins | None,
     echo: dict[str, Any],
     ahead: str | None = None,
+    every: str | None = None,
     edit: Edit | None = None,
 ) -> bytes:
     """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
-    `ahead` is the address under which the browser may fetch other heads by itself. With an `edit` the view has controls
-    of mask and scale.
+    `ahead` is the address under which the browser may fetch other heads by itself, `every` that of all at once. With an
+    `edit` the view has controls of mask and scale.
     """
     values = np.asarray(head.values)
     expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
@@ -93,6 +94,7 @@ def head_blob(
         "pins": None if pins is None else _plain_pins(pins),
         "start": pins_name(pins),
         "ahead": ahead,
+        "every": every,
         "raw": raw,
         "fullRange": options.full_range,
         "fixedTop": options.top,

@@ -15,7 +15,7 @@ from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.ui import canvas
-from attnviz.ui.explorer import display_form, edit_state, explorer_state, overview_panel
+from attnviz.ui.explorer import display_form, edit_state, explorer_state, heads_address, overview_panel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -74,21 +74,33 @@ def _stack(run: ModelRun) -> Stack:
 
 
 def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.caption(
-            _weights_of(run).format(model=plain(run.name)),
-            help=_origin(run),
-            width="content",
-        )
-        with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
-            pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
-            look, colours = display_form.look(pair), display_form.colours()
+    held, below = st.container(), st.container()
+    with below:
+        look, colours = _how_shown(run, stack)
     change = edit_state.chosen(stack)
     seen = edit_state.seen(stack, layer, change)
     matrix = edit_state.matrix(stack, layer, head, look, change, seen)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
-    pins = canvas.head_view(
+    with held:
+        pins = _pinned(run, stack, drawn, matrix, options, change, look)
+    shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
+    with held:
+        _under(shown)
+    return shown
+
+
+def _pinned(
+    run: ModelRun,
+    stack: Stack,
+    drawn: canvas.Head,
+    matrix: Matrix,
+    options: canvas.Options,
+    change: WhatIf,
+    look: Look,
+) -> canvas.Pins:
+    """Draw the head with its controls; answer what is pinned."""
+    return canvas.head_view(
         "head",
         drawn,
         *axes(matrix),
@@ -97,12 +109,23 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         group="heads",
         on_pins=explorer_state.keep_pins,
         others=_others(run.request, stack.id, look),
+        every=heads_address.address(run, stack),
         edit=edit_state.on_canvas(change),
         on_edit=edit_state.keep,
     )
-    shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
-    _under(shown)
-    return shown
+
+
+def _how_shown(run: ModelRun, stack: Stack) -> tuple[Look, dict[str, Any]]:
+    """Draw where the weights are from, and the switches for how they are shown."""
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.caption(
+            _weights_of(run).format(model=plain(run.name)),
+            help=_origin(run),
+            width="content",
+        )
+        with st.popover(_("Display"), icon=":material/palette:", type="tertiary"):
+            pair = stack.same_tokens and any(span.segment for span in stack.queries.spans)
+            return display_form.look(pair), display_form.colours()
 
 
 def _weights_of(run: ModelRun) -> str:
@@ -200,8 +223,10 @@ def _under(shown: Shown) -> None:
 
 
 def drawn_head(shown: Shown) -> canvas.Head:
-    """The head on show, as the canvas draws it."""
-    return _drawn(shown.stack, shown.layer, shown.head, shown.matrix, shown.look)
+    """What is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make."""
+    title = _head_title(shown.stack, shown.layer, shown.head)
+    kind = "diff" if shown.seen == "difference" else shown.look.values
+    return canvas.Head(shown.matrix.values, title, shown.matrix.hidden, kind)
 
 
 def axes(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...] | None]:

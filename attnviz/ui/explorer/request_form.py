@@ -20,7 +20,7 @@ from attnviz.words import _, say
 
 def ask() -> Request | None:
     """Draw the controls above the picture; the Request they describe, or None until the visitor lets it be loaded."""
-    words, which = st.columns([3, 1.2], vertical_alignment="top")
+    words, which = st.columns([2.6, 1.4], vertical_alignment="top")
     with which:
         available, name = _model()
     question = st.container()
@@ -33,7 +33,7 @@ def ask() -> Request | None:
             help=_("Type your own sentence; the model reads it when you press Ctrl+Enter or click elsewhere."),
         )
     second = _second(kind)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with which, st.container(horizontal=True, vertical_alignment="center", gap="small"):
         _examples()
         frame = _how(kind)
     if problem is not None:

@@ -18,7 +18,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from attnviz.figures.export import PLOTLY_JS
-from attnviz.ui.canvas import ahead
+from attnviz.ui.canvas import ahead, sentence_heads
 from attnviz.ui.shared import show
 from attnviz.ui.web.address import announcement
 from attnviz.ui.web.security_headers import SecurityHeaders
@@ -83,11 +83,21 @@ def head(request: Request) -> Response:
     return Response(blob, media_type="application/octet-stream", headers={"Cache-Control": "no-store"})
 
 
+def heads(request: Request) -> Response:
+    """All heads of a sentence that is still in memory. Runs in a thread, and no model: strangers cannot make work."""
+    blob = sentence_heads.answer(request.path_params["token"])
+    if blob is None:
+        return Response(status_code=404, headers={"Cache-Control": "no-store"})
+    kept = {"Cache-Control": "public, max-age=86400, immutable"}
+    return Response(blob, media_type="application/octet-stream", headers=kept)
+
+
 def routes(base_path: str = "") -> list[Route]:
     """Our own routes; Streamlit puts its base path before its own routes only."""
     root = f"/{base_path.strip('/')}".rstrip("/")
     return [
         Route(f"{root}/{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}", head),
+        Route(f"{root}/{sentence_heads.PREFIX}/{{token}}", heads),
         Route(f"{root}/{show.PLOTLY_ROUTE}", plotly_js),
         Route(f"{root}/attnviz/health", health),
     ]

@@ -5,8 +5,9 @@ import { NO_EDIT } from "./edit.js";
 import { Sequence } from "./sequence.js";
 import { EVERYTHING } from "./zoom.js";
 
+/** @import { AllHeads } from "./all_heads.js" */
 /** @import { Axis, Edit, HeadHeader, Hover, Pin, PlainEdit, Zoom } from "./types.js" */
-/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit"} Change */
+/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */
 
 function emptyGroup() {
@@ -36,6 +37,8 @@ function emptyGroup() {
     /** @type {string} the name of the edit that Python sent last */
     editName: "",
     edits: new Sequence(),
+    /** @type {AllHeads | null} every head of these tokens before its softmax, once they have come */
+    all: null,
     picks: new Sequence(),
     pinnings: new Sequence(),
   };

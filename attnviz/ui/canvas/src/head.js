@@ -1,20 +1,22 @@
 // One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
 
-import { inflate, readHeader } from "./blob.js";
+import { readHeader } from "./blob.js";
 import { Chips } from "./chips.js";
-import { joinPlanes, packBits } from "./codes.js";
 import { drawColourBar } from "./colour_bar.js";
 import { pixelTable } from "./colour.js";
 import { viewComponent } from "./component.js";
 import { addButton, el, fill } from "./dom.js";
-import { adopt, adoptEdit, groupOf, isPinned, letGo, sameHead, tell, togglePin } from "./group.js";
+import { adopt, adoptEdit, groupOf, letGo, sameHead, tell } from "./group.js";
 import { HeadControls } from "./head_controls.js";
+import { emitEdit, emitPins, press } from "./head_gestures.js";
+import { leadToken, litTokens, toldRow } from "./head_lit.js";
 import { HeadMemory } from "./head_memory.js";
-import { codedNumbers, RawNumbers, readRawHead, sumsOf } from "./head_numbers.js";
+import { codedNumbers, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
 import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { MOST_LINES } from "./line_geometry.js";
 import { Lines } from "./lines.js";
+import { roomBelow } from "./room.js";
 import { saidOf } from "./said.js";
 import { markPainted, onceAFrame } from "./surface.js";
 import { themeOf } from "./theme.js";
@@ -23,27 +25,7 @@ import { clampZoom, EVERYTHING, mostZoom, spans, zoomAt } from "./zoom.js";
 
 /** @import { Change, Group } from "./group.js" */
 /** @import { Source } from "./head_numbers.js" */
-/** @import { Component, HeadHeader, Hover, Pin, Theme, Words, Zoom } from "./types.js" */
-
-/**
- * All that a drawing needs, complete or not there at all.
- * @typedef {object} Drawn
- * @property {HeadHeader} header as Python sent it, but with the scale of what is on show
- * @property {Source} source
- * @property {RawNumbers | null} maker computes the numbers, where the head came as raw scores
- * @property {Uint16Array} codes
- * @property {Float32Array | null} values what the codes stand for, exactly; null where only codes came
- * @property {{ rows: Float32Array, cols: Float32Array } | null} sums
- * @property {string} picture a name for these numbers
- * @property {Words} words
- * @property {Group} group
- * @property {Theme} theme
- * @property {Uint32Array} table pixels of all codes
- * @property {string} tableKey
- * @property {boolean} hasMasked
- * @property {TokenLabels} labelsQ
- * @property {TokenLabels} labelsK
- */
+/** @import { Component, Drawn, HeadHeader, Hover, Zoom } from "./types.js" */
 
 export class HeadView {
   /** @param {HTMLElement} root */
@@ -169,8 +151,7 @@ export class HeadView {
     if ("raw" in source && !header.compact) adoptEdit(group, header, source.raw.shape);
     group.zoom = clampZoom(group.zoom, header.shape);
     const fresh = before?.header.doc !== header.doc;
-    const labelsQ = before && !fresh ? before.labelsQ : new TokenLabels(header.q);
-    const labelsK = before && !fresh ? before.labelsK : header.k === null ? labelsQ : new TokenLabels(header.k);
+    const [labelsQ, labelsK] = before && !fresh ? [before.labelsQ, before.labelsK] : labelsOf(header);
     this.held = {
       header,
       source,
@@ -182,8 +163,7 @@ export class HeadView {
       words: header.words,
       group,
       theme: themeOf(this.root, header.colours),
-      table: before?.table ?? new Uint32Array(0),
-      tableKey: before?.tableKey ?? "",
+      ...(before ? { table: before.table, tableKey: before.tableKey } : { table: new Uint32Array(0), tableKey: "" }),
       hasMasked: false,
       labelsQ,
       labelsK,
@@ -250,21 +230,7 @@ export class HeadView {
     const about = header.sentence;
     this.said.hidden = about === null;
     if (about === null || header.signed) return;
-    const pinned = group.pins.filter(({ axis, i }) => axis === "q" && i < header.shape[0]).map(({ i }) => i);
-    const row = group.cell ? group.cell[0] : (pinned[pinned.length - 1] ?? about.row);
-    this.said.textContent = saidOf(this.drawn, about, Math.min(row, header.shape[0] - 1));
-  }
-
-  /** Tells Python what is changed. */
-  emitEdit() {
-    const { group, header } = this.drawn;
-    const { painted } = group.edit;
-    this.component?.setStateValue("edit", {
-      ...group.edit,
-      seq: group.edits.next(),
-      doc: header.doc,
-      painted: painted === null ? "" : packBits(painted),
-    });
+    this.said.textContent = saidOf(this.drawn, about, toldRow(group, header.shape, about.row));
   }
 
   /** Texts that follow the header. */
@@ -348,11 +314,18 @@ export class HeadView {
     const { header } = this.held;
     const beside = header.lines && width >= 700;
     this.pair.classList.toggle("av-beside", beside);
-    this.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width);
+    this.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, this.room());
     if (header.lines) {
       this.lines.layout(beside ? width - 24 - this.heatmap.width : width, beside ? this.heatmap.plot : null);
     }
     this.draw();
+  }
+
+  /** The height that is left of the window for the matrix, null where none is to be spared. */
+  room() {
+    const { header } = this.drawn;
+    if (header.edit === null || header.compact) return null;
+    return roomBelow(this.root, this.pair.offsetTop + (header.sentence === null ? 8 : SENTENCE));
   }
 
   draw() {
@@ -396,25 +369,12 @@ export class HeadView {
     this.root.dataset.pins = group.pins.map((p) => p.axis + p.i).join(" ");
   }
 
-  /** Tokens to light: pins, then what is pointed at; a cell lights its query and its key. */
   lit() {
-    const { header, group } = this.drawn;
-    const [nq, nk] = header.shape;
-    const found = group.pins.map((pin) => ({ ...pin, pin: true }));
-    for (const { axis, i } of tokensOf(group.hover)) {
-      if (!isPinned(group, axis, i)) found.push({ axis, i, pin: false });
-    }
-    return found.filter(({ axis, i }) => i < (axis === "q" ? nq : nk));
+    return litTokens(this.drawn.group, this.drawn.header.shape);
   }
 
-  /**
-   * The token whose weights tint the sentence: the one pointed at, else the last one pinned.
-   * @returns {Pin | null}
-   */
   lead() {
-    const { hover, pins } = this.drawn.group;
-    if (hover) return hover.axis === "cell" ? { axis: "q", i: hover.q } : hover;
-    return pins[pins.length - 1] ?? null;
+    return leadToken(this.drawn.group);
   }
 
   /** What is pointed at (or pinned last), in words. */
@@ -423,47 +383,27 @@ export class HeadView {
     if (hover?.axis === "cell") return cellText(this.drawn, hover.q, hover.k);
     if (!hover && cell) return cellText(this.drawn, ...cell);
     const lead = this.lead();
-    return lead ? strongestText(this.drawn, lead.axis, lead.i) : "";
+    if (!lead) return "";
+    const text = strongestText(this.drawn, lead.axis, lead.i);
+    const { sums, words } = this.drawn;
+    if (lead.axis === "q" || sums === null || lead.i >= sums.cols.length) return text;
+    const key = tokenText(this.drawn, "k", lead.i);
+    return `${text}. ${fill(words.column_sum, { key, value: sums.cols[lead.i].toFixed(2) })}`;
   }
 
-  /**
-   * A press on a token pins it; on a cell, keeps the cell and pins its query.
-   * @param {Hover} hit
-   */
+  /** @param {Hover} hit */
   press(hit) {
-    const { group, words } = this.drawn;
-    if (hit.axis === "cell") {
-      const same = group.cell !== null && group.cell[0] === hit.q && group.cell[1] === hit.k;
-      const pinned = isPinned(group, "q", hit.q);
-      group.cell = same ? null : [hit.q, hit.k];
-      if (same ? pinned : !pinned) togglePin(group, "q", hit.q);
-      else tell(group, "pins");
-      this.announce(this.readout());
-    } else {
-      togglePin(group, hit.axis, hit.i);
-      if (group.cell && hit.axis === "q" && group.cell[0] === hit.i) group.cell = null;
-      const now = isPinned(group, hit.axis, hit.i);
-      this.announce(fill(now ? words.pinned : words.unpinned, { token: tokenText(this.drawn, hit.axis, hit.i) }));
-    }
-    this.emit();
+    press(this, hit);
+  }
+
+  emitEdit() {
+    emitEdit(this);
   }
 
   release() {
     if (!this.held || !letGo(this.held.group)) return;
     this.announce(this.held.words.none);
-    this.emit();
-  }
-
-  /** Tells Python what is pinned. */
-  emit() {
-    const { group } = this.drawn;
-    this.component?.setStateValue("pins", {
-      seq: group.pinnings.next(),
-      doc: group.doc,
-      start: group.start,
-      tokens: group.pins.map(({ axis, i }) => [axis, i]),
-      cell: group.cell,
-    });
+    emitPins(this);
   }
 
   /** @param {Zoom} zoom */
@@ -495,28 +435,14 @@ export class HeadView {
   }
 }
 
-/**
- * @param {Hover | null} hover
- * @returns {Pin[]}
- */
-function tokensOf(hover) {
-  if (hover === null) return [];
-  if (hover.axis !== "cell") return [hover];
-  return [
-    { axis: "q", i: hover.q },
-    { axis: "k", i: hover.k },
-  ];
-}
-
 const NOTHING = new Uint16Array(0);
+/** Pixels that the sentence below the pictures takes. */
+const SENTENCE = 34;
 
-/**
- * @param {HeadHeader} header
- * @param {Uint8Array} payload
- * @returns {Promise<Source>}
- */
-async function sourceOf(header, payload) {
-  return header.raw === null ? { codes: joinPlanes(await inflate(payload)) } : readRawHead(header, payload);
+/** @param {HeadHeader} header */
+function labelsOf({ q, k }) {
+  const labelsQ = new TokenLabels(q);
+  return [labelsQ, k === null ? labelsQ : new TokenLabels(k)];
 }
 
 export default viewComponent(HeadView);

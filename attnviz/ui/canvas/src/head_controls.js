@@ -3,6 +3,7 @@
 import { addButton, el, fill, visibleToken } from "./dom.js";
 import { changes, factorOf, maskOf, NO_EDIT } from "./edit.js";
 import { editTo } from "./group.js";
+import { holdable, labelled } from "./holding.js";
 import { significant } from "./numbers.js";
 import { choiceAt, largestFactor, marksOf, placeOf, stepFrom } from "./scale_slider.js";
 
@@ -14,8 +15,6 @@ const PLACES = /** @type {const} */ (["head", "layer", "all"]);
 const STEPS = 1000;
 /** Keys end a gesture when none has been pressed for so many milliseconds. */
 const REST = 350;
-/** A press on "before" that is shorter switches to it; a longer one only shows it while it lasts. */
-const SHORT = 300;
 /** @type {Record<string, number>} */
 const KEYS = { ArrowRight: 0.05, ArrowUp: 0.05, ArrowLeft: -0.05, ArrowDown: -0.05, PageUp: 0.5, PageDown: -0.5 };
 
@@ -27,7 +26,6 @@ export class HeadControls {
     this.painting = false;
     this.holding = false;
     this.resting = 0;
-    this.pressed = 0;
     this.built = "";
     /** @type {ReturnType<HeadControls["build"]> | null} */
     this.parts = null;
@@ -161,7 +159,12 @@ export class HeadControls {
     const buttons = /** @type {Record<Edit["seen"], HTMLButtonElement>} */ ({});
     for (const name of /** @type {const} */ (["before", "after", "difference"])) {
       const button = el("button", "av-toggle", words[name], { type: "button", "data-testid": `seen-${name}` });
-      if (name === "before") this.listenToHold(button);
+      if (name === "before")
+        holdable(
+          button,
+          (on) => this.hold(on),
+          () => this.toggleBefore(),
+        );
       else button.addEventListener("click", () => this.set({ seen: name }, false));
       buttons[name] = button;
       group.append(button);
@@ -171,38 +174,15 @@ export class HeadControls {
     return buttons;
   }
 
-  /** @param {HTMLButtonElement} button */
-  listenToHold(button) {
-    const hold = () => {
-      if (this.holding) return;
-      this.pressed = performance.now();
-      this.holding = true;
-      this.view.reedit();
-    };
-    const end = (/** @type {boolean} */ meant) => {
-      if (!this.holding) return;
-      this.holding = false;
-      const { seen } = this.group.edit;
-      if (meant && performance.now() - this.pressed < SHORT)
-        this.set({ seen: seen === "before" ? "after" : "before" }, false);
-      else this.view.reedit();
-    };
-    button.addEventListener("pointerdown", (e) => {
-      button.setPointerCapture(e.pointerId);
-      hold();
-    });
-    button.addEventListener("pointerup", () => end(true));
-    button.addEventListener("pointercancel", () => end(false));
-    button.addEventListener("blur", () => end(false));
-    button.addEventListener("contextmenu", (e) => e.preventDefault());
-    button.addEventListener("keydown", (e) => {
-      if (e.key !== " " && e.key !== "Enter") return;
-      e.preventDefault();
-      hold();
-    });
-    button.addEventListener("keyup", (e) => {
-      if (e.key === " " || e.key === "Enter") end(true);
-    });
+  /** @param {boolean} on */
+  hold(on) {
+    this.holding = on;
+    this.view.reedit();
+  }
+
+  /** A short press on "before" switches to it and back. */
+  toggleBefore() {
+    this.set({ seen: this.group.edit.seen === "before" ? "after" : "before" }, false);
   }
 
   /**
@@ -419,18 +399,4 @@ export class HeadControls {
       addButton(hidden, `${token} ×`, fill(words.show_again, { token }), () => this.hide(c, false));
     }
   }
-}
-
-/**
- * Appends a control with its name before it.
- * @template {HTMLElement} T
- * @param {HTMLElement} host
- * @param {string} name
- * @param {T} control
- * @param {HTMLElement} [box] what is appended, where it is more than the control
- */
-function labelled(host, name, control, box = control) {
-  control.setAttribute("aria-label", name);
-  host.append(el("span", "av-controls-name", name), box);
-  return control;
 }

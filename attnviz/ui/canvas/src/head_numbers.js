@@ -3,8 +3,8 @@
 
 import { arrange } from "./arrange.js";
 import { attend } from "./attend.js";
-import { floats } from "./blob.js";
-import { encode16, MASKED_16 } from "./codes.js";
+import { floats, inflate } from "./blob.js";
+import { encode16, joinPlanes, MASKED_16 } from "./codes.js";
 import { factorOf, maskOf, NO_EDIT } from "./edit.js";
 import { readRawScores } from "./raw_scores.js";
 
@@ -18,13 +18,23 @@ import { readRawScores } from "./raw_scores.js";
  * @param {Uint8Array} payload
  * @returns {Source}
  */
-export function readRawHead(header, payload) {
+function readRawHead(header, payload) {
   if (header.raw === null) throw new Error("this head was sent as codes");
   const { scores, arranged } = header.raw;
   const [raw] = readRawScores(scores, payload);
   const { rows, cols, merged, renormalise } = arranged;
   const norms = arranged.norms ? floats(payload.subarray(payload.length - 4 * scores.shape[1])) : null;
   return { raw, how: { shape: scores.shape, rows, cols, merged, renormalise, norms } };
+}
+
+/**
+ * What a head that was sent is drawn from.
+ * @param {HeadHeader} header
+ * @param {Uint8Array} payload
+ * @returns {Promise<Source>}
+ */
+export async function sourceOf(header, payload) {
+  return header.raw === null ? { codes: joinPlanes(await inflate(payload)) } : readRawHead(header, payload);
 }
 
 /**

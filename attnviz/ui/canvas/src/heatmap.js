@@ -2,11 +2,12 @@
 
 import { hoverOn } from "./group.js";
 import { HeatmapDrawing } from "./heatmap_drawing.js";
+import { cellsBetween } from "./mask_geometry.js";
 import { clamp } from "./numbers.js";
 import { EVERYTHING, follow, mostZoom, wheelFactor, zoomToBox } from "./zoom.js";
 
 /** @import { HeadView } from "./head.js" */
-/** @import { Hit, Zoom } from "./types.js" */
+/** @import { Hit, Hover, Zoom } from "./types.js" */
 /** @typedef {{ size: number, clientX: number, clientY: number }} Spread how far two fingers are apart, and their middle */
 /** @typedef {{ from: [number, number], zoom: Zoom, hit: Hit | null, moved: boolean }} Drag */
 
@@ -23,6 +24,8 @@ export class Heatmap extends HeatmapDrawing {
     this.drag = null;
     /** @type {Spread | null} */
     this.pinch = null;
+    /** @type {{ open: boolean, last: [number, number] } | null} a stroke that paints the mask */
+    this.stroke = null;
     this.listen();
   }
 
@@ -58,8 +61,34 @@ export class Heatmap extends HeatmapDrawing {
       this.pinch = this.spread();
       return;
     }
+    const hit = this.hit(event);
+    if (this.view.controls.painting && hit?.axis === "cell") {
+      this.beginStroke([hit.q, hit.k]);
+      this.stage.setPointerCapture(event.pointerId);
+      return;
+    }
     const zoom = { ...this.view.drawn.group.zoom };
-    this.drag = { from: [event.clientX, event.clientY], zoom, hit: this.hit(event), moved: false };
+    this.drag = { from: [event.clientX, event.clientY], zoom, hit, moved: false };
+  }
+
+  /**
+   * The first cell decides whether a stroke opens cells or closes them.
+   * @param {[number, number]} cell
+   */
+  beginStroke(cell) {
+    const open = !this.view.controls.isOpen(...cell);
+    this.stroke = { open, last: cell };
+    this.view.controls.paintCells([cell], open);
+  }
+
+  /** @param {PointerEvent} event */
+  strokeTo(event) {
+    const hit = this.hit(event);
+    if (!this.stroke || hit?.axis !== "cell") return;
+    const { last, open } = this.stroke;
+    if (last[0] === hit.q && last[1] === hit.k) return;
+    this.view.controls.paintCells(cellsBetween(last, [hit.q, hit.k]), open);
+    this.stroke.last = [hit.q, hit.k];
   }
 
   /** @returns {Spread} */
@@ -71,6 +100,10 @@ export class Heatmap extends HeatmapDrawing {
   /** @param {PointerEvent} event */
   move(event) {
     if (this.pointers.has(event.pointerId)) this.pointers.set(event.pointerId, [event.clientX, event.clientY]);
+    if (this.stroke) {
+      this.strokeTo(event);
+      return;
+    }
     if (this.pinch && this.pointers.size === 2) {
       this.pinchTo(this.spread(), this.pinch.size);
       return;
@@ -135,7 +168,9 @@ export class Heatmap extends HeatmapDrawing {
   up(event) {
     this.pointers.delete(event.pointerId);
     if (this.pointers.size > 0) return;
-    const { drag, box } = this;
+    const { drag, box, stroke } = this;
+    this.stroke = null;
+    if (stroke) this.view.controls.emit();
     this.drag = this.pinch = this.box = null;
     if (event.pointerType === "touch") hoverOn(this.view.drawn.group, null);
     if (box) this.zoomInto(box);
@@ -146,7 +181,8 @@ export class Heatmap extends HeatmapDrawing {
   /** @param {PointerEvent} event */
   cancel(event) {
     this.pointers.delete(event.pointerId);
-    if (this.pointers.size === 0) this.drag = this.pinch = this.box = null;
+    if (this.stroke) this.view.controls.emit();
+    if (this.pointers.size === 0) this.drag = this.pinch = this.box = this.stroke = null;
     hoverOn(this.view.drawn.group, null);
     this.light();
   }
@@ -165,14 +201,23 @@ export class Heatmap extends HeatmapDrawing {
     const { group } = view.drawn;
     if (event.altKey || ((event.ctrlKey || event.metaKey) && !(event.key in ARROWS))) return;
     if (event.key in ARROWS) this.walk(ARROWS[event.key], event.ctrlKey || event.shiftKey ? 10 : 1);
-    else if (event.key === "Enter" || event.key === " ") {
-      if (group.hover) view.press(group.hover);
-    } else if (event.key === "Escape") view.release();
+    else if (event.key === "Enter" || event.key === " ") this.pressByKey(group.hover);
+    else if (event.key === "Escape") view.release();
     else if (event.key === "+" || event.key === "=") view.zoomBy(1.5);
     else if (event.key === "-" || event.key === "_") view.zoomBy(1 / 1.5);
     else if (event.key === "0") view.setZoom(EVERYTHING);
     else return;
     event.preventDefault();
+  }
+
+  /** @param {Hover | null} hover */
+  pressByKey(hover) {
+    const { controls } = this.view;
+    if (hover === null) return;
+    if (controls.painting && hover.axis === "cell") {
+      controls.paintCells([[hover.q, hover.k]], !controls.isOpen(hover.q, hover.k));
+      controls.emitSoon();
+    } else this.view.press(hover);
   }
 
   /**

@@ -6,6 +6,7 @@ import { el } from "./dom.js";
 import { valueAt } from "./head_readout.js";
 import { cellsOnShow, heatmapHit, heatmapLayout } from "./heatmap_geometry.js";
 import { contextOf, hatch, pixelCanvas, sized } from "./surface.js";
+import { drawSums } from "./sums.js";
 import { drawPill, labelStep, LONGEST_LABEL, SLANT } from "./token_labels.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -40,10 +41,11 @@ export class HeatmapDrawing {
   }
 
   /**
-   * Sizes of labels and plot, for the width there is.
+   * Sizes of labels and plot, for the room there is.
    * @param {number} width
+   * @param {number | null} high what is left of the window, null where it does not matter
    */
-  layout(width) {
+  layout(width, high = null) {
     const { header, theme, labelsQ, labelsK } = this.view.drawn;
     const { compact, shape } = header;
     this.font = compact ? 10 : 12;
@@ -51,7 +53,8 @@ export class HeatmapDrawing {
     const context = contextOf(this.base);
     context.font = `${this.font}px ${theme.font}`;
     const widths = { labelsQ: labelsQ.width(context, this.room), labelsK: labelsK.width(context, this.room) };
-    Object.assign(this, heatmapLayout({ shape, width, compact, font: this.font, ...widths }));
+    const sums = this.view.drawn.sums !== null;
+    Object.assign(this, heatmapLayout({ shape, width, compact, font: this.font, ...widths, high, sums }));
     const { x, y, w, h } = this.plot;
     this.stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
   }
@@ -110,7 +113,10 @@ export class HeatmapDrawing {
     context.lineWidth = 1;
     context.strokeRect(x - 0.5, y - 0.5, w + 1, h + 1);
     this.drawLabels(context, c);
-    this.stage.style.touchAction = c.z > 1 ? "none" : "pan-y";
+    drawSums(context, this.plot, c, this.view.drawn);
+    const { painting } = this.view.controls;
+    this.stage.style.touchAction = c.z > 1 || painting ? "none" : "pan-y";
+    this.stage.classList.toggle("av-painting", painting);
     this.stage.dataset.zoom = [c.z, c.q0, c.k0].map((v) => v.toFixed(3)).join(",");
   }
 
@@ -119,9 +125,9 @@ export class HeatmapDrawing {
    * @param {Cells} c
    */
   drawNumbers(context, c) {
-    if (c.w < 34 || c.h < 22) return;
+    if (c.w < 30 || c.h < 15) return;
     const { theme, codes, table } = this.view.drawn;
-    const size = Math.min(13, Math.floor(c.w / 3.4));
+    const size = Math.min(13, Math.floor(c.w / 3.1), Math.floor(c.h * 0.66));
     context.font = `${size}px ${theme.font}`;
     context.textAlign = "center";
     context.textBaseline = "middle";

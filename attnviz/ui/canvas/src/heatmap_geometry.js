@@ -6,27 +6,44 @@ import { spans } from "./zoom.js";
 
 /** @import { Hit, Rectangle, Shape, Zoom } from "./types.js" */
 
+/** Room beside the plot for what rows and columns sum to. */
+export const SUMS = { wide: 34, high: 24 };
+/** A cell that is low for want of room may be so many times as wide. */
+const WIDEST_CELL = 2.2;
+
 /**
- * Sizes of plot and stage for the width there is.
- * @param {{ shape: Shape, width: number, compact: boolean, font: number, labelsQ: number, labelsK: number }} given
- *   `labelsQ` and `labelsK` are the widths of the widest labels
+ * Sizes of plot and stage for the room there is. Cells are square, but where the window is too low for that they are
+ * wider than high.
+ * @param {object} given
+ * @param {Shape} given.shape
+ * @param {number} given.width
+ * @param {number | null} [given.high] the height that the stage may have, null where it does not matter
+ * @param {boolean} given.compact
+ * @param {number} given.font
+ * @param {number} given.labelsQ the width of the widest label
+ * @param {number} given.labelsK
+ * @param {boolean} [given.sums] whether sums of rows and columns stand beside the plot
  */
-export function heatmapLayout({ shape: [nq, nk], width, compact, font, labelsQ, labelsK }) {
+export function heatmapLayout({ shape: [nq, nk], width, high = null, compact, font, labelsQ, labelsK, sums = false }) {
   const left = Math.ceil(labelsQ) + 10;
-  const tallest = compact ? 340 : 620;
+  const foot = sums ? SUMS.high : 0;
   const most = compact ? 40 : 60;
-  let right = 6;
+  const beside = sums ? SUMS.wide : 0;
+  let right = 6 + beside;
   let cell = Math.min(most, (width - left - right) / nk);
   const flat = labelsK + 6 <= cell;
   if (!flat) {
-    right = Math.min(Math.max(6, labelsK * Math.cos(SLANT) - cell / 2 + 4), width * 0.16);
+    right = Math.min(Math.max(6 + beside, labelsK * Math.cos(SLANT) - cell / 2 + 4), width * 0.16);
     cell = Math.min(most, (width - left - right) / nk);
   }
   const top = flat ? font + 12 : Math.ceil(labelsK * Math.sin(SLANT)) + 14;
+  const usual = compact ? 340 : 620;
+  const tallest = high === null ? usual : clamp(high - top - foot - 4, 120, 900);
   const cellH = Math.max(Math.min(cell, tallest / nq), Math.min(14, tallest / nq));
-  const cellW = nq === nk ? Math.min(cell, tallest / nq) : cell;
-  const plot = { x: left, y: top, w: cellW * nk, h: (nq === nk ? cellW : cellH) * nq };
-  return { plot, flat, width: Math.ceil(left + plot.w + right), height: Math.ceil(top + plot.h + 4) };
+  const squareH = Math.min(cell, tallest / nq);
+  const squareW = high === null ? squareH : Math.min(cell, squareH * WIDEST_CELL);
+  const plot = { x: left, y: top, w: (nq === nk ? squareW : cell) * nk, h: (nq === nk ? squareH : cellH) * nq };
+  return { plot, flat, width: Math.ceil(left + plot.w + right), height: Math.ceil(top + plot.h + foot + 4) };
 }
 
 /**
@@ -58,6 +75,6 @@ export function heatmapHit(px, py, plot, zoom, shape) {
   const [qi, ki] = [clamp(Math.floor(q), 0, c.nq - 1), clamp(Math.floor(k), 0, c.nk - 1)];
   if (inX && inY) return { axis: "cell", q: qi, k: ki, at: [q, k] };
   if (inY && px < plot.x) return { axis: "q", i: qi };
-  if (inX && py < plot.y) return { axis: "k", i: ki };
+  if (inX && (py < plot.y || (py > plot.y + plot.h && py <= plot.y + plot.h + SUMS.high))) return { axis: "k", i: ki };
   return null;
 }

@@ -60,7 +60,7 @@ export class Lines {
     const right = Math.ceil(Math.max(title, labelsK.width(context, this.room))) + 12;
     const top = beside ? beside.y : 22;
     const high = beside ? beside.h : clamp(Math.max(...header.shape) * 22, 120, 560);
-    const wide = Math.max(60, Math.min(width, 620) - left - right);
+    const wide = Math.max(60, Math.min(width, beside ? 900 : 620) - left - right);
     this.plot = { x: left, y: top, w: wide, h: high };
     this.width = left + wide + right;
     this.height = Math.ceil(top + high + 4);

@@ -115,6 +115,8 @@ export type HeadHeader = Answer & {
   /** the newest gesture on pins that Python had heard of */
   heard: number;
   ahead: string | null;
+  /** the address of all heads at once, for short sentences */
+  every: string | null;
   kind: "weights" | "values" | "diff" | "scores";
   /** a head before its softmax, which the payload then holds instead of codes */
   raw: { scores: RawHeader; arranged: Arranging } | null;
@@ -274,4 +276,29 @@ export type RawHead = {
   bias: Float32Array | null;
   softcap: number | null;
   sink: number | null;
+};
+
+/** All that a drawing of a head needs, complete or not there at all. */
+export type Drawn = {
+  /** as Python sent it, but with the scale of what is on show */
+  header: HeadHeader;
+  source: import("./head_numbers.js").Source;
+  /** computes the numbers, where the head came as raw scores */
+  maker: import("./head_numbers.js").RawNumbers | null;
+  codes: Uint16Array;
+  /** what the codes stand for, exactly; null where only codes came */
+  values: Float32Array | null;
+  /** what each row gives and each column gets in all */
+  sums: { rows: Float32Array; cols: Float32Array } | null;
+  /** a name for these numbers */
+  picture: string;
+  words: Words;
+  group: import("./group.js").Group;
+  theme: Theme;
+  /** pixels of all codes */
+  table: Uint32Array;
+  tableKey: string;
+  hasMasked: boolean;
+  labelsQ: import("./token_labels.js").TokenLabels;
+  labelsK: import("./token_labels.js").TokenLabels;
 };

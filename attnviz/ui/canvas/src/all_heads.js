@@ -1,0 +1,67 @@
+// Every head of a short sentence, fetched once the first picture stands: choosing one then needs no server to be drawn.
+
+import { readHeader } from "./blob.js";
+import { tell } from "./group.js";
+import { readRawScores } from "./raw_scores.js";
+
+/** @import { Group } from "./group.js" */
+/** @import { RawHead, RawHeader } from "./types.js" */
+/** @typedef {{ doc: string, heads: number[], raw: RawHeader }} EveryHeader */
+
+export class AllHeads {
+  /**
+   * @param {Uint8Array} bytes
+   * @param {string} from the address that they came from
+   */
+  constructor(bytes, from) {
+    const [header, payload] = /** @type {[EveryHeader, Uint8Array]} */ (readHeader(bytes));
+    this.from = from;
+    this.doc = header.doc;
+    this.heads = readRawScores(header.raw, payload);
+    /** The place of each layer's first head. */
+    this.first = header.heads.map((_, layer) => header.heads.slice(0, layer).reduce((sum, n) => sum + n, 0));
+    this.counts = header.heads;
+  }
+
+  /**
+   * The head at [layer, head], if there is one.
+   * @param {[number, number] | null} tile
+   * @returns {RawHead | null}
+   */
+  head(tile) {
+    if (!tile || !(tile[1] < (this.counts[tile[0]] ?? 0))) return null;
+    return this.heads[this.first[tile[0]] + tile[1]];
+  }
+}
+
+/** What is being fetched, or was asked for in vain, for each group. */
+/** @type {WeakMap<Group, string>} */
+const asked = new WeakMap();
+
+/**
+ * Brings all heads into the group, unless they are there, on their way, or were not to be had. What belongs to another
+ * sentence is let go at once.
+ * @param {Group} group
+ * @param {string | null} address
+ * @param {(address: string) => Promise<Response>} get
+ */
+export async function bringAllHeads(group, address, get = (from) => fetch(from, { priority: "low" })) {
+  if (group.all && group.all.from !== address) {
+    group.all = null;
+    tell(group, "all");
+  }
+  if (!address) asked.delete(group);
+  if (!address || group.all || asked.get(group) === address) return;
+  asked.set(group, address);
+  try {
+    const answer = await get(address);
+    // a server without this route answers with a page
+    if (!answer.ok || !answer.headers.get("content-type")?.startsWith("application/octet-stream")) return;
+    const all = new AllHeads(new Uint8Array(await answer.arrayBuffer()), address);
+    if (asked.get(group) !== address) return;
+    group.all = all;
+    tell(group, "all");
+  } catch {
+    // no server at the other end: heads come one at a time, with the script's answers
+  }
+}

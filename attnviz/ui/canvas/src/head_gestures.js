@@ -1,0 +1,60 @@
+// What a press does to a head, and what Python is told of pins and of a change.
+
+import { packBits } from "./codes.js";
+import { fill } from "./dom.js";
+import { isPinned, tell, togglePin } from "./group.js";
+import { tokenText } from "./head_readout.js";
+
+/** @import { HeadView } from "./head.js" */
+/** @import { Hover } from "./types.js" */
+
+/**
+ * A press on a token pins it; on a cell, keeps the cell and pins its query.
+ * @param {HeadView} view
+ * @param {Hover} hit
+ */
+export function press(view, hit) {
+  const { group, words } = view.drawn;
+  if (hit.axis === "cell") {
+    const same = group.cell !== null && group.cell[0] === hit.q && group.cell[1] === hit.k;
+    const pinned = isPinned(group, "q", hit.q);
+    group.cell = same ? null : [hit.q, hit.k];
+    if (same ? pinned : !pinned) togglePin(group, "q", hit.q);
+    else tell(group, "pins");
+    view.announce(view.readout());
+  } else {
+    togglePin(group, hit.axis, hit.i);
+    if (group.cell && hit.axis === "q" && group.cell[0] === hit.i) group.cell = null;
+    const now = isPinned(group, hit.axis, hit.i);
+    view.announce(fill(now ? words.pinned : words.unpinned, { token: tokenText(view.drawn, hit.axis, hit.i) }));
+  }
+  emitPins(view);
+}
+
+/**
+ * Tells Python what is pinned.
+ * @param {HeadView} view
+ */
+export function emitPins({ component, drawn: { group } }) {
+  component?.setStateValue("pins", {
+    seq: group.pinnings.next(),
+    doc: group.doc,
+    start: group.start,
+    tokens: group.pins.map(({ axis, i }) => [axis, i]),
+    cell: group.cell,
+  });
+}
+
+/**
+ * Tells Python what is changed of mask and scale.
+ * @param {HeadView} view
+ */
+export function emitEdit({ component, drawn: { group, header } }) {
+  const { painted } = group.edit;
+  component?.setStateValue("edit", {
+    ...group.edit,
+    seq: group.edits.next(),
+    doc: header.doc,
+    painted: painted === null ? "" : packBits(painted),
+  });
+}

@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { AllHeads, bringAllHeads } from "../../attnviz/ui/canvas/src/all_heads.js";
+import { groupOf } from "../../attnviz/ui/canvas/src/group.js";
+
+const { header, payload, heads } = JSON.parse(
+  await readFile(new URL("cases/raw_scores.json", import.meta.url), "utf8"),
+).plain;
+
+function bytes() {
+  const text = Buffer.from(JSON.stringify({ doc: "d", heads: [1, 2], raw: header }));
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(text.length);
+  return new Uint8Array(Buffer.concat([size, text, Buffer.from(payload, "base64")]));
+}
+
+const binary = { "content-type": "application/octet-stream" };
+const answering = (body = bytes(), init = { headers: binary }) => {
+  const asked = [];
+  const get = async (address) => {
+    asked.push(address);
+    return new Response(body, init);
+  };
+  return { asked, get };
+};
+
+function listeningGroup(name) {
+  const group = groupOf(name);
+  const heard = [];
+  group.listeners.add((what) => heard.push(what));
+  return { group, heard };
+}
+
+test("a head is found by its layer and its place in it", () => {
+  const all = new AllHeads(bytes(), "/here");
+  assert.equal(all.head([0, 0]).scores[0], Math.fround(all.heads[0].scores[0]));
+  assert.equal(all.head([1, 1]), all.heads[2]);
+  assert.ok(Math.abs(all.head([1, 0]).scores[3] - heads[1].scores[3]) < 1e-4);
+  for (const wrong of [null, [0, 1], [1, 2], [2, 0]]) assert.equal(all.head(wrong), null);
+});
+
+test("all heads are fetched once, however often it is asked for", async () => {
+  const { group, heard } = listeningGroup("once");
+  const { asked, get } = answering();
+  await Promise.all([bringAllHeads(group, "/a", get), bringAllHeads(group, "/a", get)]);
+  await bringAllHeads(group, "/a", get);
+  assert.deepEqual([asked, heard, group.all?.from], [["/a"], ["all"], "/a"]);
+});
+
+test("another sentence lets go of the heads before its own have come", async () => {
+  const { group, heard } = listeningGroup("other");
+  await bringAllHeads(group, "/a", answering().get);
+  const coming = bringAllHeads(group, "/b", answering().get);
+  assert.equal(group.all, null);
+  await coming;
+  assert.equal(group.all?.from, "/b");
+  await bringAllHeads(group, null, answering().get);
+  assert.equal(group.all, null);
+  assert.deepEqual(heard, ["all", "all", "all", "all"]);
+});
+
+test("an answer that another sentence has overtaken is dropped", async () => {
+  const { group } = listeningGroup("late");
+  let answerLate = () => {};
+  const late = new Promise((resolve) => {
+    answerLate = () => resolve(new Response(bytes(), { headers: binary }));
+  });
+  const first = bringAllHeads(group, "/a", () => late);
+  await bringAllHeads(group, "/b", answering().get);
+  answerLate();
+  await first;
+  assert.equal(group.all?.from, "/b");
+});
+
+test("a server that has no such address leaves all as it was, and is not asked again", async () => {
+  for (const [name, init] of [
+    ["404", { status: 404 }],
+    ["page", { headers: { "content-type": "text/html" } }],
+    ["nonsense", { headers: binary }],
+  ]) {
+    const { group, heard } = listeningGroup(name);
+    const { asked, get } = answering("<!doctype html>", init);
+    await bringAllHeads(group, "/a", get);
+    await bringAllHeads(group, "/a", get);
+    assert.deepEqual([group.all, heard, asked], [null, [], ["/a"]], name);
+  }
+  const { group } = listeningGroup("cut");
+  await bringAllHeads(group, "/a", () => Promise.reject(new TypeError("Failed to fetch")));
+  assert.equal(group.all, null);
+});
