@@ -12,7 +12,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz.core.message import Problem
-from attnviz.ui.canvas import canvas_wording, packing
+from attnviz.live import canvas_wording
+from attnviz.ui.canvas import packing
 from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import mapping
 from attnviz.ui.canvas.registration import component

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
-from attnviz.ui.canvas import canvas_wording
+from attnviz.live import canvas_wording
 from attnviz.ui.canvas.kinds import Head, Options, Pins
 
 

@@ -15,7 +15,7 @@ from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.ui import canvas
-from attnviz.ui.explorer import display_form, edit_state, explorer_state, heads_address, overview_panel
+from attnviz.ui.explorer import display_form, edit_state, explorer_state, heads_address, live_file, overview_panel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -86,7 +86,7 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         pins = _pinned(run, stack, drawn, matrix, options, change, look)
     shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
     with held:
-        _under(shown)
+        _under(shown, drawn)
     return shown
 
 
@@ -202,11 +202,14 @@ def unit_of(look: Look) -> str:
     return _("weight × |value|") if look.values == "values" else _("weight")
 
 
-def _under(shown: Shown) -> None:
+def _under(shown: Shown, drawn: canvas.Head) -> None:
     matrix = shown.matrix
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
     caption = caption_of(shown)
+    live = live_file.offers(
+        shown.run, shown.stack, drawn, axes(matrix), shown.options, shown.pins, shown.change, caption
+    )
 
     def heatmap() -> HeadPicture:
         return canvas.head_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
@@ -216,7 +219,7 @@ def _under(shown: Shown) -> None:
 
     with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
         st.markdown(words, width="stretch")
-        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption)
+        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live)
         show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
     for note in matrix.notes:
         st.caption(spoken(note))

@@ -21,7 +21,7 @@ const REST = 30;
 /** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
-class Overview extends MosaicDrawing {
+export class Overview extends MosaicDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
@@ -85,7 +85,16 @@ class Overview extends MosaicDrawing {
     const { turn } = this;
     const before = this.held;
     const codes = before?.header.data === header.data ? before.codes : await inflate(payload);
-    if (turn !== this.turn) return;
+    if (turn === this.turn) this.take(header, codes);
+  }
+
+  /**
+   * @param {OverviewHeader} header
+   * @param {Uint8Array} codes the pixels of all tiles
+   */
+  take(header, codes) {
+    const before = this.held;
+    const group = groupOf(header.group);
     const tiles = tilesOf(header);
     const sorted = tileOrder(tiles.length, header);
     const measured = header.measure && relativeMeasure(header.measure);

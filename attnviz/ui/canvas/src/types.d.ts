@@ -302,3 +302,32 @@ export type Drawn = {
   labelsQ: import("./token_labels.js").TokenLabels;
   labelsK: import("./token_labels.js").TokenLabels;
 };
+
+/** What the file that leaves the app shows first; attnviz/live/page.py writes it. */
+export type LiveHeader = {
+  title: string;
+  headTitle: string;
+  note: string;
+  link: string | null;
+  /** of queries and of keys, as the model has them */
+  tokens: [string[], string[] | null];
+  /** labels of rows and columns on show */
+  q: string[];
+  k: string[] | null;
+  arranged: Arranging | null;
+  heads: number[];
+  kv: number[];
+  layers: (number | string)[];
+  at: [number, number];
+  pins: { tokens: [Axis, number][]; cell: [number, number] | null };
+  edit: PlainEdit;
+  sentence: SentenceAbout | null;
+  segments: [number[], number[]];
+  fullRange: boolean;
+  root: boolean;
+  unit: string;
+  colours: Colours;
+  headWords: Words;
+  overviewWords: Words;
+  words: { open: string; made: string; all: string };
+};
