@@ -171,6 +171,7 @@ async function start() {
     large.take(shown ? { ...shown.header, pins: null } : headHeader(view), shown?.source ?? sourceOf(view, raw), false);
   };
   draw();
+  small?.bringIntoView(small.chosen());
   watchSize(boxes.head, () => large.resize());
   if (small) watchSize(boxes.overview, () => small.resize());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
