@@ -33,6 +33,7 @@ class LiveView:
     tokens_q, tokens_k   labels of queries and keys; `tokens_k=None`: the queries' own
     at          the (layer, head) on show first, as places among `counts`
     title       what stands above: the model and what it read; head_title: of the head on show first
+    titles      how any head is called, with {layer}, {head} and {kv}, and how many heads share one key/value head
     note        a sentence below, plain text; link: the address of this view in an app, if it has one
     pins, cell  what is pinned: ("q" | "k", position) each, and the clicked (query, key)
     edit        mask and scale as they are set, under the names of `ui.canvas`; None: as the model has them
@@ -50,6 +51,7 @@ class LiveView:
     at: tuple[int, int] = (0, 0)
     title: str = ""
     head_title: str = ""
+    titles: tuple[str, int] | None = None
     note: str = ""
     link: str | None = None
     pins: Sequence[tuple[str, int]] = ()
@@ -107,6 +109,7 @@ def _header(view: LiveView) -> dict[str, Any]:
     return {
         "title": view.title,
         "headTitle": view.head_title,
+        "titles": None if view.titles is None else {"template": view.titles[0], "share": view.titles[1]},
         "note": view.note,
         "link": view.link if _opens(view.link) else None,
         "tokens": [_texts(view.tokens_q), _texts(view.tokens_k)],

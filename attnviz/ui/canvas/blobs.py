@@ -100,6 +100,7 @@ def head_blob(
         "fullRange": options.full_range,
         "fixedTop": options.top,
         "sentence": plain_sentence(head),
+        "titles": None if head.titles is None else {"template": head.titles[0], "share": head.titles[1]},
         "edit": None if edit is None else plain_edit(edit),
         "editName": "" if edit is None else edit_name(edit),
         "colours": canvas_wording.colours(),

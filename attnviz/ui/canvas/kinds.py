@@ -148,6 +148,7 @@ class Head:
     layer, head  which tile of the overview this is, where it is one
     raw      what its weights are computed from, where another mask or scale can be tried
     sentence what is said of one row below the picture
+    titles   how any head of the stack is called, and how many heads share one key/value head
     """
 
     values: NDArray[np.floating]
@@ -158,6 +159,7 @@ class Head:
     head: int | None = None
     raw: Raw | None = None
     sentence: Sentence | None = None
+    titles: tuple[str, int] | None = None
 
     @property
     def signed(self) -> bool:

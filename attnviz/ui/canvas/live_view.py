@@ -39,6 +39,7 @@ def live_view(
         (0, 0) if one else (shown.layer or 0, shown.head or 0),
         title,
         shown.title,
+        shown.titles,
         note,
         link,
         [(pin.axis, pin.index) for pin in pins.tokens],

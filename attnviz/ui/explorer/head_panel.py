@@ -157,6 +157,7 @@ def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> c
         head,
         edit_state.raw(stack, layer, head, look),
         sentence_of(matrix),
+        _titles(stack, layer),
     )
 
 
@@ -249,12 +250,16 @@ def telling_row(matrix: Matrix) -> int:
 
 
 def _head_title(stack: Stack, layer: int, head: int) -> str:
+    template, share = _titles(stack, layer)
+    return template.format(layer=layer, head=head, kv=head // share)
+
+
+def _titles(stack: Stack, layer: int) -> tuple[str, int]:
+    """How heads are called, and how many of them share one key/value head."""
     chosen = stack.layers[layer]
     if chosen.n_kv_heads == chosen.n_heads:
-        return _("Layer {layer}, head {head}").format(layer=layer, head=head)
-    return _("Layer {layer}, head {head} (reads K/V head {kv})").format(
-        layer=layer, head=head, kv=head // (chosen.n_heads // chosen.n_kv_heads)
-    )
+        return _("Layer {layer}, head {head}"), 1
+    return _("Layer {layer}, head {head} (reads K/V head {kv})"), chosen.n_heads // chosen.n_kv_heads
 
 
 def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:

@@ -34,6 +34,8 @@ function emptyGroup() {
     tiles: null,
     /** @type {Edit} what the visitor has changed of mask and scale */
     edit: { ...NO_EDIT },
+    /** whether "before" is held down */
+    peeking: false,
     /** @type {string} the name of the edit that Python sent last */
     editName: "",
     edits: new Sequence(),

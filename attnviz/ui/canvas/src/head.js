@@ -1,27 +1,28 @@
 // One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
 
+import { bringAllHeads } from "./all_heads.js";
 import { readHeader } from "./blob.js";
 import { Chips } from "./chips.js";
 import { drawColourBar } from "./colour_bar.js";
 import { pixelTable } from "./colour.js";
 import { viewComponent } from "./component.js";
-import { addButton, el, fill } from "./dom.js";
+import { el, fill } from "./dom.js";
 import { adopt, adoptEdit, groupOf, letGo, sameHead, tell } from "./group.js";
 import { HeadControls } from "./head_controls.js";
 import { emitEdit, emitPins, press } from "./head_gestures.js";
 import { leadToken, litTokens, toldRow } from "./head_lit.js";
 import { HeadMemory } from "./head_memory.js";
-import { codedNumbers, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
+import { codedNumbers, fromAll, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
+import { HeadTools } from "./head_tools.js";
 import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
-import { MOST_LINES } from "./line_geometry.js";
 import { Lines } from "./lines.js";
 import { roomBelow } from "./room.js";
-import { saidOf } from "./said.js";
-import { markPainted, onceAFrame } from "./surface.js";
+import { saidOf, tellingRow } from "./said.js";
+import { afterPainting, markPainted, onceAFrame } from "./surface.js";
 import { themeOf } from "./theme.js";
 import { TokenLabels } from "./token_labels.js";
-import { clampZoom, EVERYTHING, mostZoom, spans, zoomAt } from "./zoom.js";
+import { clampZoom, spans, zoomAt } from "./zoom.js";
 
 /** @import { Change, Group } from "./group.js" */
 /** @import { Source } from "./head_numbers.js" */
@@ -34,7 +35,7 @@ export class HeadView {
     this.head = el("div", "av-head");
     this.titleBox = el("div", "av-title");
     this.read = el("div", "av-readout", "", { "data-testid": "readout" });
-    this.tools = el("div", "av-tools");
+    this.tools = new HeadTools(this);
     this.help = el("div", "av-sr", null, { id: "help" });
     this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
     this.pair = el("div", "av-pair");
@@ -56,8 +57,6 @@ export class HeadView {
     this.turn = 0;
     /** @type {Set<string>} */
     this.asking = new Set();
-    /** @type {{ language: string, letGo: HTMLButtonElement, out: HTMLButtonElement, in: HTMLButtonElement, all: HTMLButtonElement } | null} */
-    this.buttons = null;
     this.relight = onceAFrame(() => this.light());
     this.redraw = onceAFrame(() => this.draw());
     this.reedit = onceAFrame(() => this.recompute());
@@ -66,7 +65,7 @@ export class HeadView {
     root.addEventListener("keydown", (e) => {
       if (e.key === "Escape" && !e.defaultPrevented) this.release();
     });
-    this.head.append(this.titleBox, this.read, this.tools);
+    this.head.append(this.titleBox, this.read, this.tools.box);
     this.pair.append(this.heatmap.stage, this.lines.stage);
   }
 
@@ -92,6 +91,7 @@ export class HeadView {
     this.memory.keep({ header, source }, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
     if (!behind || !this.isOvertaken(header, group)) this.take(header, source, behind);
+    if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
   }
 
   /**
@@ -111,6 +111,7 @@ export class HeadView {
     const header = this.held?.header;
     const name = String(tile);
     if (!header?.ahead || !tile || this.memory.has(tile) || this.asking.has(name)) return;
+    if (fromAll(header, this.drawn.group, tile)) return;
     this.asking.add(name);
     try {
       const answer = await fetch(`${header.ahead}/${tile.join(".")}`);
@@ -132,7 +133,7 @@ export class HeadView {
   /** Draws the head that was just chosen, if it is known. */
   recall() {
     const { header, group } = this.drawn;
-    const known = this.memory.recall(header, group.selected, group.tiles);
+    const known = this.memory.recall(header, group.selected, group.tiles) ?? fromAll(header, group);
     if (!known) return;
     const { session, words, edit, editName } = header;
     this.take({ ...known.header, session, words, edit, editName, pins: null }, known.source, false);
@@ -230,7 +231,11 @@ export class HeadView {
     const about = header.sentence;
     this.said.hidden = about === null;
     if (about === null || header.signed) return;
-    this.said.textContent = saidOf(this.drawn, about, toldRow(group, header.shape, about.row));
+    this.said.textContent = saidOf(
+      this.drawn,
+      about,
+      toldRow(group, header.shape, about.row ?? tellingRow(this.drawn)),
+    );
   }
 
   /** Texts that follow the header. */
@@ -245,19 +250,7 @@ export class HeadView {
     this.chips.box.hidden = !header.chips;
     drawColourBar(this.bar, header, hasMasked ? words.hidden : null);
     this.controls.refresh();
-    this.buttons = this.buttons?.language === words.zoomin ? this.buttons : this.buildTools();
-  }
-
-  buildTools() {
-    const { words } = this.drawn;
-    this.tools.replaceChildren();
-    return {
-      language: words.zoomin,
-      letGo: addButton(this.tools, "×", words.letgo, () => this.release()),
-      out: addButton(this.tools, "−", words.zoomout, () => this.zoomBy(1 / 1.5)),
-      in: addButton(this.tools, "+", words.zoomin, () => this.zoomBy(1.5)),
-      all: addButton(this.tools, "⤢", words.zoomall, () => this.setZoom(EVERYTHING)),
-    };
+    this.tools.refresh();
   }
 
   /**
@@ -333,26 +326,8 @@ export class HeadView {
     this.heatmap.draw();
     if (this.held.header.lines) this.lines.draw();
     this.light();
-    this.drawTools();
+    this.tools.draw();
     markPainted(this.root, "attnviz-head-painted", this.held.header.data);
-  }
-
-  drawTools() {
-    const { group, words, header } = this.drawn;
-    const { counted } = this.lines;
-    const most = mostZoom(header.shape);
-    const zooms = most > 1.01 && !header.compact;
-    if (this.buttons) {
-      for (const node of [this.buttons.in, this.buttons.out, this.buttons.all]) node.hidden = !zooms;
-      this.buttons.out.disabled = this.buttons.all.disabled = group.zoom.z <= 1;
-      this.buttons.in.disabled = group.zoom.z >= most - 0.01;
-    }
-    const notes = [];
-    if (header.lines && counted.drawn < counted.total && counted.drawn >= MOST_LINES * 0.9) {
-      notes.push(fill(words.strongest, { count: counted.drawn, total: counted.total }));
-    }
-    if (zooms && Math.max(...header.shape) > 40) notes.push(words.wheel);
-    this.foot.textContent = notes.join(" · ");
   }
 
   light() {
@@ -365,7 +340,7 @@ export class HeadView {
     const text = this.readout();
     this.read.textContent = text || words.idle;
     this.read.classList.toggle("av-idle", !text);
-    if (this.buttons) this.buttons.letGo.hidden = group.pins.length === 0 && group.cell === null;
+    this.tools.light();
     this.root.dataset.pins = group.pins.map((p) => p.axis + p.i).join(" ");
   }
 

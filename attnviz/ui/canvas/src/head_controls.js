@@ -2,7 +2,7 @@
 
 import { addButton, el, fill, visibleToken } from "./dom.js";
 import { changes, factorOf, maskOf, NO_EDIT } from "./edit.js";
-import { editTo } from "./group.js";
+import { editTo, tell } from "./group.js";
 import { holdable, labelled } from "./holding.js";
 import { significant } from "./numbers.js";
 import { choiceAt, largestFactor, marksOf, placeOf, stepFrom } from "./scale_slider.js";
@@ -24,7 +24,6 @@ export class HeadControls {
     this.view = view;
     this.box = el("div", "av-controls", null, { "data-testid": "controls" });
     this.painting = false;
-    this.holding = false;
     this.resting = 0;
     this.built = "";
     /** @type {ReturnType<HeadControls["build"]> | null} */
@@ -43,7 +42,7 @@ export class HeadControls {
 
   /** What is on show just now. */
   get seen() {
-    return this.holding || !changes(this.group.edit) ? "before" : this.group.edit.seen;
+    return this.group.peeking || !changes(this.group.edit) ? "before" : this.group.edit.seen;
   }
 
   /** Builds what is missing and sets all of it to the edit. */
@@ -176,8 +175,8 @@ export class HeadControls {
 
   /** @param {boolean} on */
   hold(on) {
-    this.holding = on;
-    this.view.reedit();
+    this.group.peeking = on;
+    tell(this.group, "edit");
   }
 
   /** A short press on "before" switches to it and back. */

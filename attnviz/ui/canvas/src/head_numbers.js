@@ -5,9 +5,12 @@ import { arrange } from "./arrange.js";
 import { attend } from "./attend.js";
 import { floats, inflate } from "./blob.js";
 import { encode16, joinPlanes, MASKED_16 } from "./codes.js";
+import { fill } from "./dom.js";
 import { factorOf, maskOf, NO_EDIT } from "./edit.js";
+import { sameHead } from "./group.js";
 import { readRawScores } from "./raw_scores.js";
 
+/** @import { Group } from "./group.js" */
 /** @import { Arrangement, Edit, HeadHeader, RawHead, Shape } from "./types.js" */
 /** @typedef {import("./arrange.js").Arranged} Arranged */
 /** @typedef {{ codes: Uint16Array } | { raw: RawHead, how: Arrangement }} Source what a head's numbers come from */
@@ -38,12 +41,28 @@ export async function sourceOf(header, payload) {
 }
 
 /**
- * How a head known only as its raw scores becomes a matrix of its tokens.
- * @param {RawHead} raw
- * @returns {Source}
+ * A head from among all heads of the sentence, where these look as the one on show does: its header and its source. Its
+ * scores have 16 bits, so that read-outs have fewer digits until the head itself has come.
+ * @param {HeadHeader} header of the head on show
+ * @param {Group} group
+ * @param {[number, number] | null} wanted
+ * @returns {{ header: HeadHeader, source: Source } | null}
  */
-export function plainHead(raw) {
-  return { raw, how: { shape: raw.shape, rows: null, cols: null, merged: false, renormalise: false, norms: null } };
+export function fromAll(header, group, wanted = group.selected) {
+  const { all } = group;
+  const arranged = header.raw?.arranged;
+  const plain = header.kind === "weights" && arranged && arranged.rows === null && arranged.cols === null;
+  if (!plain || arranged.renormalise || all?.doc !== header.doc || !header.tile || !wanted) return null;
+  if (sameHead(header.tile, wanted)) return null;
+  const raw = all.head(wanted);
+  if (raw === null) return null;
+  const [layer, head] = wanted;
+  const { template, share } = header.titles ?? { template: "", share: 1 };
+  const title = fill(template, { layer, head, kv: Math.floor(head / share) });
+  const sentence = header.sentence && { ...header.sentence, row: null };
+  const how = { shape: raw.shape, rows: null, cols: null, merged: false, renormalise: false, norms: null };
+  const mine = { ...header, tile: wanted, title, sentence, data: `all ${wanted}`, coarse: true };
+  return { header: mine, source: { raw, how } };
 }
 
 /**

@@ -7,7 +7,7 @@ import { fourDigits } from "./numbers.js";
 /** @import { Axis, HeadHeader } from "./types.js" */
 /**
  * `values` are exact where they are known.
- * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words">, codes: Uint16Array, values?: Float32Array | null }} Numbers
+ * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words" | "coarse">, codes: Uint16Array, values?: Float32Array | null }} Numbers
  */
 
 /**
@@ -39,6 +39,15 @@ export function tokenText({ header }, axis, i) {
 }
 
 /**
+ * As many digits of a value as hold.
+ * @param {Numbers} numbers
+ * @param {number} value
+ */
+function digits({ header }, value) {
+  return header.coarse ? value.toFixed(3) : fourDigits(value);
+}
+
+/**
  * What a query gives a key; nothing where there is no such cell.
  * @param {Numbers} numbers
  * @param {number} q
@@ -49,7 +58,7 @@ export function cellText(numbers, q, k) {
   if (q >= shape[0] || k >= shape[1]) return "";
   const names = { query: `${tokenText(numbers, "q", q)} (${q})`, key: `${tokenText(numbers, "k", k)} (${k})` };
   if (codeAt(numbers, q, k) === MASKED_16) return fill(words.masked, names);
-  return fill(words.gives, { ...names, value: fourDigits(valueAt(numbers, q, k)) });
+  return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
 }
 
 /**
@@ -72,7 +81,7 @@ export function strongestText(numbers, axis, i) {
   const other = axis === "q" ? "k" : "q";
   const list = seen
     .slice(0, 3)
-    .map(([value, j]) => fill(words.share, { token: tokenText(numbers, other, j), value: fourDigits(value) }))
+    .map(([value, j]) => fill(words.share, { token: tokenText(numbers, other, j), value: digits(numbers, value) }))
     .join(", ");
   const token = `${tokenText(numbers, axis, i)} (${i})`;
   return axis === "q" ? fill(words.most, { token, keys: list }) : fill(words.mostby, { token, queries: list });
@@ -87,7 +96,7 @@ export function summaryText(numbers) {
   const pairs = strongestCells(numbers.codes, signed, 5).map((i) => {
     const [q, k] = [Math.floor(i / shape[1]), i % shape[1]];
     const names = { query: tokenText(numbers, "q", q), key: tokenText(numbers, "k", k) };
-    return fill(words.gives, { ...names, value: fourDigits(valueAt(numbers, q, k)) });
+    return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
   });
   return fill(words.summary, { pairs: pairs.join("; ") });
 }

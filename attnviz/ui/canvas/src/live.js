@@ -3,10 +3,9 @@
 import { AllHeads } from "./all_heads.js";
 import { attend } from "./attend.js";
 import { inflate } from "./blob.js";
-import { el } from "./dom.js";
-import { groupOf } from "./group.js";
+import { el, fill } from "./dom.js";
+import { groupOf, sameHead } from "./group.js";
 import { HeadView } from "./head.js";
-import { plainHead } from "./head_numbers.js";
 import { Overview } from "./overview.js";
 import { watchSize } from "./surface.js";
 import { thumbnail } from "./tiles.js";
@@ -65,6 +64,8 @@ function headHeader(view) {
     every: INLINE,
     kind: "weights",
     raw: null,
+    coarse: true,
+    titles: null,
     fullRange: view.fullRange,
     fixedTop: null,
     sentence: view.sentence,
@@ -82,10 +83,23 @@ function headHeader(view) {
  * @param {RawHead} raw
  * @returns {Source}
  */
-function sourceOf({ arranged }, raw) {
-  if (arranged === null) return plainHead(raw);
-  const { rows, cols, merged, renormalise } = arranged;
+function numbersOf({ arranged }, raw) {
+  const { rows, cols, merged, renormalise } = arranged ?? { rows: null, cols: null, merged: false, renormalise: false };
   return { raw, how: { shape: raw.shape, rows, cols, merged, renormalise, norms: null } };
+}
+
+/**
+ * What the header says of another head.
+ * @param {LiveHeader} view
+ * @param {HeadHeader} header
+ * @param {[number, number]} tile
+ * @returns {HeadHeader}
+ */
+function headerOf({ titles, at, headTitle }, header, tile) {
+  const [layer, head] = tile;
+  const named = titles ? fill(titles.template, { layer, head, kv: Math.floor(head / titles.share) }) : headTitle;
+  const sentence = header.sentence && { ...header.sentence, row: null };
+  return { ...header, tile, title: sameHead(tile, at) ? headTitle : named, sentence, data: String(tile), pins: null };
 }
 
 /**
@@ -163,12 +177,14 @@ async function start() {
   const large = new HeadView(boxes.head);
   large.component = silent;
   const small = several ? new Overview(boxes.overview) : null;
+  const show = (/** @type {HeadHeader} */ header) => {
+    const raw = all.head(header.tile);
+    if (raw) large.take(header, numbersOf(view, raw), false);
+  };
   const draw = () => {
-    const [header, codes] = tilesOf(view, all);
-    small?.take(header, codes);
-    const shown = large.held;
-    const raw = all.head(shown?.header.tile ?? view.at) ?? all.heads[0];
-    large.take(shown ? { ...shown.header, pins: null } : headHeader(view), shown?.source ?? sourceOf(view, raw), false);
+    const shown = large.held?.header;
+    small?.take(...tilesOf(view, all));
+    show(shown ? { ...shown, pins: null } : headHeader(view));
   };
   draw();
   small?.bringIntoView(small.chosen());
@@ -176,8 +192,10 @@ async function start() {
   if (small) watchSize(boxes.overview, () => small.resize());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   group.listeners.add((what) => {
-    const stacked = innerWidth < NARROW;
-    if (what === "selected" && several && stacked) boxes.head.scrollIntoView({ block: "start", behavior: "smooth" });
+    const { header } = large.drawn;
+    if (what !== "selected" || !group.selected || sameHead(group.selected, header.tile)) return;
+    show(headerOf(view, header, group.selected));
+    if (innerWidth < NARROW) boxes.head.scrollIntoView({ block: "start", behavior: "smooth" });
   });
 }
 

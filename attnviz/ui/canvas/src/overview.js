@@ -10,6 +10,7 @@ import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
 import { contextOf, sized } from "./surface.js";
 import { themeOf } from "./theme.js";
+import { atItsPace, editedTiles } from "./tiles_follow.js";
 import { labelStep, TokenLabels } from "./token_labels.js";
 
 /** @import { Change, Group } from "./group.js" */
@@ -45,10 +46,14 @@ export class Overview extends MosaicDrawing {
     this.turn = 0;
     this.resting = 0;
     this.listener = (/** @type {Change} */ what) => {
+      if (what === "edit" || what === "all") this.follow(this.held?.header.q.length ?? 0);
       if (what !== "selected" || !this.laid) return;
       this.relight();
       this.bringIntoView(this.chosen());
     };
+    /** @type {Uint8Array | null} the tiles as they came */
+    this.own = null;
+    this.follow = atItsPace(() => this.followEdit());
     this.gone = new AbortController();
     this.listen();
   }
@@ -84,18 +89,20 @@ export class Overview extends MosaicDrawing {
     this.turn += 1;
     const { turn } = this;
     const before = this.held;
-    const codes = before?.header.data === header.data ? before.codes : await inflate(payload);
-    if (turn === this.turn) this.take(header, codes);
+    const own = before?.header.data === header.data && this.own ? this.own : await inflate(payload);
+    if (turn === this.turn) this.take(header, own);
   }
 
   /**
    * @param {OverviewHeader} header
-   * @param {Uint8Array} codes the pixels of all tiles
+   * @param {Uint8Array} own the pixels of all tiles, under the model's own mask and scale
    */
-  take(header, codes) {
+  take(header, own) {
     const before = this.held;
     const group = groupOf(header.group);
     const tiles = tilesOf(header);
+    this.own = own;
+    const codes = editedTiles(group, tiles, own);
     const sorted = tileOrder(tiles.length, header);
     const measured = header.measure && relativeMeasure(header.measure);
     const theme = themeOf(this.root, header.colours);
@@ -105,6 +112,14 @@ export class Overview extends MosaicDrawing {
     if (!before) this.root.append(this.label, this.live, this.scroll, this.bar, this.preview);
     this.dress();
     this.draw();
+  }
+
+  /** The tiles under the visitor's mask and scale. */
+  followEdit() {
+    if (!this.held || !this.own) return;
+    const { group, tiles, codes } = this.held;
+    this.held.codes = editedTiles(group, tiles, this.own);
+    if (this.held.codes !== codes) this.draw();
   }
 
   dress() {

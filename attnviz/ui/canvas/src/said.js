@@ -34,6 +34,23 @@ export function saidOf(numbers, about, row) {
 }
 
 /**
+ * The row that tells most: the one with the largest, farthest weight; the first token, a common sink, is left out.
+ * @param {Numbers} numbers
+ */
+export function tellingRow(numbers) {
+  const [nq, nk] = numbers.header.shape;
+  let [most, row] = [0, 0];
+  for (let q = 0; q < nq; q++) {
+    for (let k = 1; k < nk; k++) {
+      if (numbers.codes[q * nk + k] === MASKED_16) continue;
+      const tells = valueAt(numbers, q, k) * Math.log1p(Math.abs(q - k));
+      if (tells > most) [most, row] = [tells, q];
+    }
+  }
+  return row;
+}
+
+/**
  * A token, with its position where the same occurs more than once.
  * @param {string[]} labels
  * @param {number[]} places

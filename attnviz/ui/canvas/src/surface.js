@@ -112,6 +112,14 @@ export function markPainted(root, name, detail) {
 }
 
 /**
+ * Calls `then` when the frame that is being drawn is on screen.
+ * @param {() => void} then
+ */
+export function afterPainting(then) {
+  requestAnimationFrame(() => setTimeout(then, 0));
+}
+
+/**
  * Watches width and pixel ratio; answers how to stop.
  * @param {HTMLElement} root
  * @param {() => void} changed

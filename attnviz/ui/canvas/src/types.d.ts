@@ -73,7 +73,7 @@ export type Arranging = {
 export type SentenceAbout = {
   templates: [string, string, string, string, string];
   /** the row that is told of while none is pinned */
-  row: number;
+  row: number | null;
   /** positions of rows and columns in the text */
   places: [number[], number[]];
   least: number;
@@ -124,6 +124,10 @@ export type HeadHeader = Answer & {
   /** the end of the colour scale, where it is given */
   fixedTop: number | null;
   sentence: SentenceAbout | null;
+  /** how heads of this stack are called, and how many of them share one key/value head */
+  titles: { template: string; share: number } | null;
+  /** its scores came with 16 bits: three digits hold */
+  coarse?: boolean;
   /** the change that Python knows of; null where the view has no controls */
   edit: PlainEdit | null;
   editName: string;
@@ -307,6 +311,7 @@ export type Drawn = {
 export type LiveHeader = {
   title: string;
   headTitle: string;
+  titles: { template: string; share: number } | null;
   note: string;
   link: string | null;
   /** of queries and of keys, as the model has them */
