@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -14,7 +15,9 @@ from attnviz.words import set_language_source
 assert declared.DECLARED  # the import is needed: links are read from what the pages declare
 set_language_source(lambda: st.context.locale)
 
-st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=220)
+# inside another page there is room for the view only; its visitors may still open the menu
+side: Any = "collapsed" if st.context.is_embedded else 220
+st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=side)
 
 st.logo(Path(__file__).with_name("logo.svg"), size="large")
 
