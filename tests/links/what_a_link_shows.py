@@ -48,7 +48,9 @@ def what_it_shows(page: Any, parameters: frozenset[str], hidden: dict[str, str] 
     named, others = _controls(elements, parameters, hidden or {})
     texts = [_without(text, hidden or {}) for text in _texts(elements)]
     blobs = [bytes(e.proto.bytes) for e in elements if e.type == "bidi_component" and e.proto.bytes]
-    texts += [canvases.title(blob) for blob in blobs]
+    texts += [text for blob in blobs for text in (canvases.title(blob), canvases.sentence(blob))]
+    for blob in blobs:
+        named |= canvases.controls(blob)
     shown = [canvases.facts(blob) for blob in blobs]
     code = "\n".join(e.value for e in elements if e.type == "code")
     return {

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-import numpy as np
 import torch
 
-from attnviz.core import masks
-from attnviz.core.attention import attend
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer import Matrix, Stack, WhatIf, instantly
+from attnviz.experiments.explorer import Matrix, RawHead, RecordedLayer, WhatIf, what_if
 from attnviz.experiments.word_vectors import word_vector
 
 MODEL = "smollm2-135m"
@@ -21,31 +18,41 @@ MOST_WORDS = 40
 
 @dataclass(frozen=True)
 class Config:
-    """Two switches, and for random vectors a seed."""
+    """A sentence, what is changed of mask and scale, and for random vectors a seed."""
 
     text: str
-    causal: bool = True
-    scaled: bool = True
+    change: WhatIf = field(default_factory=WhatIf)
     seed: int = 0
 
 
-def trained(stack: Stack, config: Config) -> Matrix:
-    """The chosen head of a trained model, with its causal mask and its scale on or off."""
-    change = WhatIf(pattern="model" if config.causal else "none", scale="model" if config.scaled else "none")
-    return instantly(stack, *HEAD, change)
+def words(config: Config) -> tuple[str, ...]:
+    """The words that have vectors where no model is at hand."""
+    found = tuple(config.text.split()[:MOST_WORDS])
+    if not found:
+        raise Problem("The sentence is empty: type at least one word")
+    return found
 
 
 def run(config: Config) -> Matrix:
-    """The same without a model: random W_Q and W_K, and a random vector for each word, equal for equal words."""
-    words = config.text.split()[:MOST_WORDS]
-    if not words:
-        raise Problem("The sentence is empty: type at least one word")
-    x = torch.stack([word_vector(word, config.seed, WIDTH, "start") for word in words])  # (Q, M)
+    """One head without a model: random W_Q and W_K, and a random vector for each word, equal for equal words."""
+    labels, layer = words(config), _layer(config)
+    mask = what_if.mask_of(config.change, layer)
+    weights = layer.weights(0, mask, what_if.scale_of(config.change, layer))[0, 0]
+    hidden = ~layer.mask_for(mask).expand(1, 1, *weights.shape)[0, 0].numpy()
+    places = tuple(range(len(labels)))
+    return Matrix(weights.numpy(), hidden, labels, labels, places, places)
+
+
+def raw(config: Config) -> RawHead:
+    """What that head's weights are computed from."""
+    layer = _layer(config)
+    scores = layer.stages(0, scale=None).scores[0, 0].numpy()
+    return RawHead(scores, layer.mask[0, 0].numpy(), layer.scale, WIDTH)
+
+
+def _layer(config: Config) -> RecordedLayer:
+    x = torch.stack([word_vector(word, config.seed, WIDTH, "start") for word in words(config)])  # (Q, M)
     source = torch.Generator().manual_seed(config.seed)
     w_q, w_k = (torch.randn(WIDTH, WIDTH, generator=source) / WIDTH**0.5 for _ in range(2))
-    mask = masks.causal(len(words), len(words)) if config.causal else None
-    q, k = (x @ w_q)[None], (x @ w_k)[None]  # (1, Q, D)
-    stages = attend(q, k, x[None], mask, "sqrt" if config.scaled else None)
-    hidden = np.zeros((len(words), len(words)), bool) if mask is None else ~mask.numpy()
-    places = tuple(range(len(words)))
-    return Matrix(stages.weights[0].numpy(), hidden, tuple(words), tuple(words), places, places)
+    q, k, v = (each[None, None] for each in (x @ w_q, x @ w_k, x))  # (1, 1, Q, D)
+    return RecordedLayer("decoder", "self", 0, "random", WIDTH**-0.5, q, k, v, causal=True)

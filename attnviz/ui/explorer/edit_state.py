@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from typing import Any, cast
 
 from attnviz.experiments.explorer import Look, Matrix, Stack, WhatIf, head_matrix, raw_head, what_if
+from attnviz.models.capture import MaskChoice, ScaleChoice
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import link_state
@@ -13,22 +15,30 @@ from attnviz.ui.shared import link_state
 
 def chosen(stack: Stack) -> WhatIf:
     """The change of mask and scale that the link holds, as far as this sentence has its tokens."""
-    n_q, n_k = len(stack.queries), len(stack.keys)
-    keys = {key for key in link_state.value(choices.HIDDEN) if isinstance(key, int) and 0 <= key < n_k}
-    pattern, painted = link_state.value(choices.MASK), base64.b64decode(link_state.value(choices.PAINTED) or "")
-    if len(painted) != -(-n_q * n_k // 8):
-        painted = b""
-    if pattern == "painted" and not painted:
-        pattern = "model"
-    return WhatIf(
-        pattern=cast(Any, pattern),
-        window=link_state.value(choices.WINDOW),
-        hidden=tuple(sorted(keys)),
-        painted=painted,
-        scale=cast(Any, link_state.value(choices.SCALE)),
-        factor=link_state.value(choices.FACTOR),
-        where=cast(Any, link_state.value(choices.WHERE)),
+    keys = tuple(key for key in link_state.value(choices.HIDDEN) if isinstance(key, int))
+    asked = canvas.Edit(
+        link_state.value(choices.MASK),
+        link_state.value(choices.WINDOW),
+        keys,
+        base64.b64decode(link_state.value(choices.PAINTED) or ""),
+        link_state.value(choices.SCALE),
+        link_state.value(choices.FACTOR),
+        link_state.value(choices.WHERE),
     )
+    return fitted(asked, len(stack.queries), len(stack.keys))[0]
+
+
+def fitted(edit: canvas.Edit, n_q: int, n_k: int | None = None) -> tuple[WhatIf, canvas.Edit]:
+    """An edit as a change and as an edit, as far as a sentence of so many queries and keys has its tokens."""
+    n_k = n_q if n_k is None else n_k
+    keys = tuple(sorted({key for key in edit.hidden if 0 <= key < n_k}))
+    painted = edit.painted if len(edit.painted) == -(-n_q * n_k // 8) else b""
+    mask = "model" if edit.mask == "painted" and not painted else edit.mask
+    change = WhatIf(
+        cast(Any, mask), edit.window, keys, painted, cast(Any, edit.scale), edit.factor, cast(Any, edit.where)
+    )
+    seen = edit.seen if change.changes_attention else "before"
+    return change, replace(edit, mask=mask, hidden=keys, painted=painted, seen=seen)
 
 
 def on_canvas(change: WhatIf) -> canvas.Edit:
@@ -72,6 +82,14 @@ def matrix(stack: Stack, layer: int, head: int, look: Look, change: WhatIf, seen
         return before
     after = what_if.instantly(stack, layer, head, change, look)
     return after if seen == "after" else after.minus(before)
+
+
+def mask_and_scale(stack: Stack, layer: int, change: WhatIf, seen: str) -> tuple[MaskChoice, ScaleChoice]:
+    """What the head on show is computed with: the model's own before the change."""
+    if seen == "before":
+        return "model", "model"
+    chosen_layer = stack.layers[layer]
+    return what_if.mask_of(change, chosen_layer), what_if.scale_of(change, chosen_layer)
 
 
 def raw(stack: Stack, layer: int, head: int, look: Look) -> canvas.Raw | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -15,7 +15,15 @@ from attnviz.experiments.explorer import head_matrix as experiment
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.ui import canvas
-from attnviz.ui.explorer import display_form, edit_state, explorer_state, heads_address, live_file, overview_panel
+from attnviz.ui.explorer import (
+    display_form,
+    edit_state,
+    edit_wording,
+    explorer_state,
+    heads_address,
+    live_file,
+    overview_panel,
+)
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
 from attnviz.words import _, say
@@ -33,7 +41,7 @@ class Shown:
     options: canvas.Options
     matrix: Matrix  #: as it is on show: under the change where that is seen
     pins: canvas.Pins
-    change: WhatIf = WhatIf()  #: of mask and scale
+    change: WhatIf = field(default_factory=WhatIf)  #: of mask and scale
     seen: str = "before"  #: "before": the model's own mask and scale, "after": the change, or the "difference"
 
     @cached_property
@@ -161,6 +169,11 @@ def _drawn(stack: Stack, layer: int, head: int, matrix: Matrix, look: Look) -> c
     )
 
 
+def drawn_alone(matrix: Matrix, title: str, raw: canvas.Raw | None) -> canvas.Head:
+    """A head that no overview stands beside."""
+    return canvas.Head(matrix.values, title, matrix.hidden, raw=raw, sentence=sentence_of(matrix))
+
+
 def sentence_of(matrix: Matrix) -> canvas.Sentence:
     """What the canvas says of a row below the picture, in the visitor's language."""
     one, two, three = (_(message.template) for message in experiment.SAID[matrix.meaning])
@@ -206,8 +219,7 @@ def unit_of(look: Look) -> str:
 def _under(shown: Shown, drawn: canvas.Head) -> None:
     matrix = shown.matrix
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
-    words = spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1)))
-    caption = caption_of(shown)
+    caption = caption_of_shown(shown)
     live = live_file.offers(
         shown.run, shown.stack, drawn, axes(matrix), shown.options, shown.pins, shown.change, caption
     )
@@ -219,7 +231,6 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
         return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
 
     with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
-        st.markdown(words, width="stretch")
         show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live)
         show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
     for note in matrix.notes:
@@ -260,6 +271,14 @@ def _titles(stack: Stack, layer: int) -> tuple[str, int]:
     if chosen.n_kv_heads == chosen.n_heads:
         return _("Layer {layer}, head {head}"), 1
     return _("Layer {layer}, head {head} (reads K/V head {kv})"), chosen.n_heads // chosen.n_kv_heads
+
+
+def caption_of_shown(shown: Shown) -> str:
+    """The caption of the head as it is on show, which says what is changed if that is seen."""
+    if shown.seen == "before":
+        return caption_of(shown)
+    told = caption_of(shown, *edit_wording.said_of(shown.stack, shown.layer, shown.change))
+    return told if shown.seen == "after" else " ".join([_("After the change minus before it."), told])
 
 
 def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:

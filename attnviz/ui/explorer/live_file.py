@@ -9,7 +9,7 @@ from attnviz.live import page
 from attnviz.packing import RawHead
 from attnviz.ui import canvas
 from attnviz.ui.explorer import edit_state, explorer_state
-from attnviz.ui.shared import model_cache, show
+from attnviz.ui.shared import link_state, model_cache, show
 from attnviz.words import _, language, speaking
 
 LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at once
@@ -57,3 +57,22 @@ def offers(
     if 2 * sum(counts) * len(stack.queries) * len(stack.keys) <= LARGEST and sum(counts) > 1:
         found.append(show.Live(_("Live HTML: all heads"), "-all-live", every_head))
     return found
+
+
+def alone(
+    head: canvas.Head, tokens: Sequence[str], pins: canvas.Pins, edit: canvas.Edit, title: str
+) -> list[show.Live]:
+    """The same for a picture of one head that stands alone; nothing where it came without its scores."""
+    if head.raw is None:
+        return []
+    raw, axes, spoken = head.raw.head, (tokens, None), language()
+    link = link_state.public_address(explorer_state.LONGEST_LINK)
+
+    def this_head() -> str:
+        more = {"title": title, "note": "", "link": link}
+        with speaking(spoken):
+            return page(
+                canvas.live_view([raw], [1], [1], axes, head, axes, canvas.Options(), pins, edit, **more)  # type: ignore[arg-type]
+            )
+
+    return [show.Live(_("Live HTML: this head"), "-live", this_head)]

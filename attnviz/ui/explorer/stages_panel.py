@@ -7,9 +7,9 @@ import streamlit as st
 
 from attnviz.experiments.explorer import StagesResult, stages
 from attnviz.figures import stages as figures
+from attnviz.ui.explorer import edit_state, explorer_state
 from attnviz.ui.explorer import explorer_choices as choices
-from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown, caption_of
+from attnviz.ui.explorer.head_panel import Shown, caption_of_shown
 from attnviz.ui.shared import link_state, plain, show
 from attnviz.words import _
 
@@ -28,7 +28,8 @@ def panel(shown: Shown) -> None:
         key="stage_query",
         on_change=lambda: link_state.put(choices.STAGE, (st.session_state["stage_query"], None)),
     )
-    result = stages(shown.stack, shown.layer, shown.head, query)
+    mask, scale = edit_state.mask_and_scale(shown.stack, shown.layer, shown.change, shown.seen)
+    result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
     st.session_state["stage_key"] = start_k if start_k is not None else int(result.weights.argmax())
     key = right.selectbox(
         _("Key: the token looked at"),
@@ -81,7 +82,7 @@ def _extra(result: StagesResult) -> str:
 
 def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, keys: tuple[str, ...]) -> None:
     name = f"{shown.run.request.model}-layer{shown.layer}-head{shown.head}-query{result.query}"
-    caption = caption_of(shown)
+    caption = caption_of_shown(shown)
     left, right = st.columns(2)
     with left:
         product = result.q * result.k[key]

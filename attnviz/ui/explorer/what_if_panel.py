@@ -18,6 +18,7 @@ from attnviz.figures import attention_figures as figures
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
+from attnviz.ui.explorer import edit_wording
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown, axes, caption_of, long_table
 from attnviz.ui.shared import guard, link_state, model_cache, plain, show, spoken, widgets
@@ -208,31 +209,7 @@ def _export(
 
 def said_of(shown: Shown, change: WhatIf) -> tuple[str | None, str | None, str]:
     """The change in words, for captions: the mask and the scale (None: unchanged), and the other changes."""
-    masks = {
-        "none": _("none, every token may look at every token"),
-        "causal": _("causal"),
-        "window": _("a window of {tokens} tokens").format(tokens=change.window),
-        "painted": _("painted by hand"),
-    }
-    own = shown.stack.layers[shown.layer].scale
-    q = shown.stack.layers[shown.layer].q
-    width = 1 if q is None else q.shape[-1]
-    scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{own:.4g} × {change.factor:g}"}
-    more = []
-    if change.hidden:
-        named = ", ".join(f"{shown.stack.keys.labels[i]} ({i})" for i in change.hidden)
-        more.append(_("No token may look at: {tokens}.").format(tokens=named))
-    if change.changes_attention:
-        where = {
-            "head": _("Changed in this head only."),
-            "layer": _("Changed in every head of this layer."),
-            "all": _("Changed in every layer."),
-        }
-        more.append(where[change.where])
-    if change.silenced:
-        heads = ", ".join(f"{layer}.{head}" for layer, head in change.silenced)
-        more.append(_("Silenced heads (layer.head): {heads}.").format(heads=heads))
-    return masks.get(change.pattern), scales.get(change.scale), " ".join(more)
+    return edit_wording.said_of(shown.stack, shown.layer, change)
 
 
 def _downstream(shown: Shown, change: WhatIf, trace: Trace) -> None:

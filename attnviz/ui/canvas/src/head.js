@@ -21,7 +21,7 @@ import { roomBelow } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
 import { afterPainting, markPainted, onceAFrame } from "./surface.js";
 import { themeOf } from "./theme.js";
-import { TokenLabels } from "./token_labels.js";
+import { labelsOf } from "./token_labels.js";
 import { clampZoom, spans, zoomAt } from "./zoom.js";
 
 /** @import { Change, Group } from "./group.js" */
@@ -66,7 +66,7 @@ export class HeadView {
       if (e.key === "Escape" && !e.defaultPrevented) this.release();
     });
     this.head.append(this.titleBox, this.read, this.tools.box);
-    this.pair.append(this.heatmap.stage, this.lines.stage);
+    this.pair.append(this.heatmap.stage, this.said, this.lines.stage);
   }
 
   /** What is on show; nothing asks before there is something. */
@@ -172,7 +172,7 @@ export class HeadView {
     this.compute();
     if (!before) {
       this.root.append(this.help, this.live, this.head, this.controls.box, this.chips.box, this.pair);
-      this.root.append(this.said, this.bar, this.foot);
+      this.root.append(this.bar, this.foot);
     }
     this.select(behind);
     const layout = JSON.stringify([header.segments, header.chips]);
@@ -413,11 +413,5 @@ export class HeadView {
 const NOTHING = new Uint16Array(0);
 /** Pixels that the sentence below the pictures takes. */
 const SENTENCE = 34;
-
-/** @param {HeadHeader} header */
-function labelsOf({ q, k }) {
-  const labelsQ = new TokenLabels(q);
-  return [labelsQ, k === null ? labelsQ : new TokenLabels(k)];
-}
 
 export default viewComponent(HeadView);

@@ -346,6 +346,7 @@ export class HeadControls {
     window.number.textContent = String(edit.window);
     paint.setAttribute("aria-pressed", String(this.painting));
     where.value = edit.where;
+    where.hidden = this.view.drawn.header.tile === null;
     reset.disabled = !changed;
     for (const [name, button] of Object.entries(compare)) {
       button.setAttribute("aria-pressed", String(changed && this.seen === name));

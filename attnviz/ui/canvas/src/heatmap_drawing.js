@@ -53,7 +53,7 @@ export class HeatmapDrawing {
     const context = contextOf(this.base);
     context.font = `${this.font}px ${theme.font}`;
     const widths = { labelsQ: labelsQ.width(context, this.room), labelsK: labelsK.width(context, this.room) };
-    const sums = this.view.drawn.sums !== null;
+    const sums = header.edit !== null && !compact;
     Object.assign(this, heatmapLayout({ shape, width, compact, font: this.font, ...widths, high, sums }));
     const { x, y, w, h } = this.plot;
     this.stage.dataset.plot = [x, y, w, h].map((v) => v.toFixed(2)).join(",");
@@ -125,7 +125,7 @@ export class HeatmapDrawing {
    * @param {Cells} c
    */
   drawNumbers(context, c) {
-    if (c.w < 30 || c.h < 15) return;
+    if (c.w < 30 || c.h < 13) return;
     const { theme, codes, table } = this.view.drawn;
     const size = Math.min(13, Math.floor(c.w / 3.1), Math.floor(c.h * 0.66));
     context.font = `${size}px ${theme.font}`;

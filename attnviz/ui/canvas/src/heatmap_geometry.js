@@ -9,7 +9,7 @@ import { spans } from "./zoom.js";
 /** Room beside the plot for what rows and columns sum to. */
 export const SUMS = { wide: 34, high: 24 };
 /** A cell that is low for want of room may be so many times as wide. */
-const WIDEST_CELL = 2.2;
+const WIDEST_CELL = 2.8;
 
 /**
  * Sizes of plot and stage for the room there is. Cells are square, but where the window is too low for that they are

@@ -51,6 +51,15 @@ export class TokenLabels {
 }
 
 /**
+ * Labels of queries and keys; one sentence that looks at itself has them once.
+ * @param {{ q: string[], k: string[] | null }} tokens
+ */
+export function labelsOf({ q, k }) {
+  const labelsQ = new TokenLabels(q);
+  return [labelsQ, k === null ? labelsQ : new TokenLabels(k)];
+}
+
+/**
  * A text shortened until it is at most `room` wide, or one letter long.
  * @param {string} whole
  * @param {number} room
