@@ -46,8 +46,7 @@ def first_look() -> None:
     matrix, head, edit = picture(text, home_choices.edit())
     start = canvas.Pins((canvas.Pin("q", IT),)) if text == home_choices.EXAMPLE else None
     pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
-    kind = "diff" if edit.seen == "difference" else "weights"
-    drawn = canvas.Head(matrix.values, head.title, matrix.hidden, kind)
+    drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
     with st.container(horizontal=True, vertical_alignment="center", key="home-out-under"):
         show.export_menu(
             lambda: canvas.head_picture(drawn, matrix.rows, pins=pins, title=text),
