@@ -4,7 +4,7 @@
 package take and return them.
 """
 
-from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out
+from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out, telling_depth
 from attnviz.experiments.explorer.head_stages import StagesResult, stages
 from attnviz.experiments.explorer.model_run import (
     ModelRun,
@@ -59,6 +59,7 @@ __all__ = [
     "run_model",
     "slots",
     "stages",
+    "telling_depth",
     "token_choices",
     "what_if",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.explorer import average, rolled_out
+from attnviz.experiments.explorer import average, rolled_out, telling_depth
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
@@ -29,7 +29,7 @@ def panel(shown: Shown) -> None:
         st.info(_("Choose at least one head."))
         return
     if kind == "rollout":
-        through = _through(len(shown.stack.layers))
+        through = _through(shown)
         key = ("rollout", shown.stack.id, shown.look, through)
         matrix = model_cache.cached(shown.run, key, lambda: rolled_out(shown.stack, shown.look, layers=through))
         title = _("Rollout through {layers} layers (not a head)").format(layers=through)
@@ -74,8 +74,10 @@ def _places(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
     return tuple(choices.head_of(name) for name in chosen)
 
 
-def _through(layers: int) -> int:
+def _through(shown: Shown) -> int:
     """The number of layers that the rollout goes through, counted from the first."""
+    layers = len(shown.stack.layers)
     if layers == 1:
         return 1
-    return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=layers))
+    telling = model_cache.cached(shown.run, ("rollout depth", shown.stack.id), lambda: telling_depth(shown.stack))
+    return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=telling))

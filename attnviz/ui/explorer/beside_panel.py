@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Matrix, ModelRun, Stack, head_matrix
+from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import availabilities
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
@@ -39,7 +40,7 @@ def panel(shown: Shown) -> None:
 def _run(shown: Shown, kind: str) -> ModelRun:
     request = shown.run.request
     if kind == "sentence":
-        text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=request.text)
+        text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=_another(request.text))
         return model_cache.model_run(replace(request, text=text))
     if kind == "model":
         names = {s.entry.id: s.entry.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
@@ -50,6 +51,13 @@ def _run(shown: Shown, kind: str) -> ModelRun:
             replace(request, model=widgets.one_of(choices.BESIDE_MODEL, _("The other model"), names, style="select"))
         )
     return shown.run
+
+
+def _another(text: str) -> str:
+    """A sentence to begin with that is not the visitor's: of the examples the one that shares most words with it."""
+    words = set(text.lower().split())
+    others = [example.text for example in EXAMPLES if example.text != text and not example.second]
+    return max(others, key=lambda other: len(words & set(other.lower().split())))
 
 
 def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
