@@ -1,5 +1,12 @@
 """attnviz: see attention, computed live.
 
+    import attnviz as av
+
+    loaded = av.load("smollm2-135m")
+    trace = av.capture(model, input_ids=ids)
+
+Each name is resolved when it is first used: importing the package costs nothing.
+
 Letters used for tensor axes, in code and on screen:
 
     B  batch              H  query heads        G  key/value heads (G divides H)
@@ -9,3 +16,33 @@ Letters used for tensor axes, in code and on screen:
 
 A mask is boolean and True means "may attend".
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from attnviz.core.attention import attend
+    from attnviz.models.capture import Edit, capture, intervene
+    from attnviz.models.loading import load
+
+__all__ = ["Edit", "attend", "capture", "intervene", "load"]
+
+_HOME = {
+    "attend": "attnviz.core.attention",
+    "capture": "attnviz.models.capture",
+    "intervene": "attnviz.models.capture",
+    "Edit": "attnviz.models.capture",
+    "load": "attnviz.models.loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'attnviz' has no attribute {name!r}; it has {', '.join(__all__)}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from transformers import LlamaConfig, LlamaModel
 
-from attnviz.models.capture import RecordedLayer, capture, few_heads, measures
+from attnviz.models.capture import capture, sweep, yardstick
 from attnviz.ui.canvas import packing
 from benchmarks.measuring import machine, peak_extra_bytes, ratio, rounds, seconds
 
@@ -163,14 +163,11 @@ def on_demand(length: int, given: argparse.Namespace) -> str:
     trace = capture(model, input_ids=ids, logits=None)
     layer = trace.layers[len(trace.layers) // 2]
 
-    def small(layer: RecordedLayer) -> list[object]:
-        return [packing.thumbnails(layer.weights(heads)[0].float().cpu().numpy()) for heads in few_heads(layer)]
-
     calls: dict[str, Callable[[], object]] = {
         "one head": lambda: layer.weights(0),
         "one head without its mask and scale": lambda: layer.weights(0, mask=None, scale=None),
         "thumbnails and measures of all heads": lambda: [
-            (small(layer), measures(layer, ids)) for layer in trace.layers
+            packing.thumbnail_codes(sweep(layer, yardstick(layer, ids)).largest.cpu().numpy()) for layer in trace.layers
         ],
     }
     taken = rounds(calls, 3, given.device)

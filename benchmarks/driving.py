@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import bisect
+import collections
 import json
+import math
 import statistics
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-# painted: two animation frames after drawing; sent, got: messages on the web socket. All in milliseconds.
+# painted: the second animation frame after a drawing, when the page leaves its mark; sent, got: messages on the web
+# socket. All in milliseconds of the browser's own clock; start is when the last click or key came in.
 CLOCKS = """
 window.clocks = {start: 0, painted: [], sent: [], got: []};
 for (const name of ['click', 'keydown']) addEventListener(name, (e) => { clocks.start = e.timeStamp; }, true);
 const mark = performance.mark.bind(performance);
 performance.mark = (name, options) => {
-  if (name.endsWith('-painted'))
-    requestAnimationFrame(() => requestAnimationFrame(() => clocks.painted.push([name, performance.now()])));
+  if (name.endsWith('-painted')) clocks.painted.push([name, performance.now()]);
   return mark(name, options);
 };
 const send = WebSocket.prototype.send;
@@ -29,7 +33,71 @@ window.WebSocket = class extends WebSocket {
   }
 };
 """
+
+# An empty page that draws next to nothing at each click, on the same clock.
+EMPTY = """<!doctype html><canvas width="200" height="200" style="border: 1px solid"></canvas><script>
+const taken = [];
+addEventListener('click', (event) => {
+  document.querySelector('canvas').getContext('2d').fillRect(Math.random() * 200, 50, 9, 9);
+  requestAnimationFrame(() => requestAnimationFrame(() => taken.push(performance.now() - event.timeStamp)));
+});
+</script>"""
 OVERVIEW, HEAD = "attnviz-overview-painted", "attnviz-head-painted"
+
+
+POINTED = 250  # milliseconds that a hand rests on a tile before it clicks
+FRAME = 15  # milliseconds between two moves of a hand, a little less than a frame
+
+FRAMES = """
+window.dragged = {frames: [], last: 0};
+const count = (now) => {
+  if (dragged.last) dragged.frames.push(now - dragged.last);
+  dragged.last = now;
+  requestAnimationFrame(count);
+};
+requestAnimationFrame(count);
+"""
+
+
+@dataclass(frozen=True)
+class Dragged:
+    """What a drag cost, in milliseconds."""
+
+    work: tuple[float, ...]  #: of the page's main thread in each frame, drawing and layout included
+    frames: tuple[float, ...]  #: from one animation frame to the next
+
+
+def worked(trace: list[dict[str, Any]]) -> list[float]:
+    """Milliseconds that a renderer's main thread worked between two animation frames, from Chromium's trace."""
+    mains = {
+        (event["pid"], event["tid"])
+        for event in trace
+        if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"
+    }
+    events = [event for event in trace if (event["pid"], event["tid"]) in mains]
+    fired = collections.Counter(event["pid"] for event in events if event["name"] == "FireAnimationFrame")
+    if not fired:
+        return []
+    pid = fired.most_common(1)[0][0]
+    frames = sorted({event["ts"] for event in events if event["pid"] == pid and event["name"] == "FireAnimationFrame"})
+    tasks = [event for event in events if event["pid"] == pid and event["name"] == "RunTask" and "dur" in event]
+    spent: collections.Counter[int] = collections.Counter()
+    for task in tasks:
+        spent[bisect.bisect_right(frames, task["ts"] + task["dur"])] += task["dur"]
+    return [spent[number] / 1000 for number in range(1, len(frames))]
+
+
+def floor(browser: Any, times: int = 15) -> list[float]:
+    """What the clock reads on an empty page at a real click, in milliseconds."""
+    page = browser.new_page()
+    page.set_content(EMPTY)
+    for number in range(times):
+        page.mouse.click(40 + 7 * number, 60)
+        page.wait_for_function(f"taken.length === {number + 1}")
+        page.wait_for_timeout(37)  # so that clicks fall anywhere within a frame
+    taken = page.evaluate("taken")
+    page.close()
+    return [float(each) for each in taken]
 
 
 class Tab:
@@ -90,24 +158,49 @@ class Tab:
         self.settle()
         return {name: self._first(name) for name in (OVERVIEW, HEAD)}
 
-    def pick(self, number: int) -> dict[str, float]:
-        """Click a tile; returns milliseconds from the click until the head is painted, in total and by stage."""
+    def pick(self, number: int, pointed: bool = False) -> dict[str, float]:
+        """Click a tile; returns milliseconds from the click until the head is painted, and until the answer is here.
+
+        With `pointed` the pointer rests on the tile first, as a hand's does; else it lands there with the click.
+        """
         stage = self.page.get_by_test_id("overview")
         wide, high, places = json.loads(stage.get_attribute("data-tiles"))
+        at = {"x": places[number][0] + wide / 2, "y": places[number][1] + high / 2}
         self.page.mouse.move(3, 3)
+        if pointed:
+            stage.hover(position=at)
+            self.page.wait_for_timeout(POINTED)
         self.clear()
-        stage.click(position={"x": places[number][0] + wide / 2, "y": places[number][1] + high / 2})
+        stage.click(position=at)
         self._until(HEAD)
+        painted = self._first(HEAD)
         self.settle()
         clocks = self.page.evaluate("clocks")
-        arrived = max(clocks["got"], key=lambda message: message[1])[0]
-        painted = self._first(HEAD)
-        return {
-            "painted": painted,
-            "until sent": clocks["sent"][0] - clocks["start"],
-            "server": arrived - clocks["sent"][0],
-            "browser": painted - (arrived - clocks["start"]),
-        }
+        arrived = max(clocks["got"], key=lambda message: message[1])[0] if clocks["got"] else float("nan")
+        return {"painted": painted, "answered": arrived - clocks["start"]}
+
+    def drag(self, steps: int = 90) -> Dragged:
+        """Drag the scale of the head on show to and fro, a move a frame; milliseconds of work and of frames."""
+        self.page.mouse.move(3, 3)
+        handle = self.page.get_by_test_id("scale").first
+        handle.scroll_into_view_if_needed()
+        box = handle.bounding_box()
+        places = [0.5 + 0.35 * math.sin(step / 9) for step in range(steps)]
+        middle = box["y"] + box["height"] / 2
+        self.page.mouse.move(box["x"] + box["width"] * places[0], middle)
+        self.page.mouse.down()
+        self.page.wait_for_timeout(200)
+        self.page.evaluate(FRAMES)
+        browser = self.context.browser
+        browser.start_tracing(page=self.page, categories=["toplevel", "disabled-by-default-devtools.timeline"])
+        for place in places:
+            self.page.mouse.move(box["x"] + box["width"] * place, middle)
+            self.page.wait_for_timeout(FRAME)
+        trace = json.loads(browser.stop_tracing())["traceEvents"]
+        frames = self.page.evaluate("dragged.frames")
+        self.page.mouse.up()
+        self.settle()
+        return Dragged(tuple(worked(trace)), tuple(frames))
 
     def _until(self, name: str) -> None:
         self.page.wait_for_function(f"clocks.painted.some((p) => p[0] === '{name}')")
@@ -148,7 +241,7 @@ def first_paint(browser: Any, url: str, times: int = 3) -> dict[str, float]:
     """Milliseconds from navigation to the first words and to the whole page, with an empty cache; medians."""
     taken: dict[str, list[float]] = {"words": [], "all": []}
     for _ in range(times):
-        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        context = browser.new_context(bypass_csp=True, viewport={"width": 1440, "height": 900})
         page = context.new_page()
         page.add_init_script(FIRST)
         page.goto(url)

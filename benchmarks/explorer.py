@@ -33,7 +33,7 @@ from attnviz.models.tokens import encode
 from attnviz.ui.canvas import packing
 from attnviz.ui.web import navigation
 from benchmarks import rival
-from benchmarks.driving import OVERVIEW, Tab, first_paint, memory, risen
+from benchmarks.driving import OVERVIEW, Dragged, Tab, first_paint, floor, memory, risen
 from benchmarks.measuring import machine
 from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
 
@@ -57,10 +57,13 @@ class Ours:
     overview_bytes: int  #: the overview's message alone
     new: float  #: from the last key until the overview is painted, including the model's pass
     known: float  #: the same for a sentence that was computed before
+    passed: float  #: the model's own pass over that sentence, by the clock on the wall, on one thread
     tiles: float  #: CPU time to compute the overview's pictures
-    measures: float  #: CPU time to compute all measures, which happens after the overview is painted
+    measures: float  #: CPU time to compute pictures and all measures in one sweep
     pick_bytes: int
-    picks: tuple[dict[str, float], ...]
+    cold: tuple[dict[str, float], ...]  #: heads chosen as the pointer lands on them
+    pointed: tuple[dict[str, float], ...]  #: heads that the pointer rested on
+    dragged: Dragged  #: the scale of a head
 
 
 def words(count: int, seed: int) -> list[str]:
@@ -124,24 +127,36 @@ def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     new = tab.read(second)[OVERVIEW]
     sent, own = tab.nbytes, tab.bytes_of("overview")
     known = [tab.read((first, second)[n % 2])[OVERVIEW] for n in range(AGAIN if tokens < 1000 else 2)]
-    chosen = random.Random(tokens).sample(range(HEADS), picks)
-    taken, carried = [], []
-    for tile in chosen:
-        taken.append(tab.pick(tile))
-        carried.append(tab.nbytes)
-    tiles, measures = computing(run_model(Request(MODEL, second), loaded))
-    return Ours(tokens, sent, own, new, median(known), tiles, measures, int(median(carried)), tuple(taken))
+    chosen = random.Random(tokens).sample(range(HEADS), 2 * picks)
+    cold = [tab.pick(tile) for tile in chosen[::2]]
+    carried = tab.nbytes
+    pointed = [tab.pick(tile, pointed=True) for tile in chosen[1::2]]
+    dragged = tab.drag()
+    request = Request(MODEL, second)
+    passed = [wall(lambda: run_model(request, loaded)) for _ in range(3)]
+    tiles, measures = computing(run_model(request, loaded))
+    return Ours(
+        tokens, sent, own, new, median(known), median(passed), tiles, measures, carried, tuple(cold), tuple(pointed),
+        dragged,
+    )  # fmt: skip
+
+
+def wall(call: Callable[[], object]) -> float:
+    """Milliseconds that a call takes by the clock on the wall."""
+    start = time.perf_counter()
+    call()
+    return (time.perf_counter() - start) * 1e3
 
 
 def computing(run: ModelRun) -> tuple[float, float]:
-    """CPU milliseconds for the pictures of all heads, and for all measures."""
+    """CPU milliseconds for the pictures of all heads, and for pictures and all measures in one sweep."""
     stack = run.stacks[0]
     start = time.process_time()
-    for layer in stack.layers:
-        for few in head_measures.few_by_few(layer):
-            packing.thumbnails(few)
+    for layer in head_measures.swept(stack, measured=False):
+        packing.thumbnail_codes(layer.largest)
     between = time.process_time()
-    head_measures.measured(stack)
+    for layer in head_measures.swept(stack):
+        packing.thumbnail_codes(layer.largest)
     return (between - start) * 1e3, (time.process_time() - between) * 1e3
 
 
@@ -179,21 +194,77 @@ def chromium(playwright: Any) -> Iterator[Any]:
 
 def report_ours(found: list[Ours]) -> str:
     head = [
-        "tokens", "sent for a new sentence", "of which the overview", "new sentence painted",
-        "earlier sentence painted", "thumbnails, CPU",
-        "measures, CPU (after)", "sent for a head", "head painted", "its first quartile",
-        "until the answer arrives", "in the browser",
+        "tokens", "sent for a new sentence", "of which the overview", "new sentence painted", "of which the pass",
+        "earlier sentence painted", "thumbnails, CPU", "thumbnails and measures, CPU", "sent for a head",
+        "head painted, cold", "once pointed at", "until the answer arrives",
     ]  # fmt: skip
     rows = []
     for each in found:
-        painted = [pick["painted"] for pick in each.picks]
         rows.append([
-            str(each.tokens), size(each.new_bytes), size(each.overview_bytes), f"{each.new:.0f} ms",
-            f"{each.known:.0f} ms", f"{each.tiles:.0f} ms", f"{each.measures:.0f} ms", size(each.pick_bytes),
-            f"{median(painted):.0f} ms", f"{quick(painted):.0f} ms",
-            f"{median(p['server'] for p in each.picks):.0f} ms", f"{median(p['browser'] for p in each.picks):.0f} ms",
+            str(each.tokens), size(each.new_bytes), size(each.overview_bytes), ms(each.new), ms(each.passed),
+            ms(each.known), ms(each.tiles), ms(each.measures), size(each.pick_bytes), ms(painted(each.cold)),
+            ms(painted(each.pointed)), ms(median(pick["answered"] for pick in each.cold)),
         ])  # fmt: skip
     return table(head, rows)
+
+
+def painted(picks: Iterable[dict[str, float]]) -> float:
+    """The median time until a head was painted."""
+    return median(pick["painted"] for pick in picks)
+
+
+def ms(value: float) -> str:
+    return f"{value:,.0f} ms"
+
+
+def report_budgets(
+    mine: dict[int, Ours],
+    others: dict[int, dict[str, rival.Shown]],
+    empty: float,
+    pages: dict[str, dict[str, float]],
+    rise: float | None,
+) -> str:
+    """What was to be reached, and what was, beside what an empty page reads on the same clock in the same run."""
+    rows: list[list[str]] = []
+
+    def row(what: str, budget: str, reached: str, beside: str = "") -> None:
+        rows.append([what, budget, reached, beside])
+
+    def above(value: float) -> str:
+        return f"{ms(value)}: floor {value - empty:+.0f}"
+
+    if 20 in mine:
+        clicks = others.get(20, {})
+        rivals = ", ".join(f"{name} {ms(median(view.picks))}" for name, view in clicks.items() if view.picks)
+        row("choose a head, 20 tokens", f"floor {empty:.0f} ms, +8", above(painted(mine[20].pointed)), rivals)
+        row("the same, the pointer just landed", f"floor {empty:.0f} ms, +8", above(painted(mine[20].cold)), rivals)
+    if 200 in mine:
+        ours = mine[200]
+        row("choose a head, 200 tokens, once pointed at", f"floor {empty:.0f} ms, +20", above(painted(ours.pointed)))
+        row("choose a head, 200 tokens, cold", f"floor {empty:.0f} ms, +55", above(painted(ours.cold)))
+        for name, taken, most in (
+            ("main thread", ours.dragged.work, (8, 16)),
+            ("frames", ours.dragged.frames, (17, 34)),
+        ):
+            if taken:
+                reached = f"{median(taken):.1f} and {late(taken):.1f} ms"
+                row(f"drag the scale, 200 tokens, {name}, median and 95%", f"{most[0]} and {most[1]} ms", reached)
+        row("overview of a sentence read before, 200 tokens", "90 ms", above(ours.known))
+        row("new sentence of 200 tokens, until the overview", f"the pass ({ms(ours.passed)}) + 250 ms",
+            f"{ms(ours.new)}: the pass {ours.new - ours.passed:+.0f}")  # fmt: skip
+        row("the overview's bytes, 200 tokens", "300 KB", size(ours.overview_bytes))
+    if 1024 in mine:
+        row("thumbnails and all measures of 270 heads, 1,024 tokens, CPU", "3,000 ms", ms(mine[1024].measures))
+    if rise is not None:
+        row("memory for 1,024 tokens, above the loaded model", "1 GB", size(rise))
+    for name, seen in pages.items():
+        row(f"first paint of {name}, warm server", "1,000 ms", ms(seen["all"]))
+    return table(["what", "to reach", "reached", "bertviz, the same click"], rows)
+
+
+def late(values: Iterable[float]) -> float:
+    """The 95th percentile."""
+    return statistics.quantiles(values, n=20, method="inclusive")[-1]
 
 
 def report_ratios(mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown]]) -> str:
@@ -202,7 +273,7 @@ def report_ratios(mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown
     for tokens, views in others.items():
         our = mine[tokens]
         for name, view in views.items():
-            whole, our_pick = name.startswith("model_view"), median(pick["painted"] for pick in our.picks)
+            whole, our_pick = name.startswith("model_view"), painted(our.pointed)
             our_bytes, our_time = (our.overview_bytes, our.known) if whole else (our.pick_bytes, our_pick)
             pick = median(view.picks) if view.picks else None
             rows.append([
@@ -224,15 +295,21 @@ def main() -> None:
     print(machine(), f"load {os.getloadavg()[0]:.1f}", sep="; ", flush=True)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
-        mine = app(playwright, loaded, asked.lengths, asked.picks, folder)
-        if not asked.alone:
-            beside(playwright, loaded, mine, asked.picks, folder)
+        with chromium(playwright) as browser:
+            empty = median(floor(browser))
+        print(f"floor: two animation frames after a click on an empty page, {empty:.1f} ms", flush=True)
+        mine, pages, rise = app(playwright, loaded, asked.lengths, asked.picks, folder)
+        others = {} if asked.alone else beside(playwright, loaded, mine, asked.picks, folder)
+        print("\n" + report_budgets(mine, others, empty, pages, rise))
     print(f"load at the end {os.getloadavg()[0]:.1f}")
 
 
-def app(playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, folder: Path) -> dict[int, Ours]:
+def app(
+    playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, folder: Path
+) -> tuple[dict[int, Ours], dict[str, dict[str, float]], float | None]:
     """Measure and print the app's own numbers: pages, server memory and the explorer at each length."""
     server = Server(ROOT / "app.py", folder / "log.txt")
+    rise: float | None = None
     try:
         with chromium(playwright) as browser:
             tab = Tab(browser)
@@ -246,21 +323,23 @@ def app(playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, fo
             found = {tokens: ours(tab, loaded, tokens, picks) for tokens in lengths}
             tab.close()
             print("\n" + report_ours(list(found.values())), flush=True)
-            rows = []
+            pages = {}
             for row in navigation.ROWS:
                 url = server.url if row.is_home else f"{server.url}/{row.name}"
                 first_paint(browser, url, 1)  # warm
-                seen = first_paint(browser, url)
-                rows.append([row.name, f"{seen['words']:.0f} ms", f"{seen['all']:.0f} ms"])
+                pages[row.name] = first_paint(browser, url)
+            rows = [[name, ms(seen["words"]), ms(seen["all"])] for name, seen in pages.items()]
             print(
                 "\n" + table(["page, warm server, empty browser cache", "first words", "all of it"], rows), flush=True
             )
     finally:
         server.stop()
-    return found
+    return found, pages, rise
 
 
-def beside(playwright: Any, loaded: LoadedModel, mine: dict[int, Ours], picks: int, folder: Path) -> None:
+def beside(
+    playwright: Any, loaded: LoadedModel, mine: dict[int, Ours], picks: int, folder: Path
+) -> dict[int, dict[str, rival.Shown]]:
     """Measure and print bertviz, after the app's server has ended."""
     rival.scripts(folder)
     others = {}
@@ -269,6 +348,7 @@ def beside(playwright: Any, loaded: LoadedModel, mine: dict[int, Ours], picks: i
             run = run_model(Request(MODEL, sentences(loaded, tokens, 2 * tokens + 1)), loaded)
             others[tokens] = theirs(playwright, run, tokens, min(picks, 15), folder, url)
     print("\n" + report_ratios(mine, others))
+    return others
 
 
 if __name__ == "__main__":

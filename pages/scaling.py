@@ -17,6 +17,4 @@ st.markdown(
 )
 section = one_of(scaling_choices.SECTION, _("Section"), sections.titles(), label_visibility="collapsed")
 with guard():
-    sections.SECTIONS[section]()
-with guard():
-    ending.panel()
+    ending.section(section)

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from attnviz.core.temperature import COLDEST
+from attnviz.experiments.positions import pair_rotation
 from attnviz.experiments.scaling import alternatives
 from attnviz.packing import RawHead, raw_scores
 from attnviz.ui.canvas import packing
@@ -184,9 +185,26 @@ def _raw_case(heads: list[RawHead], bits: Literal[16, 32]) -> dict[str, Any]:
     }
 
 
+def rotation_cases() -> list[dict[str, Any]]:
+    """Pairs of a query and a key at two positions: what the chosen pair and all pairs together give."""
+    made = []
+    for width, base, pair, q_at, k_at in (
+        (2, 10_000.0, 0, 0, 0),
+        (8, 10_000.0, 1, 12, 4),
+        (16, 100.0, 7, 3, 500),
+        (64, 10_000.0, 0, 511, 510),
+    ):
+        result = pair_rotation.run(pair_rotation.Config(width, base, pair, q_at, k_at, seed=width))
+        numbers = {name: getattr(result, name).tolist() for name in ("turns", "q", "k")}
+        here = {"pair": pair, "q_at": q_at, "k_at": k_at}
+        made.append(numbers | here | {"product": result.product, "score": result.score})
+    return made
+
+
 CASES = {
     "softmax": softmax_cases,
     "packing": packing_cases,
+    "rotation": rotation_cases,
     "raw_scores": raw_scores_cases,
     "attend": attend_cases.attend_cases,
     "edits": attend_cases.edit_cases,

@@ -8,6 +8,7 @@ from typing import Literal
 
 import torch
 from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function
 
 from attnviz.core.message import Problem
 
@@ -60,6 +61,10 @@ def attend(
     share of the weight and contributes no value. Dropout is applied only when `training`.
     16-bit inputs give 16-bit stages; the softmax itself runs in float32, as in eager model code.
     """
+    if has_torch_function((q, k, v)):  # so that whoever watches torch's functions sees this one as one call
+        given = (q, k, v, mask, scale, bias, softcap, sinks, dropout, training)
+        stages: Stages = handle_torch_function(attend, (q, k, v), *given)
+        return stages
     _check_shapes(q, k, v)
     _check_numbers(softcap, sinks, dropout, q.shape[-3])
     scores = _shared(q, k.mT)  # (..., H, Q, K)

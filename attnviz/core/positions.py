@@ -52,6 +52,25 @@ class Sinusoidal(Position):
         return x + sinusoidal(positions, x.shape[-1], self.base, halves=self.halves).to(x.dtype)
 
 
+class Learned(Position):
+    """Adds a learned vector for each of the first `longest` positions to the input; there is none for any other."""
+
+    def __init__(self, longest: int, width: int) -> None:
+        super().__init__()
+        self.table = nn.Embedding(longest, width)
+
+    def add(self, x: Tensor, positions: Tensor) -> Tensor:
+        last, longest = int(positions.max()), self.table.num_embeddings
+        if last >= longest or int(positions.min()) < 0:
+            raise Problem(
+                "position {position} has no learned vector: the table ends at {last}",
+                position=last if last >= longest else int(positions.min()),
+                last=longest - 1,
+            )
+        learned: Tensor = self.table(positions)
+        return x + learned
+
+
 def alibi_slopes(n_heads: int) -> Tensor:
     """One slope per head, (H,): the geometric sequence that starts at 2^(-8/H) with that same ratio.
 

@@ -51,6 +51,30 @@ def side_by_side(
     return fig.update_layout(margin={"t": 56 if title else 36})
 
 
+def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> Figure:
+    """The sums of the rows of a weight matrix beside the sums of its columns, with a line at 1."""
+    names = (_("sum of each row: what a word gives"), _("sum of each column: what a word gets"))
+    fig = make_subplots(1, 2, subplot_titles=names, horizontal_spacing=0.12, shared_xaxes="all")
+    top = 1.15 * max(1.0, float(rows.max(initial=0)), float(cols.max(initial=0)))
+    for number, (values, words) in enumerate(((rows, queries), (cols, keys)), start=1):
+        bars = go.Bar(
+            x=values,
+            y=list(range(len(words))),
+            orientation="h",
+            marker={"color": SCALED if number == 1 else SERIES[3], "line_width": 0},
+            text=[f"{value:.2f}" for value in values] if len(words) <= 16 else None,
+            textposition="outside",
+            cliponaxis=False,
+            showlegend=False,
+            hovertemplate="%{y}: %{x:.4f}<extra></extra>",
+        )
+        fig.add_trace(bars, 1, number)
+        fig.add_vline(x=1, line={"color": THEORY, "dash": "dash", "width": 1}, row=1, col=number)
+        fig.update_yaxes(**_ticks(words), autorange="reversed", showgrid=False, row=1, col=number)
+        fig.update_xaxes(range=[0, top], row=1, col=number)
+    return layout(fig, height=int(np.clip(90 + 24 * max(len(queries), len(keys)), 150, 420)))
+
+
 def _ticks(words: Sequence[str]) -> dict[str, object]:
     return {
         "tickmode": "array",

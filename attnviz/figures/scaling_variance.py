@@ -11,14 +11,16 @@ from plotly.subplots import make_subplots
 from attnviz.figures.theme import RAW, SCALED, THEORY, Figure, layout, with_alpha
 from attnviz.words import _
 
+NARROWEST = 20.0  #: either side of 0: from d_k = 1 to 16 this axis stays, and the raw products are seen to grow
+
 
 def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.ndarray], d_k: int) -> Figure:
-    """Raw and scaled q.k side by side, each (density per bin, edges), over N(0, d_k) and N(0, 1)."""
+    """Raw q.k above scaled q.k, each (density per bin, edges), over N(0, d_k) and N(0, 1), on one axis of values."""
     names = (_("raw q·k"), _("scaled q·k/√d_k"))
-    fig = make_subplots(1, 2, horizontal_spacing=0.09)
+    fig = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=0.08)
     predicted = (_("predicted N(0, {variance})").format(variance=d_k), _("predicted N(0, 1)"))
-    for column, (density, edges) in enumerate((raw, scaled)):
-        colour = (RAW, SCALED)[column]
+    for number, (density, edges) in enumerate((raw, scaled)):
+        colour = (RAW, SCALED)[number]
         centres = (edges[1:] + edges[:-1]) / 2
         bars = go.Bar(
             x=centres,
@@ -28,23 +30,25 @@ def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.
             showlegend=False,
             hovertemplate=_("around %{x:.3g}: density %{y:.4g}") + "<extra></extra>",
         )
-        fig.add_trace(bars, 1, column + 1)
+        fig.add_trace(bars, number + 1, 1)
         x = np.linspace(edges[0], edges[-1], 181)
-        line = {"color": THEORY, "width": 2.5, "dash": "dash" if column else "solid"}
+        line = {"color": THEORY, "width": 2, "dash": "dash" if number else "solid"}
         curve = go.Scatter(
             x=x,
-            y=normal_density(x, (d_k, 1)[column]),
+            y=normal_density(x, (d_k, 1)[number]),
             mode="lines",
             line=line,
-            name=predicted[column],
+            name=predicted[number],
             hoverinfo="skip",
         )
-        fig.add_trace(curve, 1, column + 1)
-        fig.update_xaxes(title_text=names[column], range=[edges[0], edges[-1]], row=1, col=column + 1)
-    fig.update_yaxes(title_text=_("density"), col=1)
-    fig.update_yaxes(rangemode="tozero")
+        fig.add_trace(curve, number + 1, 1)
+        fig.update_yaxes(title_text=names[number], row=number + 1, col=1)
+    ends = (min(-NARROWEST, raw[1][0], scaled[1][0]), max(NARROWEST, raw[1][-1], scaled[1][-1]))
+    fig.update_xaxes(range=ends)
+    fig.update_xaxes(title_text=_("value of the product; heights are densities"), row=2, col=1)
+    fig.update_yaxes(rangemode="tozero", nticks=4)
     fig.update_layout(bargap=0)
-    return layout(fig, height=330)
+    return layout(fig, height=360)
 
 
 def normal_density(x: np.ndarray, variance: float) -> np.ndarray:

@@ -1,4 +1,8 @@
-"""A real server and a real Chromium. Without Chromium these tests are skipped with a reason; in CI they fail."""
+"""A real server and a real Chromium. Without Chromium these tests are skipped with a reason; in CI they fail.
+
+A browser test takes five to thirty seconds, and `make check` has six minutes: it runs those marked `every_commit`,
+which are the app's promise and the main path of each page. All the others count as slow.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = [item for item in items if Path(item.fspath).is_relative_to(Path(__file__).parent)]
     for item in here:
         item.add_marker(pytest.mark.browser)
+        if not item.get_closest_marker("every_commit"):
+            item.add_marker(pytest.mark.slow)
     if CHROMIUM or not here:
         return
     if os.environ.get("CI"):

@@ -80,6 +80,7 @@ def test_arrow_keys_move_over_the_numbers(open_build: Open) -> None:
     assert page.locator(".tb-lit").get_attribute("data-at") == "2,1,2"
 
 
+@pytest.mark.every_commit
 def test_the_walk_goes_forward_and_back_and_the_link_follows(open_build: Open) -> None:
     page = open_build()
     page.get_by_role("button", name="Next step").click()
@@ -106,6 +107,7 @@ def test_matrices_and_heads_are_switched_on_the_board(open_build: Open) -> None:
     page.get_by_text("The best match in head 2").wait_for()
 
 
+@pytest.mark.every_commit
 def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(open_build: Open) -> None:
     page = open_build("?b_step=project")
     before = at(page, 2, 0, 0).inner_text()

@@ -13,6 +13,8 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Watched, answered, until
 
+pytestmark = pytest.mark.every_commit
+
 APP = Path(__file__).parent / "apps" / "canvas.py"
 
 

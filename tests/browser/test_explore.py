@@ -65,6 +65,7 @@ def type_sentence(page: Any, text: str) -> None:
     answered(page)
 
 
+@pytest.mark.every_commit
 def test_typing_changes_the_picture(explore: Open) -> None:
     page = explore()
     before = picture(page)
@@ -73,6 +74,7 @@ def test_typing_changes_the_picture(explore: Open) -> None:
     page.wait_for_url("**text=A*")
 
 
+@pytest.mark.every_commit
 def test_clicking_a_tile_shows_that_head_and_the_link_says_so(explore: Open) -> None:
     page = explore()
     page.mouse.click(*tile(page, 2 * 9 + 4))
@@ -93,12 +95,14 @@ def test_a_link_reopened_elsewhere_gives_the_same_picture(explore: Open) -> None
     until(lambda: picture(again) == picture(page))
 
 
+@pytest.mark.every_commit
 def test_what_if_in_a_link_is_computed_again(explore: Open) -> None:
     page = explore("?open_what_if=true&mask=window&window=2&where=layer&again=true")
     page.get_by_text("of the probability moved to other tokens").wait_for(timeout=60_000)
     assert page.get_by_text("Difference").first.is_visible()
 
 
+@pytest.mark.every_commit
 def test_a_likely_token_is_appended_shown_and_pinned(explore: Open) -> None:
     page = explore("?open_next=true")
     area, chips = page.get_by_label("Sentence", exact=True), page.locator(".av-chips").first.get_by_role("option")
@@ -182,6 +186,7 @@ def save(page: Any, button: str, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.every_commit
 def test_exports_open_and_hold_the_tokens_and_the_numbers(explore: Open, tmp_path: Path, new_page: Open) -> None:
     page = explore()
     page.locator(".st-key-head-out-under").get_by_role("button", name="Export").first.click()

@@ -159,6 +159,7 @@ def server_answers(page: Any, line: Line) -> None:
     until(said)
 
 
+@pytest.mark.every_commit
 def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow: Any) -> None:
     page, line = slow("/")
     line.hold()
@@ -218,6 +219,7 @@ def by_card(page: Any, name: str) -> Any:
     return page.get_by_test_id("stMain").get_by_role("link", name=name)
 
 
+@pytest.mark.every_commit
 def test_a_sentence_typed_on_start_travels_to_every_page_by_menu_and_by_card(tab: Open) -> None:
     page = tab()
     of_sentence(page, "Start").fill(SENTENCE)
@@ -266,9 +268,10 @@ def entries(page: Any) -> int:
 
 
 def of_width(page: Any) -> Any:
-    return page.get_by_label("d_k", exact=True)
+    return page.get_by_role("spinbutton", name="d_k", exact=True)
 
 
+@pytest.mark.every_commit
 def test_scaling_keeps_its_numbers_and_back_takes_one_change_at_a_time(tab: Open) -> None:
     page = tab("/scaling")
     began = entries(page)
@@ -337,6 +340,7 @@ def told(page: Any) -> list[str]:
     return texts
 
 
+@pytest.mark.every_commit
 def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(tab: Open, tmp_path: Path) -> None:
     page = tab("/explore?" + urlencode(EVERYTHING))
     page.get_by_text("Hidden: three (3)").wait_for(timeout=FIRST)
@@ -394,6 +398,7 @@ def settled(page: Any, **wanted: str) -> None:
     assert link(page) == wanted
 
 
+@pytest.mark.every_commit
 def test_three_tiles_in_a_breath_end_with_the_last_one_in_picture_and_link(tab: Open) -> None:
     page = tab("/explore")
     spots = [tile(page, *head) for head in ((3, 1), (20, 5), (7, 5))]

@@ -38,6 +38,7 @@ def kept(page: Any, text: str) -> None:
     page.get_by_text(text).wait_for()
 
 
+@pytest.mark.every_commit
 def test_a_click_reaches_weights_code_and_link_and_is_kept_under_another_rule(open_masks: Open) -> None:
     page = open_masks()
     kept(page, "55 of 100 scores.")

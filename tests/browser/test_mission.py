@@ -32,6 +32,8 @@ from attnviz.core.attention import Scale, attend
 from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
 
+pytestmark = pytest.mark.every_commit
+
 ROOT = Path(__file__).parents[2]
 MODEL = "SmolLM2-135M"
 LAYERS, HEADS = 30, 9

@@ -71,6 +71,7 @@ def test_the_bars_show_pythons_numbers_and_move_without_it(new_page: Open, serve
     assert len(sent) == before + 1, "only the last move was sent"
 
 
+@pytest.mark.every_commit
 def test_releasing_the_slider_updates_python_and_the_link(open_scaling: Open) -> None:
     page = open_scaling("?s_section=saturation")
     page.locator(".ss-canvas").first.wait_for()
@@ -116,6 +117,7 @@ def test_temperature_0_in_the_browser_is_one_hot(open_scaling: Open) -> None:
     assert facts(page)[0] == "100.0%"
 
 
+@pytest.mark.every_commit
 def test_a_stopped_training_keeps_its_curves(new_page: Open, server_url: str) -> None:
     page = new_page()
     page.goto(f"{server_url}/scaling?s_section=training&s_steps=2000&s_seeds=8&s_dk=512")

@@ -17,7 +17,8 @@ from attnviz.core.message import Problem
 from attnviz.core.modules import Attention, KVCache
 from attnviz.core.positions import ALiBi, Position, Sinusoidal, T5Bias
 from attnviz.core.projections import PackedQKV, SeparateQKV
-from attnviz.core.rope import AxialRoPE, Linear, RoPE, YaRN, grid_positions
+from attnviz.core.rope import AxialRoPE, RoPE, grid_positions
+from attnviz.core.rope_scaling import Linear, YaRN
 
 F64 = torch.float64
 POSITIONS = {

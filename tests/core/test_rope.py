@@ -14,18 +14,8 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb as halves_by_transformers
 
 from attnviz.core.message import Problem
-from attnviz.core.rope import (
-    AxialRoPE,
-    Linear,
-    RoPE,
-    Scaling,
-    YaRN,
-    axis_widths,
-    frequencies,
-    grid_positions,
-    length_factor,
-    rotate,
-)
+from attnviz.core.rope import AxialRoPE, RoPE, axis_widths, grid_positions, rotate
+from attnviz.core.rope_scaling import DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
 
 SCALINGS: list[tuple[Scaling, dict[str, Any]]] = [
     (None, {"rope_type": "default"}),
@@ -44,6 +34,17 @@ SCALINGS: list[tuple[Scaling, dict[str, Any]]] = [
         },
     ),
     (YaRN(2.0, 4096), {"rope_type": "yarn", "factor": 2.0, "original_max_position_embeddings": 4096}),
+    (
+        Llama3(8.0, 64),
+        {
+            "rope_type": "llama3",
+            "factor": 8.0,
+            "low_freq_factor": 1.0,
+            "high_freq_factor": 4.0,
+            "original_max_position_embeddings": 64,
+        },
+    ),
+    (DynamicNTK(4.0, 256, 256), {"rope_type": "dynamic", "factor": 4.0}),
 ]
 
 

@@ -67,6 +67,23 @@ def test_histograms_stand_under_the_density_that_theory_predicts():
     assert by_name(fig, "predicted N(0, 1)").y.max() == pytest.approx(1 / math.sqrt(2 * math.pi))
 
 
+def test_raw_and_scaled_products_stand_on_one_axis_on_which_the_raw_ones_are_seen_to_grow():
+    """The share of the axis that lies within one standard deviation grows with d_k, and the scaled one's does not."""
+
+    def shares(d_k):
+        edges = np.linspace(-5, 5, 82)
+        fig = scaling_variance.histograms((np.ones(81), edges * math.sqrt(d_k)), (np.ones(81), edges), d_k)
+        assert fig.layout.xaxis.matches == "x2"
+        low, high = fig.layout.xaxis2.range
+        assert (low, high) == tuple(fig.layout.xaxis.range)
+        return 2 * math.sqrt(d_k) / (high - low), 2 / (high - low)
+
+    raw, scaled = zip(*(shares(d_k) for d_k in (1, 2, 16, 4096)), strict=True)
+    assert raw[0] < raw[1] < raw[2]
+    assert scaled[0] == scaled[1] == scaled[2] > scaled[3]
+    assert raw[3] / scaled[3] == pytest.approx(64)
+
+
 def test_growth_draws_the_exact_line_only_where_it_differs_from_the_textbook():
     zero = np.zeros(4)
     plain = scaling_variance.growth(X, (X, zero), (X / X, zero), X * 1.0, (16, 16.0, 1.0))

@@ -7,6 +7,7 @@ from typing import Any
 
 RELATIVE = 1e-4
 KINDS = ("multiselect", "text_input")  #: kinds of controls that had no name in links of version 1 and have one now
+ON_CANVAS = ("causal", "scaled")  #: controls that stand on a canvas now, and so not on a page without one
 EXACT = ("shape", "finite")  #: fields that are counts: compared exactly, unlike the numbers beside them
 Record = dict[str, Any]
 
@@ -18,7 +19,10 @@ def differences(kept: Record, now: Record) -> list[str]:
     number and quoted token that sentences held must still be there. A page may show more than before, may show
     fewer errors for nonsense in a link, and may give a control a name in the link that it did not have.
     """
-    lines = [*_controls(kept["controls"], now["controls"])]
+    gone = () if now["canvases"] else ON_CANVAS
+    lines = [
+        *_controls({name: kept["controls"][name] for name in kept["controls"] if name not in gone}, now["controls"])
+    ]
     for what in ("canvases", "charts", "tables"):
         lines += _same(what, kept[what], now[what])
     named_since = [

@@ -1,4 +1,4 @@
-"""What a canvas shows of a head that was sent before its softmax: the numbers a browser must come to, by another hand."""
+"""What a canvas shows of a head that came before its softmax: what a browser must come to, by another hand."""
 
 from __future__ import annotations
 

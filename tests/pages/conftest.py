@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import words
 from scripts import words as script
+from tests.links import canvases
 from tests.models.conftest import minilm
 
 __all__ = ["minilm"]
@@ -28,6 +29,12 @@ def open_page(name: str = "home", **link: str) -> Any:
     for key, value in link.items():
         app.query_params[key] = value
     return app.run()
+
+
+def said_below_heads(page: Any) -> str:
+    """The sentences that canvases draw below heads."""
+    blobs = [bytes(each.proto.bytes) for each in page.get("bidi_component") if each.proto.bytes]
+    return " ".join(canvases.sentence(blob) for blob in blobs)
 
 
 @pytest.fixture

@@ -258,3 +258,26 @@ def test_cross_attention_without_a_second_sentence_is_refused_with_a_sentence() 
     app = opened(b_kind="cross", b_other=" ")
     assert not app.exception
     assert "needs a second sentence" in app.error[0].value
+
+
+@pytest.mark.parametrize("link", [{}, {"b_mask": "causal"}, {"b_scale": "false", "b_seed": "5"}])
+def test_the_softmax_step_shows_who_is_looked_at_most_in_all(link):
+    """By torch's own scaled_dot_product_attention, on values that count: the output is then the column's share."""
+    link = {"b_vectors": "random"} | link
+    app = opened(b_step="softmax", **link)
+    assert healthy(app)
+    assert app.get("plotly_chart")
+    config = Config(mask=link.get("b_mask", "none"), scaled="b_scale" not in link, seed=int(link.get("b_seed", "4")))
+    result = run(config)
+    q, k = (torch.tensor(result.tensors[name])[0, 0] for name in ("Q", "K"))
+    n = len(result.q_words[0])
+    weights = torch.nn.functional.scaled_dot_product_attention(
+        q[None], k[None], torch.eye(n, dtype=q.dtype)[None], is_causal=config.mask == "causal",
+        scale=None if config.scaled else 1.0,
+    )[0]  # fmt: skip
+    cols = weights.sum(0)
+    most = result.k_words[0][int(cols.argmax())]
+    words = " ".join(m.value for m in app.markdown)
+    assert f"*{most}* gets {cols.max():.2f}, most of all" in words
+    assert f"gets {cols.min():.2f}, least" in words
+    assert "most of all" not in " ".join(m.value for m in opened(b_step="scale", **link).markdown)

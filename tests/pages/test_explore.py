@@ -1,13 +1,22 @@
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import re
 
 import pytest
+
+from attnviz.ui.shared import plain
+from tests.models.conftest import smollm2
+from tests.pages.conftest import said_below_heads
+
+__all__ = ["smollm2"]
 
 
 def said(page):
     kinds = (page.markdown, page.caption, page.info, page.warning)
-    return " ".join(element.value for kind in kinds for element in kind)
+    return " ".join([*(element.value for kind in kinds for element in kind), said_below_heads(page)])
 
 
 def head_of(page):
@@ -31,6 +40,14 @@ def test_a_sentence_a_model_and_its_attention_are_there_from_the_start(opened):
     assert opened.text_area(key="text").value.startswith("The animal")
     assert len(opened.get("bidi_component")) == 2, "the overview and one head"
     assert "gives" in said(opened)
+
+
+def test_the_weights_are_named_as_what_they_are(opened):
+    """SmolLM2's are the Instruct model's, from a 4-bit file; another test reads that in the file."""
+    caption = next(each for each in opened.caption if "weights of" in each.value)
+    assert "Trained weights of SmolLM2 135M Instruct &#40;4&#45;bit&#41;." in caption.value
+    assert "rounded to 4 bits" in caption.help
+    assert opened.selectbox(key="model").options[0] == "SmolLM2 135M Instruct (4-bit)"
 
 
 def test_a_visitor_sees_at_most_seven_controls_at_first(opened):
@@ -106,8 +123,8 @@ def test_a_very_long_text_is_cut_and_the_page_says_where(visit):
         ("stages", "how “it” comes to give 0.7496 to “animal”"),
         ("what_if", "what changes is shown here at once"),
         ("next", "comes next with"),
-        ("average", "On average “it” gives"),
-        ("beside", "“it” gives 45% to “The”"),
+        ("average", "On average “"),
+        ("beside", "They differ most in “"),
     ],
 )
 def test_each_panel_opens_and_computes(visit, opened, panel, words):
@@ -157,3 +174,96 @@ def test_the_page_is_unchanged_when_the_visitor_comes_back(visit):
     assert not page.exception
     assert head_of(page) == (3, 1)
     assert page.selectbox(key="by").value == "entropy"
+
+
+def test_a_length_after_w_o_stands_beside_the_one_before(visit):
+    """At layer 13, head 8, “it” gives 0.7496 to “animal”: both lengths of that product are said, each with its name."""
+    page = visit("explore", open_stages="true", show="values")
+    said = " ".join(m.value for m in page.markdown)
+    assert "“animal” (9.72 long after W_O)" in said
+    assert "Before W_O, weight times value of “animal” is 2.79 long." in said
+    assert "After W_O, the projection that follows, it is 9.723 long." in said
+
+
+def test_the_caption_of_a_what_if_names_the_row_that_changes_most_and_not_the_one_of_the_page(visit, smollm2):
+    from attnviz.experiments.explorer import WhatIf, instantly, run_model
+    from attnviz.experiments.explorer.head_matrix import head_matrix
+    from attnviz.experiments.explorer.model_run import Request
+
+    page = visit("explore", open_what_if="true", mask="window", window="3")
+    stack = run_model(Request("smollm2-135m", page.text_area(key="text").value), smollm2).stacks[0]
+    p = head_matrix(stack, 13, 8).values
+    q = instantly(stack, 13, 8, WhatIf(pattern="window", window=3)).values
+    lost = (p - q).clip(0).sum(1)
+    row = int(lost.argmax())
+    assert f"“{plain(stack.queries.labels[row])}” changes most: {lost[row]:.1%}" in said(page)
+    assert f"After: “{plain(stack.queries.labels[row])}” gives" in said(page)
+
+
+def test_a_silenced_head_is_said_to_keep_its_weights_and_the_head_that_changes_most_is_drawn(visit):
+    page = visit("explore", open_what_if="true")
+    page.multiselect[0].set_value(["13.8"]).run()
+    words = said(page)
+    assert "its own weights cannot change" in words
+    assert "Drawn is the head that changes most" in words
+    assert "changes most:" in words.split("Drawn is")[1]
+    assert "No row of this picture" not in words
+
+
+def test_ordering_by_induction_without_a_repeated_token_says_so_and_dims_nothing(visit):
+    page = visit("explore", text="The cat sat down.", by="induction")
+    assert "No token of this sentence comes twice" in said(page)
+    tiles = next(b for b in page.get("bidi_component") if b.proto.component_name.endswith("attnviz.overview"))
+    blob = tiles.proto.bytes
+    header = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
+    assert header["dim"] is False
+    twice = visit("explore", text="The cat sat. The cat sat.", by="induction")
+    assert "No token of this sentence" not in said(twice)
+
+
+def test_under_the_chat_template_no_token_is_appended_and_the_page_says_why(visit):
+    page = visit("explore", open_next="true", frame="chat")
+    assert not [b for b in page.button if (b.key or "").startswith("append-")]
+    assert "would be put into your turn" in said(page)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"mask": "window", "window": "3"},
+        {"mask": "none", "scale": "inverse", "where": "layer", "again": "true"},
+        {"scale": "factor", "factor": "3.0", "where": "all", "again": "true", "at": "7.2"},
+        {"hide": [1, 3], "quiet": ["5.1", "13.8"]},
+        {"painted": True, "at": "2.0"},
+    ],
+    ids=["window", "none again", "factor everywhere", "hidden and silenced", "painted"],
+)
+def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
+    import base64
+
+    import numpy as np
+
+    from attnviz.ui.shared import link_pack
+
+    canvas = {key: link.pop(key) for key in ("hide", "quiet") if key in link}
+    if link.pop("painted", False):
+        mask = np.tril(np.random.default_rng(0).random((13, 13)) < 0.6) | np.eye(13, dtype=bool)
+        canvas["mask"] = base64.b64encode(np.packbits(mask).tobytes()).decode()
+        link["mask"] = "painted"
+    if canvas:
+        link["c"] = link_pack.pack(canvas)
+    page = visit("explore", open_what_if="true", **link)
+    code = next(block.value for block in page.code if "before[" in block.value)
+    found = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, found)
+    words = said(page)
+    row = int(re.search(r"before\[(\d+)\]", code)[1])
+    old, new = (found[name][row].numpy().astype(float) for name in ("before", "after"))
+    moved = max((new - old).clip(0).sum(), (old - new).clip(0).sum())
+    assert f"changes most: {moved:.1%} of its weight" in words
+    col = int(np.abs(new - old).argmax())
+    assert f"gets {new[col]:.1%} where it got {old[col]:.1%}" in words
+    if "shift" in found:
+        assert f"{found['shift']:.1%} of the probability moved" in words
+    assert len(printed.getvalue().splitlines()) >= len(old)

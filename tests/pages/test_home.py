@@ -6,14 +6,17 @@ import pytest
 
 from attnviz.ui.shared.page_files import PAGES_DIR
 from attnviz.ui.web.navigation import ROWS
+from tests.pages.conftest import said_below_heads
 
 
 def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
     page = visit()
     assert not page.exception
     assert page.get("bidi_component"), "the picture"
-    said = " ".join(m.value for m in page.markdown)
+    said = said_below_heads(page)
     assert "“it” gives 75% to “animal”" in said
+    head = page.get("bidi_component")[0].proto.bytes
+    assert b"Trained: SmolLM2 135M Instruct (4-bit), layer" in head
 
 
 def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
@@ -22,18 +25,26 @@ def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
     assert sorted(links) == sorted(row.name for row in ROWS if not row.is_home)
 
 
-def test_the_switches_and_the_sentence_change_the_numbers(visit):
+def test_mask_scale_and_sentence_change_the_numbers(visit):
+    own = said_below_heads(visit())
+    assert said_below_heads(visit(causal="false")) != own
+    assert said_below_heads(visit(scaled="false")) != own
+    cold = said_below_heads(visit(start_scale="factor", start_factor="0.0"))
+    assert "“it” gives 11% to" in cold, "nine keys share alike"
     page = visit()
-    before = [m.value for m in page.markdown]
-    page.toggle(key="causal").set_value(False).run()
-    assert [m.value for m in page.markdown] != before
     page.text_input(key="sentence").set_value("A cat sat").run()
     assert not page.exception
-    said = " ".join(m.value for m in page.markdown)
+    said = said_below_heads(page)
     looking, *seen = re.findall(r"“(\w+)”", said)
     assert seen
     assert {looking, *seen} <= {"A", "cat", "sat"}
     assert "animal" not in said
+
+
+def test_before_the_change_is_what_the_model_does(visit):
+    changed = {"causal": "false", "start_scale": "inverse"}
+    assert said_below_heads(visit(**changed)) != said_below_heads(visit())
+    assert said_below_heads(visit(**changed, start_seen="before")) == said_below_heads(visit())
 
 
 @pytest.mark.parametrize("text", ["", "   "])

@@ -12,16 +12,24 @@ from types import SimpleNamespace
 import pytest
 
 from attnviz.experiments.building import generated_code, size_mismatches
+from attnviz.experiments.explorer import WhatIf
 from attnviz.experiments.masks import mask_programs, traps
 from attnviz.experiments.masks.mask_lab import Config, Painted
 from attnviz.experiments.masks.mask_rules import Rule
-from attnviz.experiments.scaling import scaling_snippet
+from attnviz.experiments.scaling import (
+    alternatives,
+    draws,
+    growing_width,
+    programs,
+    real_head,
+    retrieval_training,
+    variance,
+)
 from attnviz.models.architecture import Architecture, Deployment
-from attnviz.ui.explorer import panels
+from attnviz.ui.explorer import panels, what_if_code
 from attnviz.ui.sharing import sharing_snippets
 from scripts.faces import breaches_of
 from tests.experiments.building.test_generated_code import RESULTS
-from tests.experiments.scaling.test_scaling_snippet import CASES
 
 ROOT = Path(__file__).parents[2]
 PRIVATE = re.compile(r"\._[a-z]\w*")
@@ -72,16 +80,46 @@ def of_explorer():
             run=SimpleNamespace(
                 request=SimpleNamespace(model="smollm2-135m", text="a cat", second=second, frame=frame),
                 source=SimpleNamespace(frame=frame),
+                target=target,
             ),
-            stack=SimpleNamespace(layers=layers),
+            stack=SimpleNamespace(layers=layers, id="decoder"),
             matrix=SimpleNamespace(row_at=[0, 1]),
             query=5,
             head=4,
             layer=1,
         )
-        for second, frame in product((None, "a mat"), ("usual", "none"))
+        for second, frame, target in product((None, "a mat"), ("usual", "none"), (None, object()))
     ]
     return [panels.code_of(each) for each in shown]
+
+
+def of_what_if():
+    changes = [
+        WhatIf(pattern="window", hidden=(1,), scale="factor", factor=2.0),
+        WhatIf(pattern="painted", painted=b"abc", scale="none", where="all"),
+        WhatIf(silenced=((0, 1), (1, 2)), scale="inverse", where="layer"),
+    ]
+    stack = SimpleNamespace(keys=SimpleNamespace(labels=("a", "cat")), id="decoder")
+    request = SimpleNamespace(model="smollm2-135m", text="a cat", second="")
+    run = SimpleNamespace(request=request, source=SimpleNamespace(frame="usual"), target=None)
+    shown = SimpleNamespace(run=run, stack=stack, layer=1, head=2)
+    asked = product(changes, (True, False), (True, False))
+    return [what_if_code.code_of(shown, (1, 2), change, 1, again, guesses) for change, again, guesses in asked]
+
+
+def of_scaling():
+    rows = [growing_width.Config(alternative=name) for name in alternatives.CHOICES]
+    parameters = {name: one.default for name, one in alternatives.ALTERNATIVES.items()}
+    training = [retrieval_training.Config(alternative=name) for name in alternatives.CHOICES]
+    layer = SimpleNamespace(exact=True, softcap=None, sinks=None, bias=None, n_heads=9, n_kv_heads=3)
+    return [
+        *(programs.of_variance(variance.Config(distribution=name, strength=0.5)) for name in draws.DISTRIBUTIONS),
+        *(make(row) for row in rows for make in (programs.of_saturation, programs.of_gradient)),
+        *(programs.of_alternatives(row, parameters) for row in rows),
+        *map(programs.of_training, training),
+        programs.of_head("smollm2-135m", "a cat", layer, real_head.Config(1, 4, 2.0)),
+        *(programs.of_softmax([1.0, 2.0], temperature, 2) for temperature in (0.0, 1.0)),
+    ]
 
 
 def of_docs():
@@ -97,7 +135,8 @@ SHOWN = {
     "explorer/panels.py": of_explorer,
     "masks/mask_code_panel.py": of_masks,
     "masks/traps_panel.py": of_traps,
-    "scaling/ending.py": lambda: [scaling_snippet.code(*case) for case in CASES],
+    "explorer/what_if_code.py": of_what_if,
+    "scaling/ending.py": of_scaling,
     "sharing/sharing_snippets.py": of_sharing,
 }
 

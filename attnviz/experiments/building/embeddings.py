@@ -41,7 +41,7 @@ def rows(loaded: LoadedModel, text: str, other: str, width: int) -> Rows:
         labels[0],
         labels[1] if len(labels) > 1 else (),
         tuple(tuple(round(x, 3) for x in row) for row in vectors.tolist()),
-        loaded.entry.name,
+        loaded.name,
         weight.shape[1],
         factor,
     )

@@ -6,6 +6,12 @@ package take and return them.
 
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out, telling_depth
 from attnviz.experiments.explorer.head_stages import StagesResult, stages
+from attnviz.experiments.explorer.largest_change import (
+    LargestChange,
+    largest_change,
+    said_of_change,
+    said_of_difference,
+)
 from attnviz.experiments.explorer.model_run import (
     ModelRun,
     Request,
@@ -31,6 +37,7 @@ from attnviz.models.tokens import Frame
 
 __all__ = [
     "Frame",
+    "LargestChange",
     "Look",
     "Matrix",
     "ModelRun",
@@ -52,11 +59,14 @@ __all__ = [
     "head_measures",
     "instantly",
     "kept_run",
+    "largest_change",
     "likeliest",
     "raw_head",
     "raw_heads",
     "rolled_out",
     "run_model",
+    "said_of_change",
+    "said_of_difference",
     "slots",
     "stages",
     "telling_depth",

@@ -46,6 +46,9 @@ class Matrix:
     col_breaks: tuple[int, ...] = ()
     notes: tuple[Message, ...] = ()  #: sentences about what was added up, averaged or left out
     looks_at_itself: bool = True  #: whether rows and columns are the same tokens
+    row_tokens: tuple[tuple[int, ...], ...] = ()  #: positions of all tokens that each row stands for
+    col_tokens: tuple[tuple[int, ...], ...] = ()
+    before_w_o: np.ndarray | None = None  #: where `meaning` is "values": weight times length of the value before W_O
     meaning: Meaning = "weights"  #: "values": weight times length; "mean": of several heads; "estimate": rollout
 
     @property
@@ -56,11 +59,29 @@ class Matrix:
     def minus(self, other: Matrix) -> Matrix:
         """Difference to another matrix of the same sentence; hidden only where both are."""
         values = np.where(self.hidden, 0, self.values) - np.where(other.hidden, 0, other.values)
-        return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden)
+        return replace(self, values=values.astype(np.float32), hidden=self.hidden & other.hidden, before_w_o=None)
+
+    def said_before_w_o(self, row: int) -> Message | None:
+        """For the key that `said_of` names first, the length of the same product before the output projection."""
+        if self.before_w_o is None or self.hidden[row].all():
+            return None
+        key = int(np.where(self.hidden[row], 0.0, self.values[row]).argmax())
+        return Message(
+            "Before W_O, weight times value of “{key}” is {length:.2f} long.",
+            {"key": _named(self.cols, self.col_at, key), "length": float(self.before_w_o[row, key])},
+        )
+
+    def row_name(self, row: int) -> str:
+        """A row's label, followed by its position when the label occurs more than once."""
+        return _named(self.rows, self.row_at, row)
+
+    def col_name(self, col: int) -> str:
+        """A column's label, followed by its position when the label occurs more than once."""
+        return _named(self.cols, self.col_at, col)
 
     def said_of(self, row: int, most: int = 3) -> Message:
         """A sentence naming the `most` largest cells of a row; a token that occurs more than once gets its position."""
-        token = _named(self.rows, self.row_at, row)
+        token = self.row_name(row)
         if self.hidden[row].all():
             return Message(MASKED_ROW.template, {"token": token})
         seen = np.where(self.hidden[row], 0.0, self.values[row])
@@ -70,7 +91,7 @@ class Matrix:
             return Message(FAINT_ROW.template, {"token": token})
         params: dict[str, object] = {"token": token}
         for place, key in enumerate(worth, 1):
-            params |= {f"key{place}": _named(self.cols, self.col_at, key), f"share{place}": float(seen[key])}
+            params |= {f"key{place}": self.col_name(key), f"share{place}": float(seen[key])}
         return Message(SAID[self.meaning][len(worth) - 1].template, params)
 
 
@@ -129,9 +150,13 @@ def head_matrix(
     chosen = stack.layers[layer]
     weights = chosen.weights(head, mask, scale)[0, 0].float()
     hidden = _hidden(stack, layer, head, mask)
-    if look.values == "values":
-        weights = weights * chosen.value_norms()[0, head].float()
-    return replace(arranged(stack, weights, hidden, look), meaning=look.values)
+    if look.values == "weights":
+        return arranged(stack, weights, hidden, look)
+    found = arranged(stack, weights * chosen.value_norms()[0, head].float(), hidden, look)
+    if chosen.v is None:
+        return replace(found, meaning="values")
+    bare = chosen.v[0, head // (chosen.n_heads // chosen.n_kv_heads)].float().norm(dim=-1)
+    return replace(found, meaning="values", before_w_o=arranged(stack, weights * bare, hidden, look).values)
 
 
 def average(stack: Stack, heads: Sequence[tuple[int, int]], look: Look | None = None) -> Matrix:
@@ -192,6 +217,8 @@ def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix
         _breaks(cols),
         tuple(dict.fromkeys(rows.notes + cols.notes)),
         stack.same_tokens and rows.positions == cols.positions,
+        rows.positions,
+        cols.positions,
     )
 
 

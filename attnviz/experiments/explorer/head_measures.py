@@ -1,16 +1,16 @@
-"""All heads of a stack: their weights for thumbnails, their measures, and the heads that stand out."""
+"""All heads of a stack: their small pictures, their measures, and the heads that stand out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
 
-from attnviz.core.measures import HeadMeasures
+from attnviz.core.measures import HeadMeasures, Yardstick
 from attnviz.core.message import Message
 from attnviz.experiments.explorer.model_run import Stack
-from attnviz.models.capture import RecordedLayer, few_heads, measures, of_heads
+from attnviz.models.capture import sweep, yardstick
 
 #: measure -> (its name, its definition with its range); the ids are fields of HeadMeasures
 MEASURES: dict[str, tuple[Message, Message]] = {
@@ -70,6 +70,11 @@ class StackMeasures:
     values: dict[str, np.ndarray]  #: measure id -> (N,), NaN where no row can be measured
     places: tuple[tuple[int, int], ...]  #: (layer, head) of each
 
+    def tells_apart(self, name: str) -> bool:
+        """Whether two heads differ in this measure: if not, no order and no dimming would say anything."""
+        values = self.values[name][np.isfinite(self.values[name])]
+        return bool(values.size) and bool(np.ptp(values) > 1e-6)
+
     def standouts(self) -> list[tuple[Message, tuple[int, int]]]:
         """For each pattern its strongest head, if it reaches STANDS_OUT_FROM: a sentence and (layer, head)."""
         found = []
@@ -85,29 +90,38 @@ class StackMeasures:
         return found
 
 
-def few_by_few(layer: RecordedLayer) -> Iterator[np.ndarray]:
-    """Weights (h, Q, K) of a few heads at a time, which is fastest for pictures; -1 where the mask hides."""
-    for heads in few_heads(layer):
-        yield _seen(layer, heads, -1.0)
+@dataclass(frozen=True)
+class SweptLayer:
+    """All heads of a layer in one go."""
+
+    largest: np.ndarray  #: (H, q, k) the largest weight of each block, for a small picture; -1 where the mask hides all
+    measures: dict[str, np.ndarray]  #: measure id -> (H,); empty where only pictures were asked for
 
 
-def _seen(layer: RecordedLayer, heads: list[int], hidden: float) -> np.ndarray:
-    weights = layer.weights(heads)[0].float()
-    if layer.exact:
-        weights = weights.masked_fill_(~of_heads(layer.mask[0], heads), hidden)
-    return weights.cpu().numpy()
+def swept(stack: Stack, measured: bool = True) -> Iterator[SweptLayer]:
+    """The pictures of all heads, layer by layer, and their measures if wanted: from weights that are computed once."""
+    held = yardstick_of(stack) if measured else None
+    for index in range(len(stack.layers)):
+        yield swept_layer(stack, index, held)
 
 
-def measured_layer(stack: Stack, index: int) -> dict[str, np.ndarray]:
-    """All measures of one layer's heads, (H,) each."""
-    found = measures(stack.layers[index], stack.key_ids)
-    given = {field.name: getattr(found, field.name) for field in fields(HeadMeasures)}
-    return {name: value[0].float().cpu().numpy() for name, value in given.items() if value is not None}
+def yardstick_of(stack: Stack) -> Yardstick:
+    """What all layers of a stack are measured with."""
+    return yardstick(stack.layers[0], stack.key_ids)
 
 
-def measured(stack: Stack, layers: Sequence[dict[str, np.ndarray]] | None = None) -> StackMeasures:
-    """All measures of all heads, from `layers` (what `measured_layer` gives for each), computed when left out."""
-    parts = layers or [measured_layer(stack, index) for index in range(len(stack.layers))]
+def swept_layer(stack: Stack, index: int, held: Yardstick | None) -> SweptLayer:
+    """One layer's heads; only their pictures without a yardstick."""
+    found = sweep(stack.layers[index], held)
+    names = () if found.measures is None else tuple(field.name for field in fields(HeadMeasures))
+    given = {name: getattr(found.measures, name) for name in names}
+    arrays = {name: value[0].float().cpu().numpy() for name, value in given.items() if value is not None}
+    return SweptLayer(found.largest[0].cpu().numpy(), arrays)
+
+
+def measured(stack: Stack, layers: Iterable[SweptLayer] | None = None) -> StackMeasures:
+    """All measures of all heads, from a sweep over the layers, which is made when left out."""
+    parts = [layer.measures for layer in layers or swept(stack)]
     values = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     places = tuple((index, head) for index, layer in enumerate(stack.layers) for head in range(layer.n_heads))
     return StackMeasures(values, places)

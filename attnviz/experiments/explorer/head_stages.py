@@ -9,8 +9,9 @@ import numpy as np
 from torch import Tensor
 
 from attnviz.core.attention import scale_factor
+from attnviz.core.message import Problem
 from attnviz.experiments.explorer.model_run import Stack
-from attnviz.models.capture import MaskChoice, ScaleChoice
+from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class StagesResult:
     masked: np.ndarray  #: -inf where hidden
     weights: np.ndarray
     weighted: np.ndarray  #: (K, Dv), weight times value
+    added: np.ndarray | None  #: (K,), length of weight times value after W_O; None where that projection is not known
     output: np.ndarray  #: (Dv,)
     factor: float
     kv_head: int
@@ -94,12 +96,21 @@ def stages(
         _array(steps.masked[0, 0, query]),
         weights,
         weights[:, None] * v,
+        _added(chosen, head, weights),
         _array(steps.output[0, 0, query]),
         factor,
         kv_head,
         shapes,
         extras,
     )
+
+
+def _added(layer: RecordedLayer, head: int, weights: np.ndarray) -> np.ndarray | None:
+    try:
+        lengths = layer.value_norms()[0, head]
+    except Problem:
+        return None
+    return weights * _array(lengths)
 
 
 def _factor(scale: ScaleChoice, width: int) -> float:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.capture import Logits, RecordedLayer, Trace, capture
+from attnviz.models.capture import RecordedLayer, Trace, capture
 from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, WeightsAre, find
 from attnviz.models.loading import is_prepared, prepared_example
 from attnviz.models.settings import current
@@ -67,6 +67,7 @@ class ModelRun:
     origin: Source | None = None  #: where the weights came from; None: the trace was read from the disk
     weights_are: WeightsAre = "trained"  #: of the catalogue's models, whose traces are kept, it is known
     about_weights: tuple[Message, ...] = ()
+    rounded_to: int | None = None  #: bits of a number in the file that the weights came from, where that rounded them
 
     @cached_property
     def stacks(self) -> tuple[Stack, ...]:
@@ -111,11 +112,6 @@ def stacks_of(trace: Trace, source: Tokens, target: Tokens | None) -> tuple[Stac
     return tuple(Stack(name, layers, q, k) for name, layers, q, k in found if layers)
 
 
-def logits_wanted(loaded: LoadedModel) -> Logits:
-    """Encoders predict a token at every position, decoders after the last."""
-    return "all" if loaded.entry.kind == "encoder" else "last"
-
-
 def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
     """One pass of the model over the sentence. Raises a Problem for a sentence that the model cannot take."""
     if not request.text.strip():
@@ -127,9 +123,18 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
         frame = "usual"
     source = encode(loaded, request.text, None if is_pair else second, frame)
     target = encode_target(loaded, request.second) if is_pair else None
-    trace = capture(loaded.model, logits=logits_wanted(loaded), **inputs_of(source, target))
+    inputs: dict[str, Any] = dict(inputs_of(source, target))
+    trace = capture(loaded.model, logits=loaded.predicts, **inputs)
     return ModelRun(
-        request, loaded.entry.name, trace, source, target, loaded.source, loaded.weights_are, loaded.notices
+        request,
+        loaded.name,
+        trace,
+        source,
+        target,
+        loaded.source,
+        loaded.weights_are,
+        loaded.notices,
+        loaded.entry.bits_from(loaded.source),
     )
 
 
@@ -142,7 +147,11 @@ def kept_run(request: Request) -> ModelRun | None:
     """The run of an example, from the trace that was kept when its model was prepared; needs no model in memory."""
     example = _example(request)
     kept = prepared_example(request.model, example.id) if example else None
-    return ModelRun(request, find(request.model).name, kept.trace, kept.tokens) if kept else None
+    if kept is None:
+        return None
+    entry = find(request.model)
+    name, bits = entry.name_from(kept.source), entry.bits_from(kept.source)
+    return ModelRun(request, name, kept.trace, kept.tokens, rounded_to=bits)
 
 
 def _example(request: Request) -> Example | None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from attnviz.core import masks
 from attnviz.core.measures import total_variation
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, head_matrix
-from attnviz.experiments.explorer.model_run import ModelRun, Stack, logits_wanted
+from attnviz.experiments.explorer.model_run import ModelRun, Stack
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 from attnviz.models.catalogue import LoadedModel
 
@@ -105,7 +105,7 @@ def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:
 def run_again(run: ModelRun, loaded: LoadedModel, stack: Stack, layer: int, head: int, what_if: WhatIf) -> Trace:
     """Run the model again with the change made during the pass, so that it reaches later layers and the logits."""
     chosen = edits(stack, layer, head, what_if)
-    return intervene(loaded.model, chosen, logits=logits_wanted(loaded), **run.inputs_on(loaded.model.device))
+    return intervene(loaded.model, chosen, logits=loaded.predicts, **run.inputs_on(loaded.model.device))
 
 
 def moved(before: Stack, after: Stack) -> np.ndarray:
@@ -115,6 +115,29 @@ def moved(before: Stack, after: Stack) -> np.ndarray:
         difference = total_variation(old.weights()[0].float(), new.weights()[0].float())  # (H, Q)
         parts.append(difference.mean(-1))
     return torch.cat(parts).cpu().numpy()
+
+
+@dataclass(frozen=True)
+class Movement:
+    """A head whose weights moved: its place in the stack, and how much."""
+
+    layer: int
+    head: int
+    share: float  #: of its weight that moved to other keys, 0 to 1, mean over rows
+
+
+def by_movement(before: Stack, after: Stack, least: float = 5e-4) -> list[Movement]:
+    """The heads whose weights moved by more than `least`, the most moved first."""
+    places = [(index, head) for index, layer in enumerate(before.layers) for head in range(layer.n_heads)]
+    shares = moved(before, after)
+    order = (int(i) for i in np.argsort(-shares, kind="stable") if shares[i] > least)
+    return [Movement(places[i][0], places[i][1], float(shares[i])) for i in order]
+
+
+def output_length(stack: Stack, layer: int, head: int) -> float:
+    """How long a head's output (weights times values, before W_O) is, mean over tokens: what silencing zeroes."""
+    output = stack.layers[layer].stages(head).output[0, 0]  # (Q, Dv)
+    return float(torch.linalg.vector_norm(output.float(), dim=-1).mean())
 
 
 def packed(mask: np.ndarray) -> bytes:

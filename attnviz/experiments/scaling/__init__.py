@@ -6,11 +6,11 @@ __all__ = [
     "growing_width",
     "jacobian",
     "length",
+    "programs",
     "real_head",
     "released_models",
     "retrieval_training",
     "saturation",
-    "scaling_snippet",
     "softmax_numerics",
     "variance",
 ]

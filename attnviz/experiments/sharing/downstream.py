@@ -22,7 +22,7 @@ class Result:
 
     scope: Scope
     guesses: tuple[ProbabilityChange, ...]
-    divergence: float | None  #: KL(before | after) of the next token, nats
+    divergence: float | None  #: KL(before || after) of the next token's distributions, nats; it is directed
     last_moved: float  #: length of the change of the last layer's attention output, relative to that output
 
 

@@ -11,6 +11,8 @@ from transformers.configuration_utils import PretrainedConfig
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
 from attnviz.core.message import Problem
+from attnviz.models.architecture.config_to_layers import LIMITS
+from attnviz.models.config_limits import too_many
 
 _ABOUT_ATTENTION = re.compile(r"head|attn|attention|kv_|window|_rank|layer_types|latent|indexer|mamba|ssm|conv")
 _SAYS_NOTHING = re.compile(
@@ -33,6 +35,10 @@ def config_from(given: dict[str, Any]) -> PretrainedConfig:
     for key, value in fields.items():
         if _A_SIZE.search(key) and isinstance(value, int) and not isinstance(value, bool) and value < 1:
             raise Problem("{name}={value} must be a whole number of at least 1", name=key, value=value)
+    most = LIMITS["num_hidden_layers"]
+    if many := too_many(fields, most):
+        said = "{name}={value} must be a whole number from 1 to {most}"
+        raise Problem(said, name=many[0], value=str(many[1])[:40], most=most)
     if model_type not in CONFIG_MAPPING:
         raise Problem("model_type={model_type} is not a model type of transformers", model_type=model_type)
     try:
@@ -45,7 +51,7 @@ def config_from_text(text: str) -> PretrainedConfig:
     """The transformers config in a pasted config.json."""
     try:
         given = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Problem("this is not JSON: {reason}", reason=_first_line(error)) from error
     if not isinstance(given, dict):
         raise Problem("a config.json is one object in braces")

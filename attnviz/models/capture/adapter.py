@@ -111,16 +111,25 @@ def adopt(model: nn.Module) -> nn.Module:
     if not takes_interface(model):
         return model
     wanted = ours(model)
+    with _changed:
+        if not any(id(config) in _switched for config, _ in wanted):
+            _ask_publicly(model, wanted)
+        for config, name in wanted:
+            if id(config) in _switched:  # by a running capture, which leaves behind what it finds here
+                _switched[id(config)].before = name
+            else:
+                _set(config, name)
+    return model
+
+
+def _ask_publicly(model: nn.Module, wanted: list[tuple[Any, str]]) -> None:
+    """transformers' own way to adopt, where it can: see above for what it leaves."""
     public = getattr(model, "set_attn_implementation", None)
     if public is not None and len({name for _, name in wanted}) == 1:
         try:
             public(wanted[0][1])
-        except ValueError as error:  # it refuses some families; what it left is written below
+        except ValueError as error:
             log.debug("set_attn_implementation refused %s: %s", type(model).__name__, error)
-    for config, name in wanted:
-        if getattr(config, READ) != name:
-            _write(config, name)
-    return model
 
 
 def ours(model: nn.Module) -> list[tuple[Any, str]]:
@@ -143,9 +152,12 @@ def original(owner: Any) -> str | None:
 
 @contextmanager
 def switched(model: nn.Module, name: str | None = None) -> Iterator[None]:
-    """Have `model` run our functions, or implementation `name`, inside the block; alike blocks overlap freely."""
-    every = [(config, name or own) for config, own in ours(model)]
-    wanted = [pair for pair in every if getattr(pair[0], READ) != pair[1] or id(pair[0]) in _switched]
+    """Have `model` run our functions, or implementation `name`, inside the block; alike blocks overlap freely.
+
+    Every config is held for as long as the block lasts, also one that names the function already: what it says
+    before the lock is had may be another block's doing.
+    """
+    wanted = [(config, name or own) for config, own in ours(model)]
     taken: list[Any] = []
     try:
         with _changed:
@@ -169,9 +181,13 @@ def _free(config: Any, name: str) -> bool:
 def _take(config: Any, now: str) -> None:
     entry = _switched.get(id(config))
     if entry is None:
-        before = getattr(config, READ)
-        _write(config, now)
-        entry = _switched[id(config)] = _Switched(config, before, now, 0)
+        # the entry first: whoever runs the model meanwhile, without the lock, then knows what it is to be without us
+        entry = _switched[id(config)] = _Switched(config, getattr(config, READ), now, 0)
+        try:
+            _set(config, now)
+        except BaseException:
+            del _switched[id(config)]
+            raise
     entry.users += 1
 
 
@@ -179,8 +195,13 @@ def _release(config: Any) -> None:
     entry = _switched[id(config)]
     entry.users -= 1
     if entry.users == 0:
-        _write(config, entry.before)
+        _set(config, entry.before)
         del _switched[id(config)]
+
+
+def _set(config: Any, name: str | None) -> None:
+    if getattr(config, READ) != name:
+        _write(config, name)
 
 
 def _write(config: Any, name: str | None) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
+from types import MethodType
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -26,8 +28,7 @@ def output_projection_of(module: nn.Module, parent: nn.Module | None, width: int
     if weight is not None:
         return weight
     like = next(layer.parameters()).new_empty(0)
-    with _asked(layer) as ask:
-        return ask(torch.eye(width, dtype=_number_type(like), device=like.device)).mT
+    return _asking(layer)(torch.eye(width, dtype=_number_type(like), device=like.device)).mT
 
 
 def output_layer_of(module: nn.Module, parent: nn.Module | None, width: int) -> nn.Module | None:
@@ -51,8 +52,7 @@ def lengths_through(layer: nn.Module, v: Tensor, n_heads: int) -> Tensor:
         weight = _plain_weight(layer)
         if weight is not None:
             return value_lengths(v, weight, n_heads)
-    with _asked(layer) as ask:
-        return _asked_lengths(ask, v, n_heads)
+    return _asked_lengths(_asking(layer), v, n_heads)
 
 
 def value_lengths(v: Tensor, w_o: Tensor, n_heads: int) -> Tensor:
@@ -93,23 +93,39 @@ def _asked_lengths(ask: Callable[[Tensor], Tensor], v: Tensor, n_heads: int) -> 
     return lengths
 
 
-@contextmanager
-def _asked(layer: nn.Module) -> Iterator[Callable[[Tensor], Tensor]]:
+def _asking(layer: nn.Module) -> Callable[[Tensor], Tensor]:
     """A function (N, H*Dv) -> (N, M) that applies `layer` without its bias and with dropout off."""
-    training = [module for module in layer.modules() if module.training]
+    still = _at_rest(layer, {})
 
     def ask(rows: Tensor) -> Tensor:
         with torch.no_grad():  # not called as a module, so that forward hooks do not run
-            both: Tensor = layer.forward(torch.cat([rows, rows.new_zeros(1, rows.shape[1])]))
+            both: Tensor = still.forward(torch.cat([rows, rows.new_zeros(1, rows.shape[1])]))
         return both[:-1] - both[-1:]
 
-    try:
-        for module in training:
-            module.training = False
-        yield ask
-    finally:
-        for module in training:
-            module.training = True
+    return ask
+
+
+def _at_rest(module: nn.Module, made: dict[int, nn.Module]) -> nn.Module:
+    """The module in evaluation mode: a second object on the same weights.
+
+    Nothing is switched on the module itself, which other threads may be training or asking at the same time.
+    """
+    if id(module) in made:
+        return made[id(module)]
+    still = made[id(module)] = object.__new__(type(module))  # no copy(): some modules refuse to be copied
+    held = vars(still)
+    held.update({name: _bound_to(still, module, value) for name, value in vars(module).items()}, training=False)
+    held["_modules"] = {name: child and _at_rest(child, made) for name, child in module._modules.items()}
+    return still
+
+
+def _bound_to(still: nn.Module, module: nn.Module, value: Any) -> Any:
+    """A method that was put on the module, as libraries that wrap `forward` do, for the other object."""
+    if isinstance(value, MethodType) and value.__self__ is module:
+        return MethodType(value.__func__, still)
+    if isinstance(value, partial) and value.args[:1] == (module,):
+        return partial(value.func, still, *value.args[1:], **value.keywords)
+    return value
 
 
 def _plain_weight(layer: nn.Module) -> Tensor | None:

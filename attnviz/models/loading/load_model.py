@@ -146,7 +146,7 @@ def _open_adapter(folder: Path, entry: Entry, settings: Settings, progress: Prog
     if state.path is not None and lora_adapter.is_adapter(state.path):
         raise Problem("{name} is an adapter for {base}, which is an adapter itself", name=entry.name, base=added.base)
     base, tokenizer = _open(fetch(state, settings, progress), settings, progress)
-    notices = base.notices + lora_adapter.add(base.model, added, entry)
+    notices = base.notices + lora_adapter.add(base.model, added, entry) + _rounded(state)
     if any((folder / file).is_file() for file in _TOKENIZERS):
         tokenizer = open_folder.tokenizer(folder, entry, base.model)
         rows = base.model.get_input_embeddings().weight.shape[0]
@@ -159,6 +159,15 @@ def _open_adapter(folder: Path, entry: Entry, settings: Settings, progress: Prog
                 rows=rows,
             )
     return Opened(base.model, notices), tokenizer
+
+
+def _rounded(state: Availability) -> tuple[Message, ...]:
+    """What is said of an adapter's base whose weights are not those that the adapter was trained on."""
+    bits = state.entry.bits_from(state.source)
+    if bits is None:
+        return ()
+    said = "The weights of {name} are rounded to {bits} bits here; the adapter was trained on others"
+    return (Message(said, {"name": state.entry.name, "bits": bits}),)
 
 
 def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -> Availability:

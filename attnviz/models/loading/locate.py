@@ -32,6 +32,11 @@ class Availability:
     note: Message
 
     @property
+    def name(self) -> str:
+        """The model's name as a visitor reads it, as it would be loaded from here."""
+        return self.entry.name_from(self.source)
+
+    @property
     def on_this_machine(self) -> bool:
         """Whether the model can be loaded without a download."""
         return self.source is not None and self.source != "hub"

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CONFIG: Final = "adapter_config.json"
 FILE: Final = "adapter_model.safetensors"
+HIGHEST_RANK: Final = 1 << 16  #: more than any matrix is wide
 _KEY: Final = re.compile(r"(?:base_model\.model\.)?(?P<layer>.+)\.lora_(?P<side>[AB])(?:\.default)?\.weight")
 #: settings that, when they say anything, make the adapter compute something else than W + B A alpha / r
 _MORE: Final = (
@@ -84,12 +85,19 @@ def read(folder: Path, entry: Entry) -> Adapter:
             settings=", ".join(more)[:200],
         )
     rank, alpha, base = said.get("r"), said.get("lora_alpha"), base_of(folder)
-    if not _is_number(rank) or not _is_number(alpha) or rank < 1 or base is None:
+    if rank is None or not _is_number(alpha) or base is None:
         raise Problem("The adapter_config.json of {name} lacks its rank, its alpha or its base", name=entry.name)
+    if not isinstance(rank, int) or isinstance(rank, bool) or not 1 <= rank <= HIGHEST_RANK:
+        raise Problem(
+            "The adapter_config.json of {name} says r={rank}; a rank is a whole number from 1 to {most}",
+            name=entry.name,
+            rank=str(rank)[:40],
+            most=f"{HIGHEST_RANK:,}",
+        )
     if not (folder / FILE).is_file():
         raise Problem("{name} is a LoRA adapter with no adapter_model.safetensors beside its config", name=entry.name)
     scale = alpha / (math.sqrt(rank) if said.get("use_rslora") else rank)
-    return Adapter(folder, base, int(rank), scale, _targets(said))
+    return Adapter(folder, base, rank, scale, _targets(said))
 
 
 def add(model: nn.Module, adapter: Adapter, entry: Entry) -> tuple[Message, ...]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from attnviz.core.message import Message, Problem
+from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import hardware, weight_files
 from attnviz.models.loading.locate import has_weights
@@ -19,8 +20,6 @@ from attnviz.models.settings import Settings
 
 #: modules named "attention" that mix positions without queries, keys and softmax
 _NO_SOFTMAX: Final = ("rwkv",)
-#: where a config may name an attention function; with a slash it is a kernel of the hub
-_IMPLEMENTATIONS: Final = ("attn_implementation", "_attn_implementation", "experts_implementation")
 MOST_LAYERS: Final = 1024  #: every layer is built, if only on the meta device, before its size is known
 #: transformers sets process-wide flags while it builds a model, so building two at once leaves weights unset
 one_at_a_time: Final = threading.RLock()
@@ -181,19 +180,18 @@ def read_config(folder: Path, entry: Entry) -> Any:
         if "auto_map" in raw:
             raise Problem("{name} runs only with code of its own, which attnviz never runs", name=entry.name)
         raise Problem("{name} is of a kind ({kind}) that transformers does not support", name=entry.name, kind=kind)
-    kernels = [found for name in _IMPLEMENTATIONS if "/" in (found := str(raw.get(name) or ""))]
-    if kernels:  # transformers would download and run it
+    if kernel := config_limits.kernel(raw):
         raise Problem(
             "The config of {name} names a kernel to download ({kernel}); attnviz runs no code from the hub",
             name=entry.name,
-            kernel=kernels[0][:80],
+            kernel=kernel[:80],
         )
-    layers = raw.get("num_hidden_layers")
-    if isinstance(layers, int) and layers > MOST_LAYERS:
+    if many := config_limits.too_many(raw, MOST_LAYERS):
         raise Problem(
-            "The config of {name} asks for {count} layers; at most {most} are built here",
+            "The config of {name} asks for {field}={count}; at most {most} are built here",
             name=entry.name,
-            count=layers,
+            field=many[0][:80],
+            count=str(many[1])[:40],
             most=MOST_LAYERS,
         )
     try:

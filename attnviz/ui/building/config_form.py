@@ -121,7 +121,7 @@ def _sources() -> dict[str, str]:
     found = {"random": _("random, by seed")}
     for state in availabilities():
         if state.on_this_machine and state.entry.kind != "pictures":
-            found[state.entry.id] = _("rows of {name}").format(name=state.entry.name)
+            found[state.entry.id] = _("rows of {name}").format(name=state.name)
     return found
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.experiments.building import attention_by_hand, boards, cells, embeddings, generated_code, steps
 from attnviz.figures.svg_board import BoardPicture
-from attnviz.ui.building import board_wording, building_choices, numbers, place
+from attnviz.ui.building import board_wording, building_choices, looked_at, numbers, place
 from attnviz.ui.building.formulas import formula
 from attnviz.ui.building.place import Place
 from attnviz.ui.canvas import tensor_strip as canvas
@@ -32,6 +32,8 @@ def panel(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> 
     at = Place(part, here.row, here.col, head, sentence)
     made = _board(step, result, shown, at)
     _under(step, shown[part], seen, numbers.picture(made[part], at.row, at.col, board_wording.name(step.id)))
+    if step.id == "softmax":
+        looked_at.panel(seen)
     _written(step, result, shown[part])
 
 

@@ -58,6 +58,7 @@ __all__ = [
     "ahead",
     "app_root",
     "attention_view",
+    "cache_growth",
     "component",
     "document",
     "head_picture",
@@ -69,8 +70,10 @@ __all__ = [
     "packing",
     "pinned_in",
     "remember_page",
+    "rotation_circle",
     "sentence_heads",
     "served_by_address",
     "softmax_slider",
+    "step_player",
     "tensor_strip",
 ]

@@ -85,6 +85,11 @@ def thumbnails(
     small = _largest_of_blocks(values, side)
     if np.isnan(small).any():
         small = _largest_of_blocks(np.where(np.isfinite(values), values, np.float32(-1)), side)
+    return thumbnail_codes(small)
+
+
+def thumbnail_codes(small: NDArray[np.floating]) -> NDArray[np.uint8]:
+    """Weights between 0 and 1 as uint8 codes; what is negative is masked."""
     codes = np.rint(np.sqrt(np.clip(small, 0, 1)) * 254)
     return np.where(small < 0, MASKED_8, codes).astype(np.uint8)
 

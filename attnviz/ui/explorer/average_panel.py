@@ -8,7 +8,7 @@ from attnviz.experiments.explorer import average, rolled_out, telling_depth
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown, axes, long_table
+from attnviz.ui.explorer.head_panel import Shown, axes, long_table, telling_row
 from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _
 
@@ -54,7 +54,7 @@ def panel(shown: Shown) -> None:
         lambda: canvas.head_picture(head, *axes(matrix), options, pins),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
-        words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
+        words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1) if shown.pins else telling_row(matrix))),
         caption=" ".join(part for part in (f"{shown.run.name}: {title}.", explorer_state.link()) if part),
         table=lambda: long_table(matrix),
     )

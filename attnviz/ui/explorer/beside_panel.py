@@ -7,13 +7,13 @@ from dataclasses import replace
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer import Matrix, ModelRun, Stack, head_matrix
+from attnviz.experiments.explorer import Matrix, ModelRun, Stack, head_matrix, said_of_difference
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import availabilities
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown, axes, long_table
+from attnviz.ui.explorer.head_panel import Shown, axes, long_table, telling_row
 from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _
 
@@ -35,6 +35,8 @@ def panel(shown: Shown) -> None:
         _draw("beside-a", _name(shown.run, shown.layer, shown.head), shown.matrix, shown, "heads", shown.stack)
     with right:
         _draw("beside-b", _name(run, layer, head), other, shown, "heads" if same else "beside", stack)
+    if same:
+        st.markdown(spoken(said_of_difference(shown.matrix, other)))
 
 
 def _run(shown: Shown, kind: str) -> ModelRun:
@@ -43,7 +45,7 @@ def _run(shown: Shown, kind: str) -> ModelRun:
         text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=_another(request.text))
         return model_cache.model_run(replace(request, text=text))
     if kind == "model":
-        names = {s.entry.id: s.entry.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
+        names = {s.entry.id: s.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
         names.pop(request.model, None)
         if not names:
             raise Problem("There is no second model on this machine")
@@ -95,7 +97,14 @@ def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: 
         lambda: canvas.head_picture(head, *axes(matrix), options, pins),
         name=name,
         key=f"{key}-out",
-        words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1))),
+        words=spoken(matrix.said_of(_row(shown, matrix))),
         caption=" ".join(part for part in (name, explorer_state.link()) if part),
         table=lambda: long_table(matrix),
     )
+
+
+def _row(shown: Shown, matrix: Matrix) -> int:
+    """The row to spell out: the visitor's where this picture has the same rows, else one that tells most."""
+    if shown.pins and matrix.rows == shown.matrix.rows:
+        return min(shown.query, len(matrix.rows) - 1)
+    return telling_row(matrix)

@@ -18,6 +18,7 @@ OTHER_MODEL = "other"
 PANELS = ("stages", "what_if", "next", "average", "beside")
 LONGEST_WINDOW = 64
 LARGEST_FACTOR = 64.0
+LONGEST_TOKEN = 1000  # characters of a token's label
 MOST_PLACES = 10_000  # of anything in a link: pins, hidden tokens, silenced heads
 
 
@@ -47,13 +48,30 @@ def _list(value: Any) -> list[Any]:
 
 
 def _pins(value: Any) -> dict[str, Any]:
-    """Pins on queries and keys, and the cell that was clicked: {"t": [["q", 3], ...], "c": [3, 1]}."""
-    tokens = [[axis, _position(at, LAST)] for axis, at in _list(value.get("t", []))]
-    if any(axis not in ("q", "k") for axis, _at in tokens):
-        raise ValueError(value)
+    """Pins on queries and keys, and the cell that was clicked: {"t": [["q", 3, "it"], ...], "c": [3, 1, "it", "The"]}.
+
+    Numbers are positions among the model's tokens, with the label of the token. Links of earlier versions have no
+    labels: there they count the rows and columns of the picture.
+    """
+    tokens = [_pin(pin) for pin in _list(value.get("t", []))]
     cell = value.get("c")
-    clicked = {} if cell is None else {"c": [_position(at) for at in _pair(cell)]}
-    return {"t": tokens} | clicked
+    if cell is None:
+        return {"t": tokens}
+    if len(_list(cell)) not in (2, 4):
+        raise ValueError(cell)
+    return {"t": tokens, "c": [*(_position(at) for at in cell[:2]), *(_label(label) for label in cell[2:])]}
+
+
+def _pin(value: Any) -> list[Any]:
+    if len(_list(value)) not in (2, 3) or value[0] not in ("q", "k"):
+        raise ValueError(value)
+    return [value[0], _position(value[1], LAST), *(_label(label) for label in value[2:])]
+
+
+def _label(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_TOKEN:
+        raise ValueError(value)
+    return value
 
 
 def _scalars(value: Any) -> tuple[Any, ...]:
@@ -132,7 +150,7 @@ BESIDE_MODEL = PAGE.one_of("other_model")
 #: the head to show beside, as typed, one for each kind: another head, sentence or model
 BESIDE_HEAD = {kind: PAGE.text(f"beside_{kind}", longest=LONGEST_ID) for kind in ("head", "sentence", "model")}
 
-# What the canvases hold; positions are those of the picture
+# What the canvases hold; positions are those of the model's tokens
 PINS: Choice[dict[str, Any] | None] = PAGE.on_canvas(
     "pins", None, _pins, lambda pins: pins, {"t": [["q", 3]], "c": [3, 1]}, inside="c", short="pins"
 )

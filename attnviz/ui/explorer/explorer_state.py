@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from attnviz.experiments.explorer import Stack
-from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import link_state
 from attnviz.words import _
@@ -35,29 +32,6 @@ def at(stack: Stack) -> tuple[int, int]:
 def go_to(layer: int, head: int) -> None:
     """Show another head. Call it from callbacks."""
     link_state.put(choices.AT, (layer, head))
-
-
-def pins(n_rows: int, n_cols: int) -> canvas.Pins | None:
-    """The pinned tokens and cell that lie inside this picture; None when nothing is pinned."""
-    held = link_state.value(choices.PINS)
-    if held is None:
-        return None
-    size = {"q": n_rows, "k": n_cols}
-    tokens = tuple(
-        canvas.Pin(axis, size[axis] - 1 if index == choices.LAST else index)
-        for axis, index in held["t"]
-        if index < size[axis]
-    )
-    row, col = held.get("c", (n_rows, n_cols))
-    return canvas.Pins(tokens, (row, col) if row < n_rows and col < n_cols else None)
-
-
-def keep_pins(held: canvas.Pins) -> None:
-    """Keep the pins, and let the stages follow a clicked cell again. A callback."""
-    said: dict[str, Any] = {"t": [[pin.axis, pin.index] for pin in held.tokens]}
-    if held.cell:
-        said["c"] = list(held.cell)
-    link_state.put_all({choices.PINS: said if held else None, choices.STAGE: None})
 
 
 def stage(n_q: int, n_k: int) -> tuple[int, int | None] | None:

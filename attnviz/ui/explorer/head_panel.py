@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +23,7 @@ from attnviz.ui.explorer import (
     heads_address,
     live_file,
     overview_panel,
+    pinned,
 )
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
@@ -108,14 +109,15 @@ def _pinned(
     look: Look,
 ) -> canvas.Pins:
     """Draw the head with its controls; answer what is pinned."""
+    places = pinned.Places.of(stack, matrix)
     return canvas.head_view(
         "head",
         drawn,
         *axes(matrix),
         options=options,
-        pins=explorer_state.pins(*matrix.values.shape),
+        pins=pinned.pins(places),
         group="heads",
-        on_pins=explorer_state.keep_pins,
+        on_pins=partial(pinned.keep, places),
         others=_others(run.request, stack.id, look),
         every=heads_address.address(run, stack),
         edit=edit_state.on_canvas(change),
@@ -208,7 +210,10 @@ def _origin(run: ModelRun) -> str:
         "The weights come from {place}. Each row is a query, a token that looks; each column a key, a token that is "
         "looked at. A row's weights sum to 1."
     )
-    return said.format(place=place)
+    if run.rounded_to is None:
+        return said.format(place=place)
+    rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
+    return said.format(place=place) + " " + rounded.format(bits=run.rounded_to)
 
 
 def unit_of(look: Look) -> str:
@@ -219,6 +224,7 @@ def unit_of(look: Look) -> str:
 def _under(shown: Shown, drawn: canvas.Head) -> None:
     matrix = shown.matrix
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
+    more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
     caption = caption_of_shown(shown)
     live = live_file.offers(
         shown.run, shown.stack, drawn, axes(matrix), shown.options, shown.pins, shown.change, caption
@@ -231,6 +237,8 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
         return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
 
     with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
+        if more:
+            st.markdown(spoken(more), width="stretch")
         show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live)
         show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
     for note in matrix.notes:

@@ -86,6 +86,15 @@ def _drawing(best: TokenChoice, temperature: float, top_k: int) -> None:
 def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
     if slot.position is not None:
         return
+    if shown.run.source.frame == "chat":
+        st.caption(
+            _(
+                "Under the chat template the model answers in a turn of its own, while the sentence is yours: a token "
+                "appended to it would be put into your turn. Choose *nothing* or *as the model expects* under *How it "
+                "is read* to append tokens."
+            )
+        )
+        return
     writing.controls(shown, slot)
     st.caption(_("Append a token to the sentence and see where it looks:"))
     with st.container(horizontal=True, gap="small"):

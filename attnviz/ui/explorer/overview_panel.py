@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from attnviz.ui.explorer import explorer_state
 from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _, say
 
+TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
 PATIENCE = 0.4  # seconds of measuring before its progress is shown
 
 
@@ -33,10 +35,10 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
         style="select",
         help=_("Order the heads by a measure, the strongest first; the weaker ones are dimmed."),
     )
-    tiles = model_cache.cached(run, ("tiles", stack.id), lambda: _tiles(stack))
+    tiles = _tiles(run, stack)
     if by != "place":
         st.caption(say(survey.MEASURES[by][1]))
-        tiles = tiles.by(_measured(run, stack).values[by], names[by], order=True, dim=True)
+        tiles = _ordered(tiles, _measured(run, stack), by, names[by])
     return canvas.overview_grid(
         "heads",
         tiles,
@@ -47,9 +49,34 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     )
 
 
+def _ordered(tiles: canvas.Overview, measured: survey.StackMeasures, by: str, name: str) -> canvas.Overview:
+    """The tiles by a measure, the strongest first; in their own order where it tells no head from another."""
+    if not measured.tells_apart(by):
+        values = measured.values[by]
+        if not np.isfinite(values).any():
+            why = _why_missing(by)
+        else:
+            why = _("All heads have the same value, {value:.2f}: they stand in their own order.").format(
+                value=float(np.nanmax(values))
+            )
+        st.caption(why)
+        return tiles
+    return tiles.by(measured.values[by], name, order=True, dim=True)
+
+
+def _why_missing(by: str) -> str:
+    """Why no head has a value."""
+    if by in ("induction", "duplicate_token"):
+        return _(
+            "No token of this sentence comes twice, so no head can look at an earlier copy or at what followed one: "
+            "the heads stand in their own order. Repeat a word to measure this."
+        )
+    return _("No row of this sentence can be measured so: the heads stand in their own order.")
+
+
 def export(run: ModelRun, stack: Stack) -> None:
     """Offer the grid as a picture, and every measure of every head as a table."""
-    tiles = model_cache.cached(run, ("tiles", stack.id), lambda: _tiles(stack))
+    tiles = _tiles(run, stack)
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=run.request.text[:80])
     show.under(
         lambda: MosaicPicture(_pictures(tiles), tiles.heads, tiles.kv_heads, explorer_state.at(stack), title),
@@ -81,29 +108,54 @@ def standouts(run: ModelRun, stack: Stack) -> None:
             )
 
 
+def _tiles(run: ModelRun, stack: Stack) -> canvas.Overview:
+    """The small pictures. Of a short sentence they come without measures, which would take longer than they do."""
+    key = ("tiles", stack.id)
+    known: canvas.Overview | None = model_cache.found(run, key)
+    if known is not None:
+        return known
+    if len(stack.queries) * len(stack.keys) > TOGETHER**2:
+        parts = _swept(run, stack)
+        return model_cache.cached(run, key, lambda: _overview(stack, parts))
+    return model_cache.cached(run, key, lambda: _overview(stack, survey.swept(stack, measured=False)))
+
+
+def _overview(stack: Stack, parts: Iterable[survey.SweptLayer]) -> canvas.Overview:
+    return canvas.Overview(
+        np.concatenate([packing.thumbnail_codes(part.largest) for part in parts]),
+        tuple(layer.n_heads for layer in stack.layers),
+        tuple(layer.n_kv_heads for layer in stack.layers),
+    )
+
+
 def _measured(run: ModelRun, stack: Stack) -> survey.StackMeasures:
-    """Every measure of every head, one layer at a time, so that a click can interrupt it without losing layers."""
+    """Every measure of every head."""
+    key = ("measured", stack.id)
+    known: survey.StackMeasures | None = model_cache.found(run, key)
+    if known is not None:
+        return known
+    parts = _swept(run, stack)
+    return model_cache.cached(run, key, lambda: survey.measured(stack, parts))
+
+
+def _swept(run: ModelRun, stack: Stack) -> list[survey.SweptLayer]:
+    """Pictures and measures, one layer at a time, so that a click can interrupt it without losing layers."""
     note: Any = None
     began, count = time.monotonic(), len(stack.layers)
-    parts = []
+    held = functools.cache(functools.partial(survey.yardstick_of, stack))
+    parts: list[survey.SweptLayer] = []
     for index in range(count):
-        key = ("measured", stack.id, index)
-        parts.append(model_cache.cached(run, key, functools.partial(survey.measured_layer, stack, index)))
+
+        def layer(index: int = index) -> survey.SweptLayer:
+            return survey.swept_layer(stack, index, held())
+
+        parts.append(model_cache.cached(run, ("swept", stack.id, index), layer))
         if time.monotonic() - began > PATIENCE:
             note = note or st.empty()
             note.caption(_("Measuring the heads: {done} of {layers} layers").format(done=index + 1, layers=count))
     if note is not None:
         note.empty()
-    return model_cache.cached(run, ("measured", stack.id), lambda: survey.measured(stack, parts))
-
-
-def _tiles(stack: Stack) -> canvas.Overview:
-    parts = [packing.thumbnails(few) for layer in stack.layers for few in survey.few_by_few(layer)]
-    return canvas.Overview(
-        np.concatenate(parts),
-        tuple(layer.n_heads for layer in stack.layers),
-        tuple(layer.n_kv_heads for layer in stack.layers),
-    )
+    return parts
 
 
 def _pictures(tiles: canvas.Overview) -> np.ndarray:

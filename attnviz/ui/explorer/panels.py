@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.ui.explorer import average_panel, beside_panel, next_panel, stages_panel, what_if_panel
+from attnviz.ui.explorer import average_panel, beside_panel, copied_run, next_panel, stages_panel, what_if_panel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared import guard, snippet, widgets
+from attnviz.ui.shared import guard, plain, snippet, widgets
 from attnviz.words import _
 
 
@@ -53,24 +53,22 @@ def _opened(panel: Callable[[Shown], None], shown: Shown) -> None:
 
 def code(shown: Shown) -> None:
     """Draw the code that computes the chosen head's numbers with the package."""
-    snippet(code_of(shown), key="explore")
+    row = shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
+    about = _(
+        "Paste this code into a notebook: it prints the weights that the model gives in the row of “{token}” of the "
+        "large picture, layer {layer}, head {head}, a line for each of its own tokens. What the panels above change "
+        "has code of its own there."
+    ).format(token=plain(shown.stack.queries.labels[row]), layer=shown.layer, head=shown.head)
+    snippet(code_of(shown), key="explore", about=about)
 
 
 def code_of(shown: Shown) -> str:
     """A program that prints the weights of the row that the page describes."""
-    request, query = shown.run.request, shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
-    second = f", {request.second!r}" if request.second else ""
-    frame = f", frame={request.frame!r}" if shown.run.source.frame != "usual" else ""
+    query = shown.matrix.row_at[min(shown.query, len(shown.matrix.row_at) - 1)]
     kv_head = shown.head // (shown.stack.layers[shown.layer].n_heads // shown.stack.layers[shown.layer].n_kv_heads)
-    return f"""import torch
-from attnviz.models.capture import capture
-from attnviz.models.loading import load
-from attnviz.models.tokens import encode
-
-loaded = load({request.model!r})
-tokens = encode(loaded, {request.text!r}{second}{frame})
-layer = capture(loaded.model, **tokens.inputs).layers[{shown.layer}]
-
+    begin = "\n".join([*copied_run.imports(shown.run), *copied_run.opening(shown.run, shown.stack.id)])
+    return f"""{begin}
+layer = layers[{shown.layer}]
 q = layer.q[0, {shown.head}]                               # (Q, D): this head's queries
 k = layer.k[0, {kv_head}]                               # (K, D): the keys it reads
 scores = q @ k.T * layer.scale                   # (Q, K)

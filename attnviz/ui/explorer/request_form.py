@@ -75,7 +75,7 @@ def _model() -> tuple[Availability | None, str]:
 
 def _label(found: Availability) -> str:
     if found.on_this_machine:
-        return found.entry.name
+        return found.name
     return _("{name} (download {size} MB)").format(name=found.entry.name, size=found.entry.download_mb)
 
 

@@ -55,14 +55,14 @@ def _start(shown: Shown, n_q: int, n_k: int) -> tuple[int, int | None]:
 def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str) -> None:
     cell = result.cell(key)
     products = result.q * result.k[key]
-    first = " ".join(f"{value:+.3f}" for value in products[:4])
+    first = " ".join(f"{value:+.3f}" for value in products[:4]) + (r" \ldots" if len(products) > 4 else "")
     blue, red = r"\color{#0072B2}", r"\color{#D55E00}"
     st.markdown(_("**The arithmetic of one cell:** how “{query}” comes to give {weight:.4f} to “{key}”.").format(
         query=plain(query_token), key=plain(key_token), weight=cell.weight
     ))  # fmt: skip
     st.latex(
-        rf"{{{blue} q}}\cdot{{{red} k}} = \sum_{{i=1}}^{{{len(result.q)}}} {{{blue} q_i}}{{{red} k_i}}"
-        rf" = {first} \ldots = {cell.score:.4f}"
+        rf"{{{blue} q}}\cdot{{{red} k}} = \sum_{{i=0}}^{{{len(result.q) - 1}}} {{{blue} q_i}}{{{red} k_i}}"
+        rf" = {first} = {cell.score:.4f}"
     )
     st.latex(rf"s = {cell.score:.4f} \times {cell.factor:.6g}{_extra(result)} = {cell.scaled:.4f}")
     if cell.hidden:
@@ -86,16 +86,13 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
     left, right = st.columns(2)
     with left:
         product = result.q * result.k[key]
-        largest = int(np.abs(product).argmax())
         show.figure(
             figures.products(result.q, result.k[key], query_token, keys[key]),
             name=f"products-{name}",
             key="stage-products",
             caption=caption,
             table={"q": result.q.tolist(), "k": result.k[key].tolist(), "product": product.tolist()},
-            words=_("Component {index} adds the most to q·k: {value:+.3f} of {total:.3f}.").format(
-                index=largest, value=product[largest], total=product.sum()
-            ),
+            words=_product_words(product),
         )
     with right:
         allowed = int(np.isfinite(result.masked).sum())
@@ -128,10 +125,29 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
         key="stage-values",
         caption=caption,
         table={keys_name(i, keys): row.tolist() for i, row in enumerate(result.weighted)},
-        words=_("“{token}” adds the longest vector to the output, {length:.3f} long.").format(
+        words=_("“{token}” adds the longest vector to the output: weight times value is {length:.3f} long.").format(
             token=plain(keys[strongest]), length=float(np.linalg.norm(result.weighted[strongest]))
-        ),
+        )
+        + _after_w_o(result, strongest),
     )
+
+
+def _after_w_o(result: StagesResult, key: int) -> str:
+    """The length of the same vector after the output projection, where that is known."""
+    if result.added is None:
+        return ""
+    said = _("After W_O, the projection that follows, it is {length:.3f} long.")
+    return " " + said.format(length=float(result.added[key]))
+
+
+def _product_words(product: np.ndarray) -> str:
+    """Which component weighs most in q·k, counted from 0 as in the picture, and whether it adds or takes away."""
+    largest = int(np.abs(product).argmax())
+    if product[largest] < 0:
+        said = _("Component {index} takes the most away from q·k: {value:.3f}. All components add up to {total:.3f}.")
+    else:
+        said = _("Component {index} adds the most to q·k: {value:.3f}. All components add up to {total:.3f}.")
+    return said.format(index=largest, value=product[largest], total=product.sum())
 
 
 def keys_name(position: int, keys: tuple[str, ...]) -> str:

@@ -26,8 +26,21 @@ def panel(words: tuple[str, ...], seed: int) -> None:
         trap = traps.TRAPS[widgets.one_of(mask_choices.TRAP, _("Trap"), titles, style="select")]
     outcome = computed(trap.id, words, seed)
     with measured:
-        largest = _("none: the wrong code raises") if outcome.largest is None else f"{outcome.largest:.3f}"
-        st.metric(_("Largest difference of a weight in your sentence"), largest)
+        largest_difference(outcome)
+    draw(trap, outcome, "m-trap")
+    _all(words, seed)
+    with st.expander(_("What both pieces of code import")):
+        st.code(traps.IMPORTS, language="python")
+
+
+def largest_difference(outcome: traps.Outcome) -> None:
+    """Draw the number that the mistake comes to."""
+    largest = _("none: the wrong code raises") if outcome.largest is None else f"{outcome.largest:.3f}"
+    st.metric(_("Largest difference of a weight in your sentence"), largest)
+
+
+def draw(trap: traps.Trap, outcome: traps.Outcome, key: str) -> None:
+    """Draw both pieces of code, what each gives, and what is to be said of it; `key` begins the keys of the views."""
     st.markdown(spoken(trap.why))
     sides = (("wrong", trap.wrong_code, outcome.wrong), ("right", trap.right_code, outcome.right))
     for column, (name, code, _drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):
@@ -39,14 +52,11 @@ def panel(words: tuple[str, ...], seed: int) -> None:
     for column, (name, _source, drawn) in zip(st.columns(2, gap="medium"), sides, strict=True):
         with column:
             if drawn is not None:
-                _picture(trap.id, name, drawn)
+                _picture(trap.id, name, drawn, key)
     for fact in outcome.facts:
         st.markdown("- " + _said(fact))
     if outcome.table:
         _table(outcome)
-    _all(words, seed)
-    with st.expander(_("What both pieces of code import")):
-        st.code(traps.IMPORTS, language="python")
 
 
 def _all(words: tuple[str, ...], seed: int) -> None:
@@ -78,16 +88,16 @@ def _error(error: str) -> None:
     st.code(f"RuntimeError: {error}", language=None, wrap_lines=True)
 
 
-def _picture(trap: str, name: str, drawn: traps.TrapMatrix) -> None:
+def _picture(trap: str, name: str, drawn: traps.TrapMatrix, key: str) -> None:
     titles = {"wrong": _("What the wrong code gives"), "right": _("What the right code gives")}
     head = canvas.Head(drawn.values, titles[name], drawn.hidden, drawn.kind)
     axes = (drawn.rows, None if drawn.rows == drawn.cols else drawn.cols)
     options = canvas.Options(compact=True, root=len(drawn.cols) > workbench.LONG)
-    pins = canvas.head_view(f"m-trap-{name}", head, *axes, options=options, group="m-trap")
+    pins = canvas.head_view(f"{key}-{name}", head, *axes, options=options, group=key)
     show.under(
         lambda: canvas.head_picture(head, *axes, options, pins),
         name=f"trap-{trap}-{name}",
-        key=f"m-trap-{name}-save",
+        key=f"{key}-{name}-save",
         table=lambda: {
             "query": [row for row in drawn.rows for _col in drawn.cols],
             "key": list(drawn.cols) * len(drawn.rows),

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.scaling import alternatives, growing_width, length, released_models, saturation
+from attnviz.experiments.scaling import alternatives, growing_width, length, programs, released_models, saturation
 from attnviz.figures.scaling_curves import Line, over_d_k
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
 from attnviz.ui.scaling import hero, results, scaling_choices, scaling_form
@@ -20,7 +20,8 @@ COLOURS = dict(zip(alternatives.ALTERNATIVES, (RAW, SCALED, ALTERNATIVE, *SERIES
 DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash"}
 
 
-def panel() -> None:
+def panel() -> str:
+    """Draw the section; the program that prints its numbers."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         alternative, parameter = scaling_form.alternative()
         d_k = scaling_form.number(scaling_choices.D_K, "d_k", 1)
@@ -43,6 +44,7 @@ def panel() -> None:
     _all(d_k, n_keys, seed_number)
     _lengths(d_k, seed_number)
     _families()
+    return programs.of_alternatives(config, {name: scaling_form.parameter(name) for name in alternatives.ALTERNATIVES})
 
 
 def about(name: str) -> str:

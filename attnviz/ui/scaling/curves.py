@@ -58,12 +58,19 @@ def measured(config: growing_width.Config) -> MeasuredCurves:
     return MeasuredCurves(config, {name: results.curves(one) for name, one in configs.items()})
 
 
-def grid(found: MeasuredCurves) -> None:
-    """Draw all measures, two in a row."""
+#: the measures that are drawn at once: what softmax gives, how spread that is, and what gets back through it
+FIRST = ("largest", "entropy", "jacobian")
+MORE = ("certain", "effective", "to_q", "to_k", "score")
+IN_A_ROW = 3
+
+
+def draw(found: MeasuredCurves, measures: Sequence[str]) -> None:
+    """Draw these measures over d_k, three in a row."""
     known = saturation.limits(found.config.n_keys)
-    pictures = [*_of_weights(found, known), *_of_gradients(found, known)]
-    for start in range(0, len(pictures), 2):
-        for column, picture in zip(st.columns(2, gap="medium"), pictures[start : start + 2], strict=False):
+    every = {picture.measure: picture for picture in [*_of_weights(found, known), *_of_gradients(found, known)]}
+    for start in range(0, len(measures), IN_A_ROW):
+        some = [every[name] for name in measures[start : start + IN_A_ROW]]
+        for column, picture in zip(st.columns(IN_A_ROW, gap="medium"), some, strict=False):
             with column:
                 _draw(found, picture)
 

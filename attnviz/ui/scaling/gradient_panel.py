@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.scaling import growing_width, jacobian
+from attnviz.experiments.scaling import growing_width, jacobian, programs
 from attnviz.figures import scaling_gradient as figures
 from attnviz.figures.theme import RAW, SCALED
 from attnviz.ui.scaling import results, scaling_choices, scaling_form
@@ -12,7 +12,8 @@ from attnviz.ui.shared import show, widgets
 from attnviz.words import _
 
 
-def panel() -> None:
+def panel() -> str:
+    """Draw the section; the program that prints its numbers."""
     d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         n_keys = scaling_form.number(scaling_choices.KEYS, _("Keys, n"), 1)
@@ -34,6 +35,7 @@ def panel() -> None:
             _("Shown are the {m} of {n} keys with the largest weights.").format(m=len(raw.keys), n=config.n_keys)
         )
     _spectrum(raw, scaled, config.d_k, config.n_keys)
+    return programs.of_gradient(config)
 
 
 def _heatmap(name: str, title: str, result: jacobian.Result, d_k: int, own: bool) -> None:

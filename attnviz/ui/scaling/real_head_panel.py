@@ -7,6 +7,7 @@ import math
 import streamlit as st
 
 from attnviz.experiments.explorer import Stack
+from attnviz.experiments.scaling import programs
 from attnviz.experiments.scaling import real_head as experiment
 from attnviz.figures import heatmap
 from attnviz.figures import scaling_head as figures
@@ -16,10 +17,11 @@ from attnviz.ui.shared import model_cache, plain, sentence_input, show
 from attnviz.words import _
 
 
-def panel() -> None:
+def panel() -> str | None:
+    """Draw the section; the program that prints its numbers, where a few lines can."""
     run = sentence_input.sentence_run(scaling_choices.MODEL, scaling_choices.SENTENCE, model_first=True)
     if run is None:
-        return
+        return None
     stack = run.stacks[0]
     config = _head(stack)
     result = model_cache.cached(run, ("scaling", config), lambda: experiment.run(stack.layers[config.layer], config))
@@ -27,6 +29,9 @@ def panel() -> None:
     if not math.isnan(result.model.share):
         _pictures(result, stack)
         _heatmaps(result, stack)
+    if run.target is not None or math.isnan(result.model.share):
+        return None
+    return programs.of_head(run.request.model, run.request.text, stack.layers[config.layer], config)
 
 
 def _head(stack: Stack) -> experiment.Config:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from attnviz.experiments.scaling import programs
 from attnviz.experiments.scaling import retrieval_training as experiment
 from attnviz.figures import scaling_training as figures
 from attnviz.figures.theme import Figure
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 BETWEEN_PICTURES = 0.4  # seconds between two drawings while training runs
 
 
-def panel() -> None:
+def panel() -> str | None:
+    """Draw the section; the program that trains the same, once that was done here."""
     st.markdown(
         _(
             "**The task.** In every sequence each of {n} names gets a new random label; asked for a name, one "
@@ -38,6 +40,7 @@ def panel() -> None:
         rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {1 / math.sqrt(config.d_k):.4f}"
     )
     _run(config)
+    return programs.of_training(config) if config in results.trained() else None
 
 
 def _controls() -> experiment.Config:

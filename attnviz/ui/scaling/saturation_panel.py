@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.scaling import growing_width, saturation
+from attnviz.experiments.scaling import growing_width, programs, saturation
 from attnviz.ui.scaling import curves, hero, results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import formula
-from attnviz.ui.shared import link_state
+from attnviz.ui.shared import widgets
 from attnviz.words import _
 
 
-def panel() -> None:
+def panel() -> str:
+    """Draw the section; the program that prints its numbers."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         alternative, parameter = scaling_form.alternative()
         d_k = scaling_form.number(scaling_choices.D_K, "d_k", 1)
@@ -23,14 +24,7 @@ def panel() -> None:
     hero.under("s_bars", row, _row_words(row))
     _formulas(row)
     _curves(row)
-
-
-def chosen() -> growing_width.Config:
-    """The configuration of the bars from the current choices, whether or not this section is drawn."""
-    d_k, n_keys, seed = (
-        link_state.value(one) for one in (scaling_choices.D_K, scaling_choices.KEYS, scaling_choices.SEED)
-    )
-    return growing_width.Config(d_k, n_keys, seed, *scaling_form.chosen_alternative())
+    return programs.of_saturation(config)
 
 
 def _row_words(result: growing_width.Result) -> str:
@@ -74,4 +68,8 @@ def _curves(row: growing_width.Result) -> None:
             "weight, however many keys there are."
         ).format(frozen=saturation.limits(row.config.n_keys).frozen_at)
     )
-    curves.grid(found)
+    curves.draw(found, curves.FIRST)
+    box = widgets.expander(scaling_choices.MORE, _("Five more measures"), icon=":material/stacked_line_chart:")
+    if box.open:
+        with box:
+            curves.draw(found, curves.MORE)

@@ -32,6 +32,9 @@ STRENGTHS = {
 }
 PAIRS = PAGE.whole("s_pairs", 100_000, low=1, high=1_000_000)
 
+# 2 Softmax saturates
+MORE = PAGE.flag("s_more")  #: whether all eight measures are drawn
+
 # 3 Gradients vanish
 OWN_COLOURS = PAGE.flag("s_own")
 

@@ -70,9 +70,3 @@ def distribution() -> tuple[str, float]:
         return picked, 0.0
     label, help = labels[picked]
     return picked, number(scaling_choices.STRENGTHS[picked], label, 0.1, help=help)
-
-
-def chosen_distribution() -> tuple[str, float]:
-    """The chosen distribution and its correlation or mean, without drawing the control."""
-    picked = link_state.value(scaling_choices.COMPONENTS)
-    return picked, link_state.value(scaling_choices.STRENGTHS[picked]) if picked in draws.BROKEN else 0.0

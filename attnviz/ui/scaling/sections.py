@@ -1,4 +1,4 @@
-"""The sections of the page, in order; only the chosen one is computed."""
+"""The sections of the page, in order; only the chosen one is computed. Each returns the program of its numbers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attnviz.ui.scaling import (
 )
 from attnviz.words import _
 
-SECTIONS: dict[str, Callable[[], None]] = {
+SECTIONS: dict[str, Callable[[], str | None]] = {
     "variance": variance_panel.panel,
     "saturation": saturation_panel.panel,
     "gradient": gradient_panel.panel,

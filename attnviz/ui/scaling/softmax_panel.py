@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.core.temperature import COLDEST
+from attnviz.experiments.scaling import programs
 from attnviz.experiments.scaling import softmax_numerics as experiment
 from attnviz.figures import scaling_softmax as figures
 from attnviz.figures.scaling_bars import rows_of_bars
@@ -20,7 +21,8 @@ from attnviz.words import _
 SHOWN = 12
 
 
-def panel() -> None:
+def panel() -> str | None:
+    """Draw the section; the program that prints its numbers, for scores that fit into a few lines."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = widgets.text(
             scaling_choices.SCORES, _("Scores"), help=_("Numbers between commas or spaces, 1 to 4,096 of them")
@@ -34,6 +36,7 @@ def panel() -> None:
         _online(scores)
     with mixed:
         _mixes(scores, temperature)
+    return programs.of_softmax(scores, temperature, link_state.value(scaling_choices.BLOCK))
 
 
 def _weights(scores: list[float], temperature: float) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.experiments.scaling import draws, variance
+from attnviz.experiments.scaling import draws, programs, variance
 from attnviz.figures import scaling_variance as figures
 from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.shared import link_state, show
+from attnviz.ui.shared import show
 from attnviz.words import _
 
 
-def panel() -> None:
+def panel() -> str:
+    """Draw the section; the program that prints its numbers."""
     config = _controls()
     result = _result(config)
     spread, numbers = st.columns([2.3, 1], gap="medium")
@@ -24,14 +26,7 @@ def panel() -> None:
         _numbers(result)
     _broken(result)
     _growth(result)
-
-
-def chosen() -> variance.Config:
-    """The configuration from the current choices, whether or not this section is drawn."""
-    d_k, pairs, seed = (
-        link_state.value(one) for one in (scaling_choices.D_K, scaling_choices.PAIRS, scaling_choices.SEED)
-    )
-    return variance.Config(d_k, min(pairs, variance.most_pairs(d_k)), seed, *scaling_form.chosen_distribution())
+    return programs.of_variance(replace(config, pairs=result.pairs))
 
 
 def _controls() -> variance.Config:
@@ -78,7 +73,8 @@ def _histograms(result: variance.Result) -> None:
     fig = figures.histograms((raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k)
     words = _(
         "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
-        "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}."
+        "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: the raw "
+        "ones reach {times:.3g} times as far, and at four times this d_k they would reach twice as far again."
     ).format(
         pairs=result.pairs,
         d_k=d_k,
@@ -86,6 +82,7 @@ def _histograms(result: variance.Result) -> None:
         centre=raw.mean,
         scaled=math.sqrt(scaled.variance),
         scaled_centre=scaled.mean,
+        times=math.sqrt(d_k),
     )
     table = {
         "raw_from": raw.edges[:-1],

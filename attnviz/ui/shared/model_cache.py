@@ -105,8 +105,13 @@ def remembered(request: Request) -> ModelRun:
 
 def cached(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
     """A result computed from a run, once for all visitors. `make` must not ask these caches for anything."""
-    found: T = shared().results.get((run.request, key), make)
-    return found
+    made: T = shared().results.get((run.request, key), make)
+    return made
+
+
+def found(run: ModelRun, key: Hashable) -> Any:
+    """What `cached` keeps under this key, or None; nothing is made."""
+    return shared().results.find((run.request, key))
 
 
 def cached_rerun(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
@@ -116,8 +121,8 @@ def cached_rerun(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
         with shared().slots:
             return make()
 
-    found: T = shared().reruns.get((run.request, key), in_a_slot)
-    return found
+    made: T = shared().reruns.get((run.request, key), in_a_slot)
+    return made
 
 
 def _key(request: Request) -> tuple[str, str]:

@@ -8,4 +8,6 @@ __all__ = [
     "see_panel",
     "sharing_choices",
     "size_panel",
+    "tables",
+    "units",
 ]

@@ -279,7 +279,7 @@ def _downstream(run: ModelRun, config: Config) -> None:
         key="h-next",
         words=_(
             "As trained, “{token}” is the likeliest next token, with {before:.1%}; with shared heads it is "
-            "“{other}”, with {after:.1%}. The two distributions are {kl:.3g} nats apart."
+            "“{other}”, with {after:.1%}. KL(trained‖shared), which is 0 where both guess alike, is {kl:.3g} nats."
         ).format(
             token=plain(best.label),
             before=best.before,

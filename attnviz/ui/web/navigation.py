@@ -28,42 +28,65 @@ class PageRow:
 
 SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
 
+LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
+
 ROWS = [
-    PageRow("home", N_("Start"), "👁️", SEE, N_("What is attention?")),
+    PageRow("home", N_("Start"), ":material/visibility:", SEE, N_("What is attention?")),
     PageRow(
         "explore",
         N_("Explore"),
-        "🔎",
+        ":material/search:",
         SEE,
         N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
     ),
     PageRow(
         "build",
         N_("Build"),
-        "🧮",
+        ":material/calculate:",
         UNDERSTAND,
         N_("How do words become queries, keys, values and an output, number by number?"),
     ),
     PageRow(
         "masks",
         N_("Masks"),
-        "🧩",
+        ":material/grid_on:",
         UNDERSTAND,
         N_("Who may look at whom, what does a mask leave of attention, and how do masks go wrong?"),
     ),
     PageRow(
+        "positions",
+        N_("Positions"),
+        ":material/explore:",
+        UNDERSTAND,
+        N_("How does attention know which word comes first, and what happens beyond the length it was trained on?"),
+    ),
+    PageRow(
         "scaling",
         N_("Scaling"),
-        "📐",
+        ":material/straighten:",
         UNDERSTAND,
         N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
     ),
     PageRow(
+        "compare",
+        N_("Compare"),
+        ":material/balance:",
+        UNDERSTAND,
+        N_("What does attention buy, and what does it cost, beside a recurrence and a convolution?"),
+    ),
+    PageRow(
         "sharing",
         N_("Share heads"),
-        "🔗",
+        ":material/account_tree:",
         DECIDE,
         N_("What do GQA, MQA and MLA save, what do they cost, and does my model fit?"),
+    ),
+    PageRow(
+        "decoding",
+        N_("Decoding"),
+        ":material/fast_forward:",
+        DECIDE,
+        N_("What does a KV cache hold and save, token by token, and what happens when it is made smaller?"),
     ),
 ]
 
@@ -85,6 +108,7 @@ def pages() -> dict[str, list[Any]]:
 
 def menu() -> None:
     """Draw the pages in the sidebar. Each link opens its page as it was left, in this tab or in a new one."""
+    st.session_state[LINKS] = {row.name: link_parameters(row.name) for row in ROWS}  # packed once a run
     with st.sidebar:
         for group in dict.fromkeys(row.group for row in ROWS):
             with st.container(gap=None):
@@ -95,7 +119,7 @@ def menu() -> None:
 
 
 def cards() -> None:
-    """Draw a card for every page but the start page, with the question that the page answers."""
+    """Draw a card for every page but the start page, with the question that the page answers. After `menu`."""
     for row in ROWS:
         if row.is_home:
             continue
@@ -105,4 +129,6 @@ def cards() -> None:
 
 
 def _link(row: PageRow, label: str) -> None:
-    st.page_link(file_of(row.name), label=label, icon=row.icon, query_params=link_parameters(row.name), width="stretch")
+    st.page_link(
+        file_of(row.name), label=label, icon=row.icon, query_params=st.session_state[LINKS][row.name], width="stretch"
+    )

@@ -67,6 +67,13 @@ def test_value_weighting_is_weight_times_what_the_value_adds(decoded, smollm2):
     added = layer.v[0, 0].float() @ w_o[:, 2 * 64 : 3 * 64].T.float()
     lengths = torch.linalg.vector_norm(added, dim=-1).detach().numpy()
     np.testing.assert_allclose(valued.values[-1], plain.values[-1] * lengths, rtol=1e-3, atol=1e-5)
+    before = torch.linalg.vector_norm(layer.v[0, 0].float(), dim=-1).numpy()
+    np.testing.assert_allclose(valued.before_w_o[-1], plain.values[-1] * before, rtol=1e-4, atol=1e-5)
+    last, most = len(plain.rows) - 1, int(valued.values[-1].argmax())
+    assert f"{plain.values[-1, most] * lengths[most]:.2f} long after W_O" in str(valued.said_of(last))
+    assert f"Before W_O, weight times value of “{valued.cols[most]}” is " in str(valued.said_before_w_o(last))
+    assert f"is {plain.values[-1, most] * before[most]:.2f} long" in str(valued.said_before_w_o(last))
+    assert plain.said_before_w_o(last) is None
 
 
 def test_an_average_of_one_head_is_that_head_and_of_all_their_mean(decoded):

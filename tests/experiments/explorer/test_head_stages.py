@@ -44,3 +44,10 @@ def test_another_scale_is_the_factor_of_the_arithmetic(decoded):
     result = stages(decoded.stacks[0], 7, 0, 5, scale=None)
     assert result.factor == 1.0
     np.testing.assert_allclose(result.scores, result.scaled, atol=1e-5)
+
+
+def test_lengths_after_the_output_projection_stand_beside_those_before(decoded, smollm2):
+    result = stages(decoded.stacks[0], 10, 3, 9)
+    w_o = dict(smollm2.model.named_modules())["model.layers.10.self_attn.o_proj"].weight.detach().float().numpy()
+    after = np.linalg.norm(result.weighted @ w_o[:, 3 * 64 : 4 * 64].T, axis=1)
+    np.testing.assert_allclose(result.added, after, rtol=1e-3, atol=1e-5)

@@ -108,3 +108,33 @@ def test_the_next_tokens_share_is_of_the_whole_softmax_whatever_top_k_and_temper
     assert sum(choice.drawn for choice in best) == pytest.approx(1, rel=1e-5)
     kept = sum(choice.probability for choice in best)
     assert [c.drawn for c in best] == pytest.approx([c.probability / kept for c in best], rel=1e-4)
+
+
+def test_a_silenced_heads_output_is_as_long_as_what_the_model_hands_to_its_output_projection(decoded, smollm2):
+    """Measured by a hook on the model's own o_proj, whose input is all heads' outputs side by side."""
+    handed = []
+    layer = smollm2.model.model.layers[13].self_attn
+    hook = layer.o_proj.register_forward_pre_hook(lambda _module, given: handed.append(given[0][0]))
+    try:
+        with torch.no_grad():
+            smollm2.model(**decoded.inputs_on(smollm2.model.device))
+            what_if.run_again(decoded, smollm2, decoded.stacks[0], 13, 8, WhatIf(silenced=((13, 8),)))
+    finally:
+        hook.remove()
+    as_trained, silenced = (each[:, 8 * 64 : 9 * 64].norm(dim=-1).mean().item() for each in (handed[0], handed[-1]))
+    assert what_if.output_length(decoded.stacks[0], 13, 8) == pytest.approx(as_trained, rel=1e-4)
+    assert silenced == 0
+
+
+def test_silencing_a_head_changes_its_own_picture_by_nothing_and_a_later_head_most(decoded, smollm2):
+    stack = decoded.stacks[0]
+    trace = what_if.run_again(decoded, smollm2, stack, 13, 8, WhatIf(silenced=((13, 8),)))
+    after = next(s for s in decoded.stacks_in(trace) if s.id == "decoder")
+    np.testing.assert_array_equal(head_matrix(after, 13, 8).values, head_matrix(stack, 13, 8).values)
+    found = what_if.by_movement(stack, after)
+    assert found
+    assert all(one.layer > 13 for one in found), "nothing before it, and nothing beside it"
+    most = found[0]
+    p, q = (head_matrix(each, most.layer, most.head).values for each in (stack, after))
+    assert most.share == pytest.approx(np.abs(p - q).sum(1).mean() / 2, rel=1e-3)
+    assert most.share == max(one.share for one in found)

@@ -59,3 +59,13 @@ def test_of_a_long_row_the_largest_weights_are_shown_and_the_norm_is_of_all():
 def test_a_single_key_has_nothing_to_answer_with():
     result = jacobian.run(np.array([3.0]))
     assert (result.matrix, result.norm, result.largest) == (pytest.approx(0), 0, 0)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([1, 2, 7, 40, 200]), st.sampled_from([0.1, 1.0, 5.0]))
+def test_the_eigenvalues_are_those_of_the_whole_matrix_and_not_of_the_part_that_is_drawn(seed, n, spread):
+    logits = np.random.default_rng(seed).normal(0, spread, n)
+    p = torch.tensor(logits, dtype=torch.float64).softmax(-1)
+    whole = np.linalg.eigvalsh(np.diag(p.numpy()) - np.outer(p.numpy(), p.numpy()))[::-1]
+    found = jacobian.run(logits).eigenvalues
+    assert found == pytest.approx(whole[: len(found)], abs=1e-14)

@@ -198,7 +198,12 @@ def test_multimodal_configs_are_read_for_their_language_model():
     [
         ('{"model_type": "llama", "num_attention_heads": 0}', "num_attention_heads=0 must be a whole number"),
         ('{"model_type": "llama", "num_key_value_heads": 5}', "n_heads=32 must be a multiple of n_kv_heads=5"),
-        ('{"model_type": "gpt2", "n_layer": 1000000000}', "num_hidden_layers=1000000000 must be a whole number from 1"),
+        ('{"model_type": "gpt2", "n_layer": 1000000000}', "n_layer=1000000000 must be a whole number from 1 to 4096"),
+        (
+            '{"model_type": "gemma3", "text_config": {"num_hidden_layers": 1000000000}}',
+            "text_config.num_hidden_layers=1000000000 must be a whole number from 1 to 4096",
+        ),
+        ("[" * 5000, "this is not JSON"),
         ('{"model_type": "nosuch"}', "model_type=nosuch is not a model type of transformers"),
         ('{"hidden_size": 3}', 'the config has no "model_type"'),
         ("[1]", "a config.json is one object in braces"),

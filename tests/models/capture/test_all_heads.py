@@ -1,10 +1,12 @@
+import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
 from transformers import GPTNeoConfig, GPTNeoForCausalLM, T5Config, T5ForConditionalGeneration
 
+from attnviz.core import masks
 from attnviz.core.measures import measure
-from attnviz.models.capture.all_heads import few_heads, measures
+from attnviz.models.capture import RecordedLayer, all_heads, measures, sweep, yardstick
 from attnviz.models.capture.run import capture
 from tests.models.tiny import bert, eager, llama, padded, tokens
 
@@ -83,12 +85,55 @@ def test_one_sentence_of_ids_will_do():
     assert_close(measures(layer, ids[0]).induction, measures(layer, ids).induction, equal_nan=True)
 
 
-def test_long_sentences_go_a_few_heads_at_a_time(monkeypatch):
-    ids = tokens(length=12)
-    layers = capture(llama(), input_ids=ids).layers
-    whole = [measures(layer, ids) for layer in layers]
-    monkeypatch.setattr("attnviz.models.capture.all_heads.CHUNK", 1)
-    assert few_heads(layers[0]) == [[head] for head in range(6)]
-    for one, layer in zip(whole, layers, strict=True):
-        assert_close(measures(layer, ids).induction, one.induction, equal_nan=True)
-        assert_close(measures(layer, ids).entropy, one.entropy)
+def of_blocks(weights, hidden, edges_q, edges_k):
+    """The largest of each block and whether all of it is hidden, in loops."""
+    found = np.empty((*weights.shape[:2], len(edges_q) - 1, len(edges_k) - 1))
+    for b, h, i, j in np.ndindex(found.shape):
+        part = (b, h, slice(edges_q[i], edges_q[i + 1]), slice(edges_k[j], edges_k[j + 1]))
+        found[b, h, i, j] = -1 if hidden[part].all() else np.where(hidden[part], -1, weights[part]).max()
+    return found
+
+
+@pytest.mark.parametrize("side", [32, 5, 3, 1])
+@pytest.mark.parametrize("chunk", [all_heads.CHUNK, 1])
+@pytest.mark.parametrize("given", ["whole", "left", "right"])
+def test_a_sweep_in_parts_finds_what_all_at_once_has(monkeypatch, side, chunk, given):
+    monkeypatch.setattr(all_heads.edges, "__defaults__", (side,))
+    monkeypatch.setattr(all_heads, "FEWEST_ROWS", 2)
+    monkeypatch.setattr(all_heads, "CHUNK", chunk)
+    ids = tokens(length=13)
+    more = {} if given == "whole" else {"attention_mask": padded(given, length=13)}
+    for layer in capture(llama(sliding_window=None), input_ids=ids, **more).layers:
+        found = sweep(layer, yardstick(layer, ids))
+        weights, hidden = layer.weights().numpy(), (~layer.mask).expand(layer.shape).numpy()
+        expected = of_blocks(weights, hidden, all_heads.edges(13), all_heads.edges(13))
+        np.testing.assert_allclose(found.largest.numpy(), expected, atol=1e-6)
+        np.testing.assert_array_equal(sweep(layer).largest.numpy(), found.largest.numpy())
+        keys = None if layer.padding is None else layer.padding[..., 0, :]
+        whole = measure(layer.weights(), layer.mask, ids[:, None], layer.real_queries, keys)
+        for name in whole.__dataclass_fields__:
+            expected = getattr(whole, name)
+            assert_close(getattr(found.measures, name), expected, atol=1e-6, rtol=1e-6, equal_nan=True, msg=name)
+
+
+def test_a_window_and_a_decoder_that_goes_on_are_swept_too():
+    """Rows whose keys neither begin at the first nor end at the last."""
+    torch.manual_seed(5)
+    q, k = torch.randn(1, 4, 40, 8), torch.randn(1, 2, 50, 8)
+    window = masks.sliding_window(40, 50, 6)[None, None]
+    layer = RecordedLayer("decoder", "self", 0, "x", 0.4, q, k, k, allowed=window)
+    ids = torch.randint(0, 5, (1, 50))
+    found, whole = measures(layer, ids), measure(layer.weights(), window, ids[:, None])
+    for name in whole.__dataclass_fields__:
+        assert_close(getattr(found, name), getattr(whole, name), atol=1e-6, rtol=1e-6, equal_nan=True, msg=name)
+
+
+def test_a_row_that_sees_nothing_is_masked_in_the_picture_and_in_no_mean():
+    mask = torch.ones(6, 6).tril().bool()
+    mask[2] = False
+    q = torch.randn(1, 1, 6, 4, generator=torch.Generator().manual_seed(1))
+    layer = RecordedLayer("decoder", "self", 0, "x", 0.5, q, q, q, allowed=mask[None, None])
+    found = sweep(layer, yardstick(layer))
+    assert (found.largest[0, 0, 2] == -1).all()
+    kept = [0, 1, 3, 4, 5]
+    assert_close(found.measures.same_token[0, 0], layer.weights()[0, 0].diagonal()[kept].mean())

@@ -1,6 +1,7 @@
 import gc
 import threading
 import weakref
+from functools import partial
 
 import pytest
 import torch
@@ -11,8 +12,9 @@ from transformers import MambaConfig, MambaForCausalLM
 from attnviz.core.attention import attend
 from attnviz.core.masks import causal
 from attnviz.core.message import Problem
-from attnviz.models.capture.adapter import NAME
-from attnviz.models.capture.output_projection import output_projection_of
+from attnviz.models.capture import adapter
+from attnviz.models.capture.adapter import NAME, switched
+from attnviz.models.capture.output_projection import lengths_through, output_projection_of, value_lengths
 from attnviz.models.capture.run import adopt, capture
 from tests.models.tiny import bert, eager, llama, padded, tokens
 
@@ -110,6 +112,22 @@ def test_another_mask_replaces_the_pattern_but_never_uncovers_padding():
     assert free[0, :, :, 4:].count_nonzero() == 0
     assert (free[0, :, :, :4] > 0).all()
     assert_close(free, layer.weights(mask=torch.ones(7, 7, dtype=torch.bool)))
+
+
+def test_a_key_that_only_some_heads_hide_is_no_padding():
+    model, ids = llama(), tokens(1)
+    allowed = causal(7, 7).expand(1, 6, 7, 7).clone()
+    allowed[:, 0, :, 2] = False  # one head's own pattern
+    allowed[:, :, :, 5] = False  # all heads'
+    allowed[:, :, 5, 5] = False
+    layer = capture(model, input_ids=ids, attention_mask=allowed).layers[0]
+    assert torch.equal(layer.padding, (torch.arange(7) != 5)[None, None, None])
+    assert torch.equal(layer.real_queries, (torch.arange(7) != 5)[None, None])
+    free = layer.weights(mask=None)
+    assert (free[0, :, :, 2] > 0).all()
+    assert free[0, :, :, 5].count_nonzero() == 0
+    assert_close(free[:, 3:4], layer.weights(3, mask=None))
+    assert layer.weights()[0, 0, :, 2].count_nonzero() == 0
 
 
 def test_narrowing_the_model_s_mask_keeps_it_causal():
@@ -224,6 +242,74 @@ def test_another_thread_that_asks_for_eager_attentions_meanwhile_gets_them():
     assert model.config._attn_implementation == "eager"
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_another_way_of_running_a_model_waits_for_the_captures_that_are_under_way(own):
+    model = adopt(llama()) if own else llama()
+    entered = threading.Event()
+
+    def other() -> None:
+        with switched(model, "eager"):
+            entered.set()
+
+    thread = threading.Thread(target=other)
+    with switched(model):
+        thread.start()
+        assert not entered.wait(0.3)
+        assert model.config._attn_implementation == NAME
+    thread.join(5)
+    assert entered.is_set()
+    assert model.config._attn_implementation == (NAME if own else "sdpa")
+
+
+def test_a_capture_that_starts_while_another_one_switches_keeps_the_model_switched(monkeypatch):
+    model, write = llama(), adapter._write
+    entered, go, found = threading.Event(), threading.Event(), []
+
+    def second() -> None:
+        with switched(model):
+            entered.set()
+            go.wait(5)
+            found.append(model.config._attn_implementation)
+
+    thread = threading.Thread(target=second)
+
+    def slowly(config, name):
+        write(config, name)
+        if not thread.ident:
+            thread.start()
+            entered.wait(0.3)  # the config says ours already, and nothing says yet who has it
+
+    monkeypatch.setattr(adapter, "_write", slowly)
+    with switched(model):
+        pass
+    entered.wait(5)
+    go.set()
+    thread.join(5)
+    assert found == [NAME]
+    assert model.config._attn_implementation == "sdpa"
+
+
+def test_who_runs_a_model_while_it_is_being_switched_is_told_what_it_was(monkeypatch):
+    model, write, told = llama(), adapter._write, []
+
+    def watched(config, name):
+        write(config, name)
+        told.append(adapter.original(model))
+
+    monkeypatch.setattr(adapter, "_write", watched)
+    with switched(model):
+        pass
+    assert told == ["sdpa", "sdpa"]
+
+
+def test_a_model_that_is_adopted_during_a_capture_stays_adopted():
+    model = llama()
+    with switched(model):
+        adopt(model)
+    assert model.config._attn_implementation == NAME
+    assert len(capture(model, input_ids=tokens()).layers) == 2
+
+
 def test_a_thousand_captures_leave_nothing_behind():
     model, ids = llama(num_hidden_layers=1), tokens(1, 4)
 
@@ -335,6 +421,56 @@ def test_asking_an_adapter_leaves_its_hooks_its_mode_and_chance_alone():
     assert_close(trace.logits, plain)
     matrix = o.base_layer.weight.detach() + 2.0 * o.lora_B.weight.detach() @ o.lora_A.weight.detach()
     assert_close(trace.layers[0].value_norms(), lengths_by_loop(trace.layers[0], matrix), atol=1e-5, rtol=1e-4)
+
+
+def test_two_threads_may_ask_one_adapter_in_training_at_once():
+    o = with_lora(dropout=0.5).train().model.layers[0].self_attn.o_proj
+    matrix = o.base_layer.weight.detach() + 2.0 * o.lora_B.weight.detach() @ o.lora_A.weight.detach()
+    modes, inside, second_done = [], threading.Event(), threading.Event()
+    forward = o.lora_A.forward
+
+    def watched(x):  # the first thread stands still in its question until the second one has had its answer
+        modes.append(o.dropout.training)
+        if not inside.is_set():
+            inside.set()
+            second_done.wait(5)
+        return forward(x)
+
+    o.lora_A.forward = watched
+    v, found = torch.randn(1, 2, 3, 8, generator=torch.Generator().manual_seed(2)), []
+    first = threading.Thread(target=lambda: found.append(lengths_through(o, v, 6)))
+    first.start()
+    inside.wait(5)
+    with torch.no_grad():
+        o(torch.randn(1, 48))  # whoever trains it meanwhile
+    found.append(lengths_through(o, v, 6))
+    second_done.set()
+    first.join(5)
+    per_head = matrix.unflatten(1, (6, 8)).transpose(0, 1)
+    expected = torch.stack([(v[:, head // 3] @ per_head[head].T).norm(dim=-1) for head in range(6)], 1)
+    for lengths in found:
+        assert_close(lengths, expected, atol=1e-5, rtol=1e-4)
+    assert all(modes), "the dropout of the layer itself was never switched off"
+
+
+class Hooked(nn.Module):
+    """As libraries wrap a layer that is there: a partial on the module stands in the place of its forward."""
+
+    def __init__(self, inner: nn.Linear) -> None:
+        super().__init__()
+        self.inner, self.drop = inner, nn.Dropout(0.5)
+        self.in_features = inner.in_features
+        self.forward = partial(Hooked.wrapped, self)
+
+    def wrapped(self, x):
+        return self.inner(self.drop(x))
+
+
+def test_a_layer_whose_forward_was_replaced_is_asked_without_dropout():
+    layer = Hooked(nn.Linear(48, 48)).train()
+    v = torch.randn(1, 2, 3, 8, generator=torch.Generator().manual_seed(2))
+    assert_close(lengths_through(layer, v, 6), value_lengths(v, layer.inner.weight.detach(), 6), atol=1e-5, rtol=1e-4)
+    assert layer.drop.training
 
 
 def test_an_output_projection_that_cannot_be_asked_costs_the_lengths_only():

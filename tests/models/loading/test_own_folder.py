@@ -227,13 +227,37 @@ def test_a_copy_is_the_same_model(mine, tmp_path):
     [
         ({"attn_implementation": "somebody/kernel"}, "names a kernel to download .somebody/kernel."),
         ({"_attn_implementation": "somebody/kernel"}, "runs no code from the hub"),
-        ({"num_hidden_layers": 10_000_000}, "asks for 10000000 layers; at most 1024"),
+        ({"attn_implementation": {"text_config": "somebody/kernel"}}, "names a kernel to download .somebody/kernel."),
+        ({"experts_implementation": "somebody/kernel"}, "names a kernel to download .somebody/kernel."),
+        ({"text_config": {"attn_implementation": "somebody/kernel"}}, "names a kernel to download .somebody/kernel."),
+        ({"vision_config": {"_attn_implementation_internal": "some/one"}}, "names a kernel to download .some/one."),
+        ({"audio_config": {"deep": [{"experts_implementation": "some/one"}]}}, "names a kernel to download .some/one."),
+        ({"num_hidden_layers": 10_000_000}, "asks for num_hidden_layers=10000000; at most 1024 are built here"),
+        ({"text_config": {"num_hidden_layers": 10**12}}, r"asks for text_config\.num_hidden_layers=10{12}; at most"),
+        *(
+            ({field: 10_000_000}, f"asks for {field}=10000000; at most 1024")
+            for field in (
+                "num_layers",
+                "n_layer",
+                "n_layers",
+                "encoder_layers",
+                "decoder_layers",
+                "depth",
+                "num_experts",
+            )
+        ),
+        ({"depths": [2, 10_000_000]}, "asks for depths=10000002; at most 1024"),
     ],
 )
 def test_a_config_that_would_fetch_a_kernel_or_build_without_end_is_refused(mine, changes, sentence):
     change_config(mine, **changes)
     with pytest.raises(Problem, match=sentence):
         load(str(mine))
+
+
+def test_lists_of_layers_and_names_without_a_slash_are_no_reason_to_refuse(mine):
+    change_config(mine, mlp_only_layers=list(range(60)), attn_implementation="eager", max_depth=80, stages=[2] * 9)
+    assert load(str(mine)).model.config.num_hidden_layers == 2
 
 
 def test_a_config_nested_beyond_reading_is_one_sentence(mine):

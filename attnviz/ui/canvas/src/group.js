@@ -32,6 +32,8 @@ function emptyGroup() {
     pointed: null,
     /** @type {string | null} the tiles of the overview */
     tiles: null,
+    /** @type {number[]} heads of each layer of the overview */
+    counts: [],
     /** @type {Edit} what the visitor has changed of mask and scale */
     edit: { ...NO_EDIT },
     /** whether "before" is held down */

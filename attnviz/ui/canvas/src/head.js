@@ -1,5 +1,6 @@
 // One head large: heatmap, token lines and sentence, lit together; pins are told to Python when a gesture ends.
 
+import { fetchAround } from "./ahead.js";
 import { bringAllHeads } from "./all_heads.js";
 import { readHeader } from "./blob.js";
 import { Chips } from "./chips.js";
@@ -12,14 +13,14 @@ import { HeadControls } from "./head_controls.js";
 import { emitEdit, emitPins, press } from "./head_gestures.js";
 import { leadToken, litTokens, toldRow } from "./head_lit.js";
 import { HeadMemory } from "./head_memory.js";
-import { codedNumbers, fromAll, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
+import { codedNumbers, fromAll, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
 import { HeadTools } from "./head_tools.js";
 import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
 import { roomBelow } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
-import { afterPainting, markPainted, onceAFrame } from "./surface.js";
+import { afterPainting, markPainted, measured, onceAFrame } from "./surface.js";
 import { themeOf } from "./theme.js";
 import { labelsOf } from "./token_labels.js";
 import { clampZoom, spans, zoomAt } from "./zoom.js";
@@ -66,6 +67,7 @@ export class HeadView {
       if (e.key === "Escape" && !e.defaultPrevented) this.release();
     });
     this.head.append(this.titleBox, this.read, this.tools.box);
+    Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
     this.pair.append(this.heatmap.stage, this.said, this.lines.stage);
   }
 
@@ -214,6 +216,7 @@ export class HeadView {
   /** The numbers again, and the picture of them, in the frame in which the edit changed. */
   recompute() {
     if (!this.held || this.held.header.edit === null) return;
+    const start = performance.now();
     const { signed, scale } = this.held.header;
     const masked = this.held.hasMasked;
     this.compute();
@@ -223,6 +226,7 @@ export class HeadView {
       drawColourBar(this.bar, header, hasMasked ? header.words.hidden : null);
     }
     this.draw();
+    measured("attnviz-edit", start);
   }
 
   /** The sentence about the chosen row, else about the one that tells most. */
@@ -287,7 +291,7 @@ export class HeadView {
     if (what === "zoom" || what === "document") this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
-    else if (what === "pointed") void this.fetchAhead(group.pointed);
+    else if (what === "pointed") void fetchAround(group, (tile) => this.fetchAhead(tile));
     else if (what === "selected") {
       this.recall();
       void this.fetchAhead(group.selected);
@@ -398,9 +402,8 @@ export class HeadView {
     const { group, header } = this.drawn;
     const { zoom, hover, cell } = group;
     const span = spans(zoom, header.shape);
-    let centre = [zoom.q0 + span.q / 2, zoom.k0 + span.k / 2];
-    if (hover?.axis === "cell") centre = [hover.q + 0.5, hover.k + 0.5];
-    else if (cell) centre = [cell[0] + 0.5, cell[1] + 0.5];
+    const at = hover?.axis === "cell" ? [hover.q, hover.k] : cell;
+    const centre = at ? [at[0] + 0.5, at[1] + 0.5] : [zoom.q0 + span.q / 2, zoom.k0 + span.k / 2];
     this.setZoom(zoomAt(zoom, factor, q ?? centre[0], k ?? centre[1], header.shape));
   }
 

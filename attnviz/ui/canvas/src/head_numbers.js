@@ -4,14 +4,14 @@
 import { arrange } from "./arrange.js";
 import { attend } from "./attend.js";
 import { floats, inflate } from "./blob.js";
-import { encode16, joinPlanes, MASKED_16 } from "./codes.js";
+import { encode16, joinPlanes, MASKED_16, valueOf } from "./codes.js";
 import { fill } from "./dom.js";
 import { factorOf, maskOf, NO_EDIT } from "./edit.js";
 import { sameHead } from "./group.js";
 import { readRawScores } from "./raw_scores.js";
 
 /** @import { Group } from "./group.js" */
-/** @import { Arrangement, Edit, HeadHeader, RawHead, Shape } from "./types.js" */
+/** @import { Arrangement, Drawn, Edit, HeadHeader, RawHead, Shape } from "./types.js" */
 /** @typedef {import("./arrange.js").Arranged} Arranged */
 /** @typedef {{ codes: Uint16Array } | { raw: RawHead, how: Arrangement }} Source what a head's numbers come from */
 
@@ -52,7 +52,8 @@ export function fromAll(header, group, wanted = group.selected) {
   const { all } = group;
   const arranged = header.raw?.arranged;
   const plain = header.kind === "weights" && arranged && arranged.rows === null && arranged.cols === null;
-  if (!plain || arranged.renormalise || all?.doc !== header.doc || !header.tile || !wanted) return null;
+  if (!plain || arranged.renormalise || !header.tile || !wanted) return null;
+  if (all?.doc !== header.doc || all.from !== header.every) return null; // another model may have the same tokens
   if (sameHead(header.tile, wanted)) return null;
   const raw = all.head(wanted);
   if (raw === null) return null;
@@ -133,6 +134,21 @@ export class RawNumbers {
     const hasMasked = encode16(shown.values, shown.hidden, top, signed, this.codes);
     return { codes: this.codes, values: shown.values, signed, top, shownTop, hasMasked };
   }
+}
+
+/**
+ * The matrix on show as plain numbers, null where masked.
+ * @param {Drawn} drawn
+ */
+export function matrixOf({ header: { shape, top, signed }, codes, values }) {
+  const [nq, nk] = shape;
+  return Array.from({ length: nq }, (_row, q) =>
+    Array.from({ length: nk }, (_col, k) => {
+      const i = q * nk + k;
+      if (codes[i] === MASKED_16) return null;
+      return values === null ? valueOf(codes[i], top, signed) : values[i];
+    }),
+  );
 }
 
 /**

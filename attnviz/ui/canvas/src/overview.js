@@ -85,6 +85,7 @@ export class Overview extends MosaicDrawing {
     const [header, payload] = /** @type {[OverviewHeader, Uint8Array]} */ (readHeader(bytes));
     const group = groupOf(header.group);
     group.tiles = header.data;
+    group.counts = header.heads;
     this.component = component;
     this.turn += 1;
     const { turn } = this;
@@ -162,6 +163,7 @@ export class Overview extends MosaicDrawing {
     this.stage.style.cursor = i === null ? "" : "pointer";
     clearTimeout(this.resting);
     if (i === null) {
+      if (this.held) this.held.group.pointed = null;
       this.hidePreview();
       return;
     }

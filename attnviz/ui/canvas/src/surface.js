@@ -112,6 +112,16 @@ export function markPainted(root, name, detail) {
 }
 
 /**
+ * Notes how long the work of a frame took, from `start` to now; benchmarks read it.
+ * @param {string} name
+ * @param {number} start
+ */
+export function measured(name, start) {
+  performance.clearMeasures(name);
+  performance.measure(name, { start });
+}
+
+/**
  * Calls `then` when the frame that is being drawn is on screen.
  * @param {() => void} then
  */

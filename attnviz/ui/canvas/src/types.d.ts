@@ -1,5 +1,5 @@
-// What Python sends and what views share. Headers are written in blobs.py, mask_grid.py, softmax_slider.py and
-// tensor_strip.py, under the same names.
+// What Python sends and what views share. Headers are written in blobs.py, mask_grid.py, softmax_slider.py,
+// rotation_circle.py, step_player.py and tensor_strip.py, under the same names.
 
 export type Rgb = [number, number, number];
 export type Stops = [number, string][];
@@ -185,6 +185,34 @@ export type SoftmaxHeader = Answer & {
   words: { facts: string[]; d_k: string; parameter: string; play: string; rest: string; key: string; point: string };
 };
 
+export type RotationHeader = Answer & {
+  layout: string;
+  turns: number[];
+  q: [number, number][];
+  k: [number, number][];
+  at: { pair: number; q_at: number; k_at: number };
+  last: number;
+  colours: Colours;
+  words: Record<
+    | "pair"
+    | "q_at"
+    | "k_at"
+    | "together"
+    | "walk"
+    | "q_turned"
+    | "k_turned"
+    | "angle"
+    | "product"
+    | "score"
+    | "curve"
+    | "degrees"
+    | "before"
+    | "after"
+    | "beside",
+    string
+  >;
+};
+
 /** Scores of one query at width d; cosines only for qk-norm. */
 export type ScoreRow = { d: number; scores: ArrayLike<number>; cosines?: ArrayLike<number> | null };
 
@@ -247,6 +275,40 @@ export type SaveFigure = {
 export type CopyText = {
   texts: { name: string; label: string; text: string }[];
   labels: { done: string; failed: string };
+};
+
+export type PlayedStep = {
+  context: number;
+  tokens: [number, number];
+  flops: [number, number];
+  seconds: [number, number];
+  difference: number;
+  layer_bytes: number[];
+  alternatives: [string, number, boolean][];
+};
+
+export type PlayerHeader = Answer & {
+  name: string;
+  labels: string[];
+  prompt: number;
+  rows: number;
+  widths: [number, number];
+  steps: PlayedStep[];
+  /** how many steps there will be */
+  total: number;
+  at: number;
+  colours: { q: string; k: string; v: string; weights: Stops; masked: string };
+  words: Words;
+};
+
+/** One head over the tokens processed, row by row. */
+export type Film = { q: Float32Array; k: Float32Array; v: Float32Array; output: Float32Array; weights: Float32Array };
+
+export type GrowthHeader = Answer & {
+  tokens: number[];
+  groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
+  at: number;
+  words: { tokens: string; play: string; pause: string };
 };
 
 /** What a header says of heads: one value for all of them, or a list. */

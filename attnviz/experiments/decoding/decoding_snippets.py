@@ -1,0 +1,140 @@
+"""The page's numbers again, as short programs."""
+
+from __future__ import annotations
+
+from attnviz.core.eviction import EvictionKind
+from attnviz.core.roofline import Machine
+from attnviz.experiments.decoding import growing_bytes, kept_positions, quantised_cache, token_by_token
+from attnviz.experiments.decoding.decoders import CORE, CORE_LAYERS
+from attnviz.experiments.decoding.prefill_and_decode import PassPoint
+
+
+def steps(model: str, config: token_by_token.Config, result: token_by_token.Result) -> str:
+    """Generate with a cache, and check each step's logits against a pass without one."""
+    prompt = _core_prompt(config) if model == CORE else _model_prompt(model, config)
+    written = [step.token for step in result.steps if step.token is not None]
+    return f"""{prompt}
+written = {written}  # what was written above, token by token
+cache, new, worst = None, ids, 0.0
+with torch.no_grad():
+    for token in written:
+        cached, cache = with_cache(new, cache)
+        anew = without(ids)
+        worst = max(worst, (cached - anew).abs().max().item())
+        new = torch.tensor([[token]])
+        ids = torch.cat([ids, new], 1)
+print("tokens processed:", {len(result.prompt.ids)} + len(written) - 1, "with a cache")
+print(f"largest difference of a logit: {{worst:.1e}}")
+"""
+
+
+def growing(result: growing_bytes.Result) -> str:
+    """Llama-3.1-8B's cache at the end of the film, as real tensors without memory."""
+    tokens, dtype = result.config.tokens, result.config.dtype
+    heads = ", ".join(str(scheme.kv_heads) for scheme in result.models[-1].schemes if scheme.kv_heads)
+    plain = dtype if dtype in ("float32", "float16", "bfloat16") else "bfloat16"
+    return f"""\
+import torch
+
+layers, d_head, tokens = 32, 128, {tokens}  # Llama-3.1-8B
+for kv_heads in ({heads}):
+    k = torch.empty(layers, kv_heads, tokens, d_head, dtype=torch.{plain}, device="meta")
+    nbytes = k.nbytes + torch.empty_like(k).nbytes  # keys and values
+    print(kv_heads, "K/V heads:", nbytes, "bytes,", nbytes // tokens, "a token")
+"""
+
+
+def policy(model: str, text: str, result: kept_positions.Result, kind: EvictionKind, budget: int) -> str:
+    """Read the text under one policy, and compare with everything kept."""
+    return f"""\
+{_decoder(model)}
+from attnviz.core.eviction import Eviction
+from attnviz.experiments.decoding import kept_positions, teacher_forcing
+
+reading = teacher_forcing.read(decoder, {text!r})
+logits, kept = kept_positions.decode(reading, Eviction({kind!r}, {budget}, seed={result.config.seed}))
+moved = teacher_forcing.moved(reading, logits)
+print(f"KL {{moved.kl.mean():.4f}} nats, loss {{moved.loss:.4f}}")
+print("positions that the last token sees:", kept[0, 0, -1].nonzero()[0].tolist())
+"""
+
+
+def quantised(model: str, text: str, result: quantised_cache.Result) -> str:
+    """Read the text with the cache in int8 and in int4, keys by token and by channel."""
+    formats = ", ".join(f"({made.bits}, {made.axis!r})" for made in result.formats)
+    return f"""\
+{_decoder(model)}
+from attnviz.experiments.decoding import quantised_cache, teacher_forcing
+
+reading = teacher_forcing.read(decoder, {text!r})
+for bits, axis in ({formats},):
+    made = quantised_cache.rounded(reading, bits, axis)
+    print(f"int{{bits}} by {{axis}}: {{made.nbytes}} bytes, largest difference {{made.moved.largest.max():.4f}}")
+"""
+
+
+def roofline(machine: Machine, points: tuple[PassPoint, ...]) -> str:
+    """The shortest possible time of each pass on one machine."""
+    rows = "".join(f"    ({p.kind!r}, {p.tokens}, {p.flops}, {p.nbytes}),\n" for p in points)
+    return f"""\
+peak, bandwidth = {machine.peak}, {machine.bandwidth}  # FLOP/s, bytes/s
+passes = [  # kind, new tokens, FLOPs, bytes read
+{rows}]
+for kind, tokens, flops, nbytes in passes:
+    computing, reading = flops / peak, nbytes / bandwidth
+    bound = "computing" if computing > reading else "reading"
+    print(f"{{kind}} of {{tokens}}: {{flops / nbytes:.3g}} FLOPs a byte, {{max(computing, reading):.3g}} s, {{bound}}")
+"""
+
+
+def _decoder(model: str) -> str:
+    if model == CORE:
+        return "from attnviz.experiments.decoding import decoders\n\ndecoder = decoders.CoreDecoder(seed=0)\n"
+    return f"""\
+from attnviz.experiments.decoding import decoders
+from attnviz.models.loading import load
+
+decoder = decoders.ModelDecoder(load({model!r}))
+"""
+
+
+def _model_prompt(model: str, config: token_by_token.Config) -> str:
+    return f"""\
+import torch
+from attnviz.models.loading import load
+from attnviz.models.tokens import encode
+
+loaded = load({model!r})
+ids = encode(loaded, {config.text!r}).inputs["input_ids"]
+
+
+def with_cache(new, cache):
+    out = loaded.model(new, past_key_values=cache, use_cache=True, logits_to_keep=1)
+    return out.logits[0, -1], out.past_key_values
+
+
+def without(ids):
+    return loaded.model(ids, use_cache=False, logits_to_keep=1).logits[0, -1]
+
+"""
+
+
+def _core_prompt(config: token_by_token.Config) -> str:
+    return f"""\
+import torch
+from attnviz.core.decoder import ByteDecoder
+from attnviz.core.heads import HeadLayout
+
+model = ByteDecoder(HeadLayout(64, 4, 2), n_layers={CORE_LAYERS}, seed=0).eval()
+ids = torch.tensor([list({config.text!r}.encode())])
+
+
+def with_cache(new, cache):
+    cache = cache or model.caches()
+    return model(new, cache)[0, -1], cache
+
+
+def without(ids):
+    return model(ids)[0, -1]
+
+"""

@@ -1,0 +1,90 @@
+"""The cache of one shape as MHA, GQA, MQA and MLA, growing token by token; Llama-3.1-8B beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from attnviz.core.message import Problem
+from attnviz.models.architecture import Architecture, as_latent, has_heads, shared_otherwise
+
+BESIDE, BESIDE_NAME = "llama-3.1-8b", "Llama-3.1-8B"
+POINTS = 128
+SchemeName = Literal["MHA", "GQA", "MQA", "MLA"]
+#: widths of MLA's latent and rotary key as shares of a head's width, as DeepSeek chose them
+LATENT_HEADS, ROTARY_HEADS = 4, 0.5
+
+
+@dataclass(frozen=True)
+class Config:
+    tokens: int = 8192  #: at the end of the film
+    dtype: str = "bfloat16"
+
+
+@dataclass(frozen=True, eq=False)
+class GrowingScheme:
+    """One way of sharing: bytes (points,) of all layers' cache at each number of tokens."""
+
+    name: SchemeName
+    kv_heads: int  #: 0 for MLA, which caches latents
+    own: bool  #: how the model itself does it
+    bytes: tuple[int, ...]
+    per_token: int
+
+
+@dataclass(frozen=True, eq=False)
+class GrowingModel:
+    """One model, and its cache under each scheme that its heads allow."""
+
+    name: str
+    schemes: tuple[GrowingScheme, ...]
+
+    def scheme(self, name: SchemeName) -> GrowingScheme:
+        return next(scheme for scheme in self.schemes if scheme.name == name)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    config: Config
+    tokens: tuple[int, ...]  #: (points,), from 0 to the chosen number
+    models: tuple[GrowingModel, ...]
+
+
+def run(small: Architecture, config: Config) -> Result:
+    """Both models' caches at POINTS + 1 evenly spaced numbers of tokens; exact bytes."""
+    grid = tuple(int(n) for n in np.unique(np.linspace(0, config.tokens, POINTS + 1).round()))
+    beside = Architecture.preset(BESIDE)
+    models = (
+        _model(small, small.name, grid, config.dtype),
+        _model(beside, BESIDE_NAME, grid, config.dtype),
+    )
+    return Result(config, grid, models)
+
+
+def _model(arch: Architecture, name: str, grid: tuple[int, ...], dtype: str) -> GrowingModel:
+    layer = next((layer for layer in arch.layers if has_heads(layer)), None)
+    if layer is None:
+        raise Problem("{model} has no layer with keys and values of its own", model=arch.name)
+    heads, own = layer.n_heads, layer.n_kv_heads
+    shared = own if 1 < own < heads else next((g for g in range(heads // 2, 1, -1) if heads % g == 0), 0)
+    made: list[tuple[SchemeName, int, Architecture]] = [("MHA", heads, shared_otherwise(arch, heads))]
+    if shared:
+        made.append(("GQA", shared, shared_otherwise(arch, shared)))
+    made.append(("MQA", 1, shared_otherwise(arch, 1)))
+    rotary = max(2, int(layer.d_head * ROTARY_HEADS))
+    made.append(("MLA", 0, as_latent(shared_otherwise(arch, heads), LATENT_HEADS * layer.d_head, rotary)))
+    return GrowingModel(
+        name,
+        tuple(
+            GrowingScheme(
+                scheme,
+                groups,
+                groups == own,
+                tuple(way.kv_cache_bytes(n, dtype=dtype) for n in grid),
+                way.kv_cache_bytes(1, dtype=dtype),
+            )
+            for scheme, groups, way in made
+        ),
+    )

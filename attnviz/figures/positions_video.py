@@ -1,0 +1,103 @@
+"""A head's width shared among time, height and width of a video, and one patch's scores over all frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from attnviz.figures.theme import MASKED, Q_BLUE, SCORES, SERIES, Figure, layout
+from attnviz.words import _
+
+LEFT = MASKED  #: numbers that nothing rotates
+
+
+def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
+    """One bar: the numbers of a head that each of `parts` (name, width) rotates, and those that are left."""
+    fig = go.Figure()
+    shown = [(name, width, SERIES[i]) for i, (name, width) in enumerate(parts)]
+    shown += [(_("not rotated"), left, LEFT)] if left else []
+    for name, width, colour in shown:
+        fig.add_bar(
+            x=[width],
+            y=[""],
+            orientation="h",
+            name=name,
+            marker={"color": colour, "line": {"color": "white", "width": 1}},
+            text=[f"{width}"],
+            textposition="inside",
+            insidetextanchor="middle",
+            hovertemplate=_("{name}: %{{x}} numbers").format(name=name) + "<extra></extra>",
+        )
+    fig.update_layout(barmode="stack", legend={"traceorder": "normal"})
+    fig.update_xaxes(title_text=_("numbers of a head"), showgrid=False, zeroline=False)
+    return layout(fig, height=180)
+
+
+def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
+    """For each axis (name, wavelengths, patches along it): patches for one turn, and how many patches there are."""
+    fig = go.Figure()
+    for i, (name, values, size) in enumerate(lines):
+        fig.add_scatter(
+            x=np.arange(len(values)),
+            y=values,
+            mode="lines+markers",
+            name=_("{axis}: {size} patches").format(axis=name, size=size),
+            line={"color": SERIES[i], "width": 2},
+            marker={"size": 6},
+            hovertemplate=_("pair %{x}: one turn in %{y:,.4g} patches") + f"<extra>{name}</extra>",
+        )
+        fig.add_hline(y=size, line={"color": SERIES[i], "dash": "dash", "width": 1})
+    fig.update_xaxes(title_text=_("pair of that axis"), zeroline=False)
+    fig.update_yaxes(type="log", dtick=1, exponentformat="power", title_text=_("patches for one turn"))
+    return layout(fig, height=330)
+
+
+def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figure:
+    """Each frame's patches as a picture, all on one scale around the score of the query's own patch, which is marked.
+
+    At most `most` frames, those around the query's.
+    """
+    own = float(scores[at])
+    first = max(0, min(at[0] - most // 2, len(scores) - most))
+    shown = range(first, min(len(scores), first + most))
+    columns = min(4, len(shown))
+    rows = -(-len(shown) // columns)
+    titles = [_("frame {n}").format(n=n) for n in shown]
+    fig = make_subplots(rows, columns, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=0.16)
+    for place, frame in enumerate(shown):
+        row, column = place // columns + 1, place % columns + 1
+        trace = go.Heatmap(
+            z=(scores[frame] - own).astype(np.float32),
+            customdata=scores[frame],
+            coloraxis="coloraxis",
+            xgap=1,
+            ygap=1,
+            hovertemplate=_("row %{y}, column %{x}: %{customdata:.4f}, %{z:.4f} from its own") + "<extra></extra>",
+        )
+        fig.add_trace(trace, row, column)
+        fig.update_yaxes(autorange="reversed", scaleanchor=f"x{place + 1 if place else ''}", row=row, col=column)
+        if frame == at[0]:
+            mark = {"symbol": "square-open", "size": 16, "color": Q_BLUE, "line": {"width": 3}}
+            query = go.Scatter(x=[at[2]], y=[at[1]], mode="markers", marker=mark, showlegend=False, hoverinfo="skip")
+            fig.add_trace(query, row, column)
+    top = float(np.abs(scores - own).max()) or 1.0
+    fig.update_layout(
+        coloraxis={
+            "colorscale": SCORES,
+            "cmin": -top,
+            "cmax": top,
+            "cmid": 0,
+            "colorbar": {
+                "title": {"text": _("score, from its own"), "side": "right"},
+                "thickness": 12,
+                "outlinewidth": 0,
+            },
+        }
+    )
+    fig.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain")
+    fig.update_yaxes(showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain")
+    layout(fig, height=60 + 210 * rows)
+    return fig.update_layout(margin={"t": 30})

@@ -1,0 +1,111 @@
+"""How a model turns its queries and keys by their positions, and edits that take the turning out or change its base."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.core.message import Problem
+from attnviz.core.rope import Pairing, rotate
+from attnviz.core.rope_scaling import frequencies
+from attnviz.models.capture.intervention import TensorChange
+from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture.run import capture
+
+SHIFT = 3  #: positions by which the second of the two passes is shifted
+CLOSE = 1e-3  #: two passes of a model in float32 differ by less, as a share of the longest query
+
+
+@dataclass(frozen=True, eq=False)
+class Rotary:
+    """The rotation that every attention layer of a model applies to queries and keys, found by trying.
+
+    `pairing` and `turns` (radians per position, (D/2,)) as in `attnviz.core.rope`; `length` is the factor by which
+    rotated vectors are longer. `layers` are those that rotate: some models leave some out.
+    """
+
+    turns: Tensor
+    pairing: Pairing
+    length: float
+    layers: frozenset[int]
+
+    @property
+    def width(self) -> int:
+        """How many numbers of a head are rotated."""
+        return 2 * len(self.turns)
+
+    @property
+    def base(self) -> float:
+        """The base that the second pair's frequency tells, to six digits."""
+        return float(f"{float(self.turns[1]) ** -len(self.turns):.6g}") if len(self.turns) > 1 else 1.0
+
+    def changed(self, base: float | None) -> TensorChange:
+        """For `Edit.change`: undo the rotation and, with a `base`, rotate again with the frequencies of that base."""
+        new = None if base is None else frequencies(self.width, base)
+
+        def change(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+            return self._changed(q, new), self._changed(k, new), v
+
+        return change
+
+    def _changed(self, x: Tensor, new: Tensor | None) -> Tensor:
+        """x (B, H, T, D) of positions 0 to T-1."""
+        positions = torch.arange(x.shape[-2], device=x.device, dtype=torch.float64)[:, None]
+        turned, rest = x[..., : self.width].double(), x[..., self.width :]
+        plain = rotate(turned, -positions * self.turns.to(x.device), self.pairing, 1 / self.length)
+        if new is not None:
+            plain = rotate(plain, positions * new.to(x.device), self.pairing, self.length)
+        return torch.cat([plain.to(x.dtype), rest], -1)
+
+
+def rotary_of(model: nn.Module) -> Rotary:
+    """The rotation of a decoder; a Problem for a model into which positions come in another way.
+
+    Found by running it twice on the same tokens, the second time with all positions shifted: the scores stay, and
+    every query must have turned by exactly the frequencies that the model's rotary module holds.
+    """
+    module = next((m for name, m in model.named_modules() if isinstance(getattr(m, "inv_freq", None), Tensor)), None)
+    name = type(model).__name__
+    if module is None:
+        raise Problem("{model} does not rotate queries and keys: positions come in another way", model=name)
+    turns = module.inv_freq.detach().double().cpu()
+    length = float(getattr(module, "attention_scaling", 1.0))
+    ids = torch.arange(1, 5, device=module.inv_freq.device)[None]
+    passes = [
+        capture(model, input_ids=ids, position_ids=torch.arange(4, device=ids.device)[None] + shift, logits=None)
+        for shift in (0, SHIFT)
+    ]
+    before, after = ([layer for layer in trace.layers if layer.q is not None] for trace in passes)
+    for pairing in ("half", "interleaved"):
+        found = Rotary(turns, pairing, length, frozenset())
+        turned = [a.index for b, a in zip(before, after, strict=True) if _turns(found, b, a)]
+        if turned:
+            return Rotary(turns, pairing, length, frozenset(turned))
+    raise Problem("{model} rotates queries and keys in a way that attnviz does not know", model=name)
+
+
+def _turns(rotary: Rotary, before: RecordedLayer, after: RecordedLayer) -> bool:
+    """Whether the layer's queries turned by SHIFT positions as `rotary` says."""
+    assert before.q is not None
+    assert after.q is not None
+    if before.q.shape[-1] < rotary.width:
+        return False
+    was, now = before.q.double().cpu(), after.q.double().cpu()
+    part = rotate(was[..., : rotary.width], (SHIFT * rotary.turns).expand(was.shape[-2], -1), rotary.pairing)
+    expected = torch.cat([part, was[..., rotary.width :]], -1)
+    return float((now - expected).norm(dim=-1).max()) < CLOSE * float(was.norm(dim=-1).max())
+
+
+#: where families keep a table with one vector for each position
+TABLES: Sequence[str] = ("position_embeddings", "wpe", "embed_positions")
+
+
+def learned_positions(model: nn.Module) -> Tensor | None:
+    """The vectors that a model learned for its positions and adds to its input, (positions, M); None if it has none."""
+    for name, module in model.named_modules():
+        if name.rsplit(".", 1)[-1] in TABLES and isinstance(module, nn.Embedding):
+            return module.weight.detach()
+    return None

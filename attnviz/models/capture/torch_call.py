@@ -1,0 +1,185 @@
+"""Calls of attention that torch itself offers, brought into the one form that a `Call` has.
+
+Three functions are understood: torch's fused attention, the function behind `nn.MultiheadAttention`, and our `attend`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from attnviz.core.attention import Scale, attend, scale_factor
+from attnviz.models.capture.attention_call import Call, MaskSplitter
+
+_HEADS = ("num_heads", "n_heads", "n_head", "heads", "num_attention_heads", "nhead")
+
+
+class TorchCall:
+    """One call, with the layer it was made in: `call`, and whether its keys come from another sequence (`cross`)."""
+
+    def __init__(self, call: Call, cross: bool | None = None) -> None:
+        self.call = call
+        self.cross = cross
+
+
+def understand(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module) -> TorchCall | None:
+    """What `func` was asked to do; None if it is no attention that is known here."""
+    reader = _READERS.get(func)
+    return None if reader is None else reader(module, *args, **kwargs)
+
+
+def _fused(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> TorchCall:
+    """`F.scaled_dot_product_attention`: any number of leading axes, heads in the third from the end."""
+    if query.dim() > 3 and not query.shape[:-3] == key.shape[:-3] == value.shape[:-3]:
+        lead = torch.broadcast_shapes(query.shape[:-3], key.shape[:-3], value.shape[:-3])
+        query, key, value = (t.expand(*lead, *t.shape[-3:]) for t in (query, key, value))
+    if attn_mask is not None:
+        attn_mask = _four_axes(_like_scores(attn_mask, query, key), module)
+    q, k, v = (_four_axes(t, module) for t in (query, key, value))
+    allowed, bias = MaskSplitter().split(attn_mask)
+    factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
+    return TorchCall(Call(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p, ()))
+
+
+def _four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
+    """(B, H, positions, width). In three axes the first is heads, or batch and heads in one."""
+    if tensor.dim() > 4:
+        return tensor.flatten(0, -4)
+    if tensor.dim() == 2:
+        return tensor[None, None]
+    if tensor.dim() == 3:
+        heads = _heads_of(module)
+        return tensor.unflatten(0, (-1, heads)) if heads and tensor.shape[0] % heads == 0 else tensor.unsqueeze(1)
+    return tensor
+
+
+def _heads_of(module: nn.Module) -> int | None:
+    found = (getattr(module, name, None) for name in _HEADS)
+    return next((number for number in found if isinstance(number, int) and number > 0), None)
+
+
+def _like_scores(mask: Tensor, query: Tensor, key: Tensor) -> Tensor:
+    """A mask with the same leading axes as the scores where those are not the usual four."""
+    if query.dim() == 4:
+        return mask.reshape(*(1,) * (4 - mask.dim()), *mask.shape)
+    return mask.expand(*query.shape[:-1], key.shape[-2])
+
+
+def _ours(
+    module: nn.Module,
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None = None,
+    scale: Scale = "sqrt",
+    bias: Tensor | None = None,
+    softcap: float | None = None,
+    sinks: Tensor | None = None,
+    dropout: float = 0.0,
+    training: bool = False,
+) -> TorchCall:
+    """Our own `attend`, which a model may call in place of a softmax written out."""
+    factor = scale_factor(scale, q.shape[-1])
+    q, k, v = (_led(t) for t in (q, k, v))
+    mask, bias = (None if t is None else _led(t) for t in (mask, bias))
+    return TorchCall(Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0, ()))
+
+
+def _led(tensor: Tensor) -> Tensor:
+    return tensor.flatten(0, -4) if tensor.dim() > 4 else tensor.reshape(*(1,) * (4 - tensor.dim()), *tensor.shape)
+
+
+def _multi_head(  # its many arguments are torch's, in torch's order
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    static_k: Tensor | None = None,
+    static_v: Tensor | None = None,
+    average_attn_weights: bool = True,
+    is_causal: bool = False,
+) -> TorchCall:
+    """`F.multi_head_attention_forward`, which projects as well: q, k and v are projected here once more."""
+    cross = not _same(query, key)
+    if query.dim() == 2:
+        query, key, value = (t.unsqueeze(1) for t in (query, key, value))
+        key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
+    if use_separate_proj_weight or in_proj_weight is None:
+        weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
+    else:
+        weights = in_proj_weight.chunk(3)
+    biases: Any = (None, None, None) if in_proj_bias is None else in_proj_bias.chunk(3)
+    batch = query.shape[1]
+    q, k, v = (F.linear(*given) for given in zip((query, key, value), weights, biases, strict=True))  # (T, B, M)
+    if bias_k is not None and bias_v is not None:
+        k, v = torch.cat([k, bias_k.expand(1, batch, -1)]), torch.cat([v, bias_v.expand(1, batch, -1)])
+    q, k, v = (t.unflatten(2, (num_heads, -1)).permute(1, 2, 0, 3) for t in (q, k, v))  # (B, H, T, D)
+    k, v = (t if static is None else static.unflatten(0, (batch, -1)) for t, static in ((k, static_k), (v, static_v)))
+    if add_zero_attn:
+        k, v = (F.pad(t, (0, 0, 0, 1)) for t in (k, v))
+    allowed, bias = _of_masks(attn_mask, key_padding_mask, k.shape[2], batch)
+    return TorchCall(Call(q, k, v, None, allowed, False, bias, None, None, q.shape[-1] ** -0.5, dropout_p, ()), cross)
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    """Whether two tensors are the same numbers in memory, be it as two views."""
+    return one is other or (one.data_ptr(), one.shape, one.stride()) == (other.data_ptr(), other.shape, other.stride())
+
+
+def _of_masks(
+    attn_mask: Tensor | None, key_padding_mask: Tensor | None, k_len: int, batch: int
+) -> tuple[Tensor | None, Tensor | None]:
+    """`allowed` and `bias` of nn.MultiheadAttention's two masks, where True hides. Keys added behind stay visible."""
+    allowed, bias = None, None
+    if attn_mask is not None:
+        shaped = attn_mask.unflatten(0, (batch, -1)) if attn_mask.dim() == 3 else attn_mask[None, None]
+        allowed, bias = _one_mask(shaped, k_len)
+    if key_padding_mask is not None:
+        seen, added = _one_mask(key_padding_mask[:, None, None, :], k_len)
+        allowed = seen if allowed is None else allowed if seen is None else allowed & seen
+        bias = added if bias is None else bias if added is None else bias + added
+    return allowed, bias
+
+
+def _one_mask(mask: Tensor, k_len: int) -> tuple[Tensor | None, Tensor | None]:
+    mask = F.pad(mask, (0, k_len - mask.shape[-1]))  # False, or 0
+    return MaskSplitter().split(~mask if mask.dtype == torch.bool else mask)
+
+
+_READERS: dict[Any, Callable[..., TorchCall]] = {
+    F.scaled_dot_product_attention: _fused,
+    F.multi_head_attention_forward: _multi_head,
+    attend: _ours,
+}

@@ -1,0 +1,221 @@
+"""Section 3: how far back the last output depends on the input, before training and after it, drawn as it learns."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.compare import compare_snippets, reach, reach_training
+from attnviz.figures import compare_reach as figures
+from attnviz.ui.compare import compare_choices, compare_results
+from attnviz.ui.compare.compare_names import kind_names
+from attnviz.ui.shared import guard, number, show, snippet
+from attnviz.words import _
+
+if TYPE_CHECKING:
+    from streamlit.delta_generator import DeltaGenerator
+
+BETWEEN_PICTURES = 0.6  # seconds between two drawings while training runs
+PARTIAL = "c_reach_so_far"
+BOX = 118  #: pixels of a number box
+
+
+def panel() -> None:
+    st.markdown(
+        _(
+            "**The task.** The first of n tokens is one of {labels} labels, noise follows, and the last token asks for "
+            "the label. Every layer gets the same embeddings, learned places and sequences, and one linear layer on "
+            "its last output."
+        ).format(labels=reach_training.LABELS)
+    )
+    config = _controls()
+    with guard():
+        reach_training.check(config)
+        _run(config)
+        snippet(compare_snippets.reach(config), "c-reach")
+
+
+def _controls() -> reach_training.Config:
+    labels = {"n": _("tokens n"), "k": _("kernel k"), "layers": _("convolutions"), "steps": _("steps")}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        found = {
+            name: number(compare_choices.REACH_SIZES[name], label, step=1, width=BOX) for name, label in labels.items()
+        }
+        remember = number(
+            compare_choices.REMEMBER,
+            _("LSTM remembers"),
+            step=0.5,
+            width=BOX,
+            help=_(
+                "Added to the bias of the LSTM’s forget gate at the start. At 0 the gate stands at one half: after "
+                "n steps 2⁻ⁿ is left. At 4 it stands at 98%."
+            ),
+        )
+        rate = number(compare_choices.RATE, _("learning rate"), step=0.001, width=BOX)
+        seed = number(compare_choices.SEED, _("seed"), step=1, width=BOX)
+    return reach_training.Config(**found, remember=remember, rate=rate, seed=seed)
+
+
+def _run(config: reach_training.Config) -> None:
+    """Draw what has been trained of this configuration: all, part, or the gradients before the first step."""
+    kept = compare_results.trained_reach()
+    result = kept.find(config)
+    if result is not None:
+        _picture(result)
+        return
+    partial = st.session_state.get(PARTIAL)
+    partial = partial if partial is not None and partial.config == config else None
+    button, drawn = st.empty(), st.empty()
+    label = _("Start again") if partial else _("Train")
+    if button.button(label, type="primary", icon=":material/play_arrow:", key="c_train"):
+        _live(config, button, drawn)
+        return
+    with drawn.container():
+        if partial is not None:
+            st.caption(_("Stopped at step {step} of {steps}.").format(step=partial.done, steps=config.steps))
+        _picture(partial or compare_results.untrained(config))
+
+
+def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
+    """Train and draw meanwhile. Pressing Stop reruns the page, which finds what was trained so far in the session."""
+    with button.container(horizontal=True, vertical_alignment="center"):
+        st.button(_("Stop"), icon=":material/stop:", key="c_stop")
+        bar = st.progress(0.0)
+    last = 0.0
+    for result in reach_training.train(config):
+        st.session_state[PARTIAL] = result
+        said = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
+        bar.progress(result.done / max(1, config.steps), said)
+        if not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
+            last = time.monotonic()
+            with drawn.container():
+                _charts(result, f"c-live-{result.done}")
+    compare_results.trained_reach().get(config, lambda: result)
+    button.empty()
+    with drawn.container():
+        _picture(result)
+
+
+def _charts(result: reach_training.Result, key: str) -> None:
+    """The two pictures that move while training runs, without sentences and export."""
+    now, right = st.columns(2, gap="medium")
+    now.plotly_chart(_distance(result, False), key=f"{key}-now", config={"displayModeBar": False})
+    right.plotly_chart(_accuracy(result), key=f"{key}-right", config={"displayModeBar": False})
+
+
+def _picture(result: reach_training.Result) -> None:
+    config = result.config
+    st.markdown(_verdict(result))
+    before, after = st.columns(2, gap="medium")
+    with before:
+        show.figure(
+            _distance(result, True),
+            name=f"reach-before-n{config.n}",
+            key="c-reach-before",
+            table=_gradients(result, True),
+            words=_said_of_distance(result, True),
+        )
+    if not result.done:
+        with after:
+            st.info(_("Training takes a few seconds and is drawn as it runs."))
+        return
+    with after:
+        show.figure(
+            _distance(result, False),
+            name=f"reach-after-n{config.n}",
+            key="c-reach-after",
+            table=_gradients(result, False),
+            words=_said_of_distance(result, False),
+        )
+    show.figure(
+        _accuracy(result),
+        name=f"copy-from-far-n{config.n}",
+        key="c-reach-right",
+        table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
+        words=_said_of_learning(result),
+    )
+
+
+def _distance(result: reach_training.Result, start: bool) -> figures.Figure:
+    names = kind_names()
+    lines = [(k, names[k], each.at_start if start else each.now) for k, each in result.reached.items()]
+    after = _("Gradient norm by distance, after {n} steps").format(n=result.done)
+    return figures.by_distance(lines, _("Gradient norm by distance, before training") if start else after)
+
+
+def _accuracy(result: reach_training.Result) -> figures.Figure:
+    names = kind_names()
+    lines = [(k, names[k], each.accuracy) for k, each in result.reached.items()]
+    return figures.by_step(lines, result.config.steps, 1 / reach_training.LABELS, _("Labels right"), height=300)
+
+
+def _verdict(result: reach_training.Result) -> str:
+    """Who learned the task, in one sentence; before training, who could."""
+    names = kind_names()
+    if result.done < reach_training.LAST:
+        blind = [names[k] for k, each in result.reached.items() if each.at_start[0] == 0]
+        if not blind:
+            return _("Before training every layer’s last output depends on the first token, however little.")
+        return _("Before training the last output does not depend on the first token at all in: **{names}**.").format(
+            names=", ".join(blind)
+        )
+    learned = [names[k] for k, each in result.reached.items() if each.end_accuracy >= reach_training.LEARNED]
+    failed = [names[k] for k in result.reached if names[k] not in learned]
+    if not learned:
+        return _("After {steps} steps at distance {distance} nobody has learned to copy.").format(
+            steps=result.done, distance=result.config.n - 1
+        )
+    if not failed:
+        return _("After {steps} steps at distance {distance} every layer copies.").format(
+            steps=result.done, distance=result.config.n - 1
+        )
+    said = _("After {steps} steps **{learned}** copy from {distance} tokens back; **{failed}** guess or nearly so.")
+    return said.format(
+        steps=result.done, learned=", ".join(learned), distance=result.config.n - 1, failed=", ".join(failed)
+    )
+
+
+def _said_of_distance(result: reach_training.Result, start: bool) -> str:
+    """The gradient at the first token, for attention, the LSTM and the convolutions."""
+    norms = {k: (each.at_start if start else each.now) for k, each in result.reached.items()}
+    config = result.config
+    seen = min(config.n, 1 + config.layers * (config.k - 1))
+    if start:
+        said = _(
+            "At distance {distance} the norm is **{attention:.2g}** for attention, **{lstm:.1g}** for the LSTM; "
+            "{layers} convolutions of {k} see {seen} tokens and nothing beyond."
+        )
+    else:
+        said = _(
+            "Now it is **{attention:.2g}** for attention and **{lstm:.1g}** for the LSTM at distance {distance}: "
+            "attention gives the first token **{share:.3g}** times the average. Training cannot move what the "
+            "convolutions do not see."
+        )
+    return said.format(
+        distance=config.n - 1,
+        attention=norms["attention"][0],
+        lstm=norms["lstm"][0],
+        layers=config.layers,
+        k=config.k,
+        seen=seen,
+        share=result.reached["attention"].share_of_first(),
+    )
+
+
+def _said_of_learning(result: reach_training.Result) -> str:
+    ends = [
+        _("{name} {accuracy:.0%}").format(name=kind_names()[kind], accuracy=each.end_accuracy)
+        for kind, each in result.reached.items()
+    ]
+    said = _("Mean of the last {last} steps: {ends}. Guessing gets {chance:.1%}, the dashed line.")
+    return said.format(
+        last=min(result.done, reach_training.LAST), ends=", ".join(ends), chance=1 / reach_training.LABELS
+    )
+
+
+def _gradients(result: reach_training.Result, start: bool) -> dict[str, np.ndarray]:
+    norms = {k: (each.at_start if start else each.now)[::-1] for k, each in result.reached.items()}
+    return {"distance": np.arange(result.config.n), **{kind: norms[kind] for kind in reach.KINDS}}

@@ -1,0 +1,11 @@
+"""The page on decoding: one panel for each section, and the choices that they share."""
+
+__all__ = [
+    "decoding_choices",
+    "decoding_traps_panel",
+    "growth_panel",
+    "player_panel",
+    "policy_panel",
+    "quantised_panel",
+    "roofline_panel",
+]

@@ -1,0 +1,102 @@
+"""A long computation drawn as it comes: a little of it in each run of the page, with a bar and a button to stop.
+
+A computation belongs to the visitor's session until it is done; the finished result is shared by all. What it does in
+between waits for a slot each time, so that no other visitor's run waits for the whole of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import streamlit as st
+
+from attnviz.ui.shared import BoundedCache, model_cache
+from attnviz.words import _
+
+R = TypeVar("R")
+AT_A_TIME = 0.5  #: seconds of computing before what has come so far is drawn
+FINISHED_LIMIT = 160 * 10**6
+_SESSION = "_decoding_runs"
+
+
+@dataclass
+class _Begun:
+    """A computation under way: what it yields next, and what it yielded last."""
+
+    coming: Iterator[Any]
+    newest: Any = None
+    stopped: bool = False
+
+
+@dataclass(frozen=True)
+class Live(Generic[R]):
+    """What has come so far, and whether more is to come in the next run of the page."""
+
+    result: R
+    running: bool
+    stopped: bool
+
+
+@st.cache_resource(show_spinner=False)
+def finished() -> BoundedCache[Any]:
+    """Results that ran to their end, for all visitors."""
+    return BoundedCache(FINISHED_LIMIT, lambda result: int(result.nbytes))
+
+
+def advance(section: str, key: Hashable, begin: Callable[[], Iterator[R]], done: Callable[[R], bool]) -> Live[R]:
+    """Go on with the computation of `key`, which replaces another one of the same section; a Problem passes through.
+
+    The first part of it is always waited for, so that there is something to draw.
+    """
+    found = finished().find((section, key))
+    if found is not None:
+        return Live(found, False, False)
+    here = _of_session(section, key, begin)
+    started = time.monotonic()
+    while here.newest is None or (not here.stopped and not done(here.newest)):
+        if here.newest is not None and time.monotonic() - started > AT_A_TIME:
+            break
+        with model_cache.shared().slots:
+            here.newest = next(here.coming)
+    if done(here.newest):
+        st.session_state[_SESSION].pop(section, None)
+        result = here.newest
+        finished().get((section, key), lambda: result)
+        return Live(result, False, False)
+    return Live(here.newest, not here.stopped, here.stopped)
+
+
+def controls(section: str, live: Live[Any], share: float, said: str) -> None:
+    """Draw the bar and the button that stops or goes on; nothing for a computation that is done."""
+    if not live.running and not live.stopped:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key=f"d-live-{section}"):
+        if live.running:
+            st.button(_("Stop"), icon=":material/stop:", key=f"d_stop_{section}", on_click=_set, args=(section, True))
+        else:
+            label = _("Go on")
+            st.button(label, icon=":material/play_arrow:", key=f"d_go_{section}", on_click=_set, args=(section, False))
+        st.progress(min(1.0, share), said)
+
+
+def again(live: Live[Any]) -> None:
+    """Run the page again where more is to come. The last call of a panel: nothing below it would be drawn."""
+    if live.running:
+        st.rerun()
+
+
+def _set(section: str, stopped: bool) -> None:
+    """Stop or go on. A callback."""
+    held = st.session_state.get(_SESSION, {}).get(section)
+    if held is not None:
+        held[1].stopped = stopped
+
+
+def _of_session(section: str, key: Hashable, begin: Callable[[], Iterator[R]]) -> _Begun:
+    held: dict[str, tuple[Hashable, _Begun]] = st.session_state.setdefault(_SESSION, {})
+    if section not in held or held[section][0] != key:
+        held[section] = key, _Begun(begin())
+    return held[section][1]

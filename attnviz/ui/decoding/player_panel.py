@@ -1,0 +1,212 @@
+"""Section 1: a decoder writes, step by step, with its cache growing; beside it the same without a cache."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+import streamlit as st
+
+from attnviz.experiments.decoding import decoding_snippets, token_by_token
+from attnviz.figures import decoding_steps as figures
+from attnviz.figures import heatmap
+from attnviz.ui.canvas import step_player
+from attnviz.ui.decoding import decoder_form, live_run
+from attnviz.ui.decoding import decoding_choices as choices
+from attnviz.ui.shared import link_state, plain, show, snippet, widgets
+from attnviz.ui.sharing import units
+from attnviz.words import _
+
+BOX = 168  #: pixels of a box for a number: two stand side by side on a phone
+
+
+def panel() -> None:
+    name, config = _ask()
+    decoder = decoder_form.decoder_of(name)
+    live = live_run.advance(
+        "steps",
+        (decoder_form.identity(name), config),
+        lambda: token_by_token.run(decoder, config),
+        lambda result: result.done,
+    )
+    result = live.result
+    if not config.steps:
+        st.info(_("Zero steps: the prompt is processed, and nothing is written."))
+    said = _("step {step} of {steps}").format(step=len(result.steps), steps=result.total_steps)
+    live_run.controls("steps", live, len(result.steps) / result.total_steps, said)
+    last, asked = len(result.steps) - 1, link_state.value(choices.AT)
+    at = last if asked is None else min(asked, last)
+    layer, head = _head(result)
+    _player(result, layer, head, at)
+    _about(result, decoder.name, decoder.weights_are, layer, head)
+    live_run.again(live)
+    _same(result)
+    _costs(result, at)
+    _layers(result, at)
+    snippet(decoding_snippets.steps(name, config, result), "decoding-steps")
+
+
+def _ask() -> tuple[str, token_by_token.Config]:
+    which, words = st.columns([1.2, 3], vertical_alignment="bottom")
+    with which:
+        name = decoder_form.choose()
+    with words:
+        text = widgets.text(choices.PROMPT, _("Prompt"))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        steps = widgets.number(choices.STEPS, _("Steps"), step=1, width=BOX)
+        temperature = widgets.number(
+            choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token."), width=BOX
+        )
+        seed = widgets.number(choices.SEED, _("Seed of the draw"), step=1, width=BOX)
+        widgets.number(choices.LAYER, _("Layer, from 0"), step=1, width=BOX)
+        widgets.number(choices.HEAD, _("Head, from 0"), step=1, width=BOX)
+    return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0)
+
+
+def _head(result: token_by_token.Result) -> tuple[int, int]:
+    """The head on show: the chosen one, or the last that this model has."""
+    layer = min(link_state.value(choices.LAYER), len(result.layers) - 1)
+    return layer, min(link_state.value(choices.HEAD), len(result.layers[layer].q) - 1)
+
+
+def _player(result: token_by_token.Result, layer: int, head: int, at: int) -> None:
+    held = result.layers[layer]
+    shared = held.kv_head_of(head)
+    film = step_player.HeadFilm(held.q[head], held.k[shared], held.v[shared], held.output(head), held.weights[head])
+    steps = [
+        step_player.PlayedStep(
+            step.context,
+            (step.cached.tokens, step.anew.tokens),
+            (step.cached.flops, step.anew.flops),
+            (step.cached.seconds, step.anew.seconds),
+            step.difference,
+            tuple(map(sum, step.layer_bytes)),
+            [(each.label, each.probability, each.chosen) for each in step.alternatives],
+        )
+        for step in result.steps
+    ]
+    step_player.step_player(
+        "d_player",
+        result.labels,
+        len(result.prompt.labels),
+        steps,
+        film,
+        at=at,
+        total=result.total_steps,
+        on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),
+    )
+
+
+def _about(result: token_by_token.Result, name: str, weights_are: str, layer: int, head: int) -> None:
+    held = result.layers[layer]
+    heads, groups = len(held.q), len(held.k)
+    shown = _("Layer {layer}, head {head} of {heads}, which reads K/V head {shared} of {groups}.").format(
+        layer=layer, head=head, heads=heads, shared=held.kv_head_of(head), groups=groups
+    )
+    kinds = {"trained": _("trained"), "random": _("random (seed 0)"), "unknown": _("of unknown origin")}
+    made = _("{name}: {weights} weights.").format(name=plain(name), weights=kinds[weights_are])
+    rows = result.labels[: result.context]
+    show.under(
+        lambda: heatmap.matrix(held.weights[head], rows, rows, masked=held.weights[head] == 0),
+        name=f"decoding-layer{layer}-head{head}",
+        key="d_player_save",
+        words=" ".join((made, shown, _said(result))),
+        caption=_("{model} on “{text}”").format(model=name, text=result.config.text),
+        table=lambda: {
+            "query": [row for row in rows for _key in rows],
+            "key": list(rows) * len(rows),
+            "weight": held.weights[head].ravel().tolist(),
+        },
+    )
+
+
+def _said(result: token_by_token.Result) -> str:
+    if not result.config.steps:
+        return ""
+    last = result.steps[-1]
+    return _(
+        "The last step processed **{one}** token with the cache and **{all}** without, for the same next token."
+    ).format(one=last.cached.tokens, all=last.anew.tokens)
+
+
+def _same(result: token_by_token.Result) -> None:
+    """The proof: the largest difference of any logit at any step, beside the largest logit."""
+    worst = max(result.steps, key=lambda step: step.difference)
+    gap, most, choice = st.columns(3)
+    gap.metric(_("Largest difference of a logit"), f"{worst.difference:.1e}")
+    most.metric(_("Largest logit at that step"), f"{worst.largest_logit:.1f}")
+    choice.metric(
+        _("Work saved"),
+        f"{1 - _total(result, 'cached') / _total(result, 'anew'):.0%}",
+        help=_("FLOPs of all steps with the cache, beside those without."),
+    )
+    st.caption(
+        _(
+            "Both compute the same sums in another order, so that rounding differs in the last digits of float32, "
+            "{share:.0e} of the largest logit; the likeliest token is the same at {same} of {steps} steps."
+        ).format(share=worst.difference / worst.largest_logit, same=result.same_choices, steps=len(result.steps))
+    )
+
+
+def _total(result: token_by_token.Result, way: str) -> int:
+    return sum(getattr(step, way).flops for step in result.steps)
+
+
+def _costs(result: token_by_token.Result, at: int) -> None:
+    flops, clock = st.columns(2, gap="medium")
+    ways = [[getattr(step, way) for step in result.steps] for way in ("cached", "anew")]
+    with flops:
+        cached, anew = (list(accumulate(work.flops / 1e9 for work in way)) for way in ways)
+        show.figure(
+            figures.so_far(cached, anew, _("GFLOP so far"), at),
+            name="decoding-flops",
+            key="d_flops",
+            words=_(
+                "By formula: **{with_}** with the cache, **{without}** without, **{times:.1f}** times as many."
+            ).format(
+                with_=units.flop(cached[-1] * 1e9), without=units.flop(anew[-1] * 1e9), times=anew[-1] / cached[-1]
+            ),
+            table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": anew},
+        )
+    with clock:
+        cached, anew = (list(accumulate(work.seconds * 1e3 for work in way)) for way in ways)
+        show.figure(
+            figures.so_far(cached, anew, _("ms so far"), at),
+            name="decoding-time",
+            key="d_time",
+            words=_(
+                "By the clock of this server, once, while it also served others: **{with_}** and **{without}**, "
+                "**{times:.1f}** times as long."
+            ).format(
+                with_=units.duration(cached[-1] / 1e3),
+                without=units.duration(anew[-1] / 1e3),
+                times=anew[-1] / cached[-1],
+            ),
+            table={"step": list(range(1, len(cached) + 1)), "with a cache": cached, "without": anew},
+        )
+
+
+def _layers(result: token_by_token.Result, at: int) -> None:
+    step = result.steps[at]
+    keys, values = ([pair[n] for pair in step.layer_bytes] for n in (0, 1))
+    first = result.layers[0]
+    show.figure(
+        figures.by_layer(keys, values),
+        name="decoding-cache-bytes",
+        key="d_layers",
+        words=_(
+            "After step {step} layer 0 holds {tokens} tokens × {groups} K/V heads × ({k} + {v}) numbers × {size} "
+            "bytes = **{layer} B**; all {layers} layers hold **{total}**, {token} for each token."
+        ).format(
+            step=at + 1,
+            tokens=step.context,
+            groups=len(first.k),
+            k=first.k.shape[2],
+            v=first.v.shape[2],
+            size=result.number_bytes,
+            layer=f"{keys[0] + values[0]:,}",
+            layers=len(keys),
+            total=units.both(step.cache_bytes),
+            token=units.binary(step.cache_bytes / step.context),
+        ),
+        table={"layer": list(range(len(keys))), "key bytes": keys, "value bytes": values},
+    )

@@ -1,0 +1,174 @@
+"""Section 5: why prefill is bound by computing and decode by reading, with the roofline of this machine or another."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import streamlit as st
+
+from attnviz.core.roofline import Machine
+from attnviz.experiments.decoding import decoding_snippets, measured_file, prefill_and_decode
+from attnviz.figures import decoding_roofline as figures
+from attnviz.models.architecture import gpus
+from attnviz.models.settings import current
+from attnviz.ui.decoding import decoder_form, live_run
+from attnviz.ui.decoding import decoding_choices as choices
+from attnviz.ui.shared import plain, show, snippet, widgets
+from attnviz.ui.sharing import units
+from attnviz.words import _
+
+KEY = "d_measuring"
+
+
+def panel() -> None:
+    which, where = st.columns(2, vertical_alignment="bottom")
+    with which:
+        name = decoder_form.choose()
+    measured = _measured(name)
+    names = {choices.HERE: _("this server, measured")} | {gpu: held.name for gpu, held in gpus().items()}
+    with where:
+        usual = choices.HERE if measured is not None else "a100-80gb"
+        chosen = widgets.one_of(choices.MACHINE, _("Machine"), names, style="select", usual=usual)
+    if chosen == choices.HERE and measured is None:
+        _nothing_measured()
+        return
+    if chosen == choices.HERE:
+        assert measured is not None
+        _here(measured)
+        machine, points = measured.machine, measured.points
+    else:
+        machine, points = gpus()[chosen].machine, _by_formula(name)
+        st.caption(
+            _("By formula at 16 bits, from the maker’s numbers: no pass was run on it. Source: {source}.").format(
+                source=plain(gpus()[chosen].source)
+            )
+        )
+    _picture(machine, points, chosen)
+    _table(machine, points)
+    snippet(decoding_snippets.roofline(machine, points), "decoding-speed")
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def formula_of(identity: tuple[str, str]) -> tuple[prefill_and_decode.PassPoint, ...]:
+    return prefill_and_decode.by_formula(decoder_form.decoder_of(identity[0]), 2)
+
+
+def _by_formula(name: str) -> tuple[prefill_and_decode.PassPoint, ...]:
+    return formula_of(decoder_form.identity(name))
+
+
+def _measured(name: str) -> prefill_and_decode.Measured | None:
+    """What was measured here; the button that measures is not drawn where strangers use the server."""
+    kept = measured_file.find(name)
+    if current().hosted:
+        return None if kept is None else kept.measured
+    label = _("Measure on this machine") if kept is None else _("Measure again")
+    if st.button(label, icon=":material/timer:", key="d_measure"):
+        st.session_state[KEY] = name
+    if st.session_state.get(KEY) == name:
+        live = live_run.advance(
+            "speed",
+            (decoder_form.identity(name), None if kept is None else kept.measured.points),
+            lambda: prefill_and_decode.measure(decoder_form.decoder_of(name)),
+            lambda found: found.done,
+        )
+        said = _("pass {n} of {all}").format(n=len(live.result.points), all=live.result.total)
+        live_run.controls("speed", live, len(live.result.points) / live.result.total, said)
+        live_run.again(live)
+        if live.stopped:
+            return None if kept is None else kept.measured
+        st.session_state.pop(KEY)
+        kept = measured_file.keep(name, live.result)
+    return None if kept is None else kept.measured
+
+
+def _nothing_measured() -> None:
+    if current().hosted:
+        st.info(_("The owner of this server has not measured it. Choose another machine above."))
+    else:
+        st.info(_("Nothing was measured on this machine yet. It takes some seconds."))
+
+
+def _here(measured: prefill_and_decode.Measured) -> None:
+    peak, bandwidth, ridge = st.columns(3)
+    machine = measured.machine
+    peak.metric(_("Peak, measured"), f"{machine.peak / 1e9:,.1f} GFLOP/s", help=_("A product of two square matrices."))
+    bandwidth.metric(
+        _("Bandwidth, measured"), f"{machine.bandwidth / 1e9:,.1f} GB/s", help=_("A matrix times one vector.")
+    )
+    ridge.metric(
+        _("Both are busy at"),
+        _("{n:.1f} FLOPs a byte").format(n=machine.peak / machine.bandwidth),
+        help=_("With fewer, reading takes longer than computing; with more, computing does."),
+    )
+
+
+def _picture(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...], where: str) -> None:
+    drawn = {}
+    for kind in ("prefill", "decode"):
+        mine = [point for point in points if point.kind == kind]
+        labels = [str(point.tokens if kind == "prefill" else point.context - 1) for point in mine]
+        drawn[kind] = ([p.intensity for p in mine], [p.flops / _seconds(p, machine) for p in mine], labels)
+    show.figure(
+        figures.roofline(machine.peak, machine.bandwidth, drawn),
+        name=f"roofline-{where}",
+        key="d_roofline",
+        words=_words(machine, points),
+        table={
+            "pass": [point.kind for point in points],
+            "new tokens": [point.tokens for point in points],
+            "context": [point.context for point in points],
+            "FLOPs": [point.flops for point in points],
+            "bytes": [point.nbytes for point in points],
+            "seconds": [_seconds(point, machine) for point in points],
+        },
+    )
+
+
+def _seconds(point: prefill_and_decode.PassPoint, machine: Machine) -> float:
+    """What was measured, or the shortest time possible."""
+    return point.seconds if point.seconds is not None else point.at_best(machine).seconds
+
+
+def _words(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -> str:
+    prefill = max((p for p in points if p.kind == "prefill"), key=lambda p: p.tokens)
+    decode = min((p for p in points if p.kind == "decode"), key=lambda p: p.context)
+    limits = {"compute": _("computing"), "memory": _("reading")}
+    return _(
+        "A prompt of {tokens} tokens reads each weight once for all of them: **{high:.3g}** FLOPs a byte, bound by "
+        "{first}, {each} a token. One decoded token reads just as many weights for itself: **{low:.2g}**, bound by "
+        "{second}, **{alone}**, {times:.1f} times as long. Above {ridge:.3g} FLOPs a byte this machine computes longer "
+        "than it reads."
+    ).format(
+        tokens=prefill.tokens,
+        high=prefill.intensity,
+        low=decode.intensity,
+        first=limits[cast(str, prefill.at_best(machine).bound)],
+        second=limits[cast(str, decode.at_best(machine).bound)],
+        each=units.duration(_seconds(prefill, machine) / prefill.tokens),
+        alone=units.duration(_seconds(decode, machine)),
+        times=_seconds(decode, machine) * prefill.tokens / _seconds(prefill, machine),
+        ridge=machine.peak / machine.bandwidth,
+    )
+
+
+def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -> None:
+    kinds = {"prefill": _("prefill"), "decode": _("decode")}
+    limits = {"compute": _("computing"), "memory": _("reading")}
+    st.dataframe(
+        [
+            {
+                _("pass"): kinds[point.kind],
+                _("new tokens"): point.tokens,
+                _("in the cache before"): point.context - point.tokens,
+                _("work"): units.flop(point.flops),
+                _("read"): units.binary(point.nbytes),
+                _("FLOPs a byte"): float(f"{point.intensity:.3g}"),
+                _("at best"): units.duration(point.at_best(machine).seconds),
+                _("bound by"): limits[point.at_best(machine).bound],
+                _("measured"): "" if point.seconds is None else units.duration(point.seconds),
+            }
+            for point in points
+        ],
+        hide_index=True,
+    )

@@ -1,0 +1,12 @@
+"""A what-if in words, for captions."""
+
+from __future__ import annotations
+
+from attnviz.experiments.explorer import WhatIf
+from attnviz.ui.explorer import edit_wording
+from attnviz.ui.explorer.head_panel import Shown
+
+
+def said_of(shown: Shown, change: WhatIf) -> tuple[str | None, str | None, str]:
+    """The change in words, for captions: the mask and the scale (None: unchanged), and the other changes."""
+    return edit_wording.said_of(shown.stack, shown.layer, change)

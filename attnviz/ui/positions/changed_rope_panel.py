@@ -1,0 +1,143 @@
+"""Section 6: a trained head whose rotation is taken out or given another base, by intervention."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.explorer import ModelRun, Stack
+from attnviz.experiments.positions import changed_rope as experiment
+from attnviz.figures import attention_figures, heatmap
+from attnviz.figures import positions_head as figures
+from attnviz.ui.positions import position_code_panel, position_names, positions_choices
+from attnviz.ui.shared import link_state, model_cache, plain, sentence_input, show, widgets
+from attnviz.words import _
+
+
+def panel() -> None:
+    run = sentence_input.sentence_run(
+        positions_choices.MODEL, positions_choices.SENTENCE, model_first=True, kinds=("decoder", None)
+    )
+    if run is None:
+        return
+    config = _controls(run.stacks[0])
+    loaded = model_cache.model_of(run)
+    result = model_cache.cached_rerun(run, ("positions", config), lambda: experiment.run(run, loaded, config))
+    st.latex(_formula(result))
+    st.markdown(f"**{_verdict(run, result)}**")
+    _heatmaps(run, result)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _distance(result)
+    with right:
+        _next(run, result)
+    position_code_panel.of_head(run, config)
+
+
+def chosen(stack: Stack) -> experiment.Config:
+    """The configuration from the current choices; layer and head are such as the model has."""
+    value = link_state.value
+    layer = min(value(positions_choices.LAYER), len(stack.layers) - 1)
+    head = min(value(positions_choices.HEAD), stack.layers[layer].n_heads - 1)
+    return experiment.Config(
+        layer, head, value(positions_choices.CHANGE), value(positions_choices.NEW_BASE), value(positions_choices.WHERE)
+    )
+
+
+def _controls(stack: Stack) -> experiment.Config:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        layers = len(stack.layers)
+        widgets.number(positions_choices.LAYER, _("Layer, from 0"), step=1, high=layers - 1, width=140)
+        heads = stack.layers[min(link_state.value(positions_choices.LAYER), layers - 1)].n_heads
+        widgets.number(positions_choices.HEAD, _("Head, from 0"), step=1, high=heads - 1, width=140)
+        changes = {"removed": _("take RoPE out"), "base": _("another base")}
+        change = widgets.one_of(positions_choices.CHANGE, _("Change"), changes)
+        if change == "base":
+            widgets.number(positions_choices.NEW_BASE, _("New base"), step=1000.0, width=150)
+        widgets.one_of(positions_choices.WHERE, _("Where"), position_names.places())
+    return chosen(stack)
+
+
+def _formula(result: experiment.Result) -> str:
+    rotary = result.rotary
+    if result.config.change == "removed":
+        new = r"q_m\cdot k_n = q\cdot k"
+    else:
+        power = rf"{result.config.base:g}^{{-2i/{rotary.width}}}"
+        new = rf"q_m\cdot k_n = q^\top R_{{(n-m)\,\theta'}}\,k,\quad \theta_i' = {power}"
+    was = rf"q_m\cdot k_n = q^\top R_{{(n-m)\,\theta}}\,k,\quad \theta_i = {rotary.base:g}^{{-2i/{rotary.width}}}"
+    return rf"{was}\qquad\longrightarrow\qquad {new}"
+
+
+def _verdict(run: ModelRun, result: experiment.Result) -> str:
+    config = result.config
+    said = _(
+        "Trained: {model}, layer {layer}, head {head}. {moved:.0%} of the head’s weight goes to other tokens."
+    ).format(model=plain(run.name), layer=config.layer, head=config.head, moved=result.moved)
+    before, after = result.previous
+    if math.isnan(before):
+        return said
+    return f"{said} " + _(
+        "On the token just before: {before:.0%} as trained, {after:.0%} changed; on the first: {first:.0%} and "
+        "{now:.0%}."
+    ).format(before=before, after=after, first=result.first[0], now=result.first[1])
+
+
+def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
+    stack = run.stacks[0]
+    shown = (("before", _("As trained"), result.before), ("after", _("Changed"), result.after))
+    for column, (name, title, weights) in zip(st.columns(2, gap="medium"), shown, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            fig = heatmap.matrix(
+                weights, stack.queries.labels, stack.keys.labels, masked=~result.allowed, height=400, numbers=False
+            )
+            row = weights[-1]
+            words = _("The last token gives {share:.0%} to “{token}”.").format(
+                share=float(row.max()), token=plain(stack.keys.labels[int(row.argmax())])
+            )
+            show.figure(fig, name=f"rope-{name}", key=f"p_rope_{name}", words=words)
+
+
+def _distance(result: experiment.Result) -> None:
+    fig = figures.over_distance(result.distance_before, result.distance_after)
+    words = _(
+        "Mean weight on the token so many back, over the queries that have one. At distance 0 it is {own:.0%} as "
+        "trained and {own_now:.0%} changed, three back {three:.0%} and {three_now:.0%}. Few queries look far: the last "
+        "bars are the first token’s."
+    ).format(
+        own=result.distance_before[0],
+        own_now=result.distance_after[0],
+        three=result.distance_before[min(3, len(result.distance_before) - 1)],
+        three_now=result.distance_after[min(3, len(result.distance_after) - 1)],
+    )
+    table = {
+        "tokens_back": np.arange(len(result.distance_before)),
+        "as_trained": result.distance_before,
+        "changed": result.distance_after,
+    }
+    show.figure(fig, name="rope-distance", key="p_rope_distance", table=table, caption=words, words=words)
+
+
+def _next(run: ModelRun, result: experiment.Result) -> None:
+    if not result.tokens:
+        st.info(_("{model} was not trained to guess the next token.").format(model=plain(run.name)))
+        return
+    labels = [each.label for each in result.tokens]
+    before, after = [each.before for each in result.tokens], [each.after for each in result.tokens]
+    fig = attention_figures.bars(labels, before, after, labels=(_("as trained"), _("changed")))
+    now = max(result.tokens, key=lambda each: each.after)
+    words = _(
+        "Next token: {moved:.1%} of the probability moves; the likeliest was “{was}” ({before:.0%}) and is “{now}” "
+        "({after:.0%})."
+    ).format(
+        moved=result.tokens_moved,
+        was=plain(result.tokens[0].label),
+        before=result.tokens[0].before,
+        now=plain(now.label),
+        after=now.after,
+    )
+    table = {"token": labels, "as_trained": before, "changed": after}
+    show.figure(fig, name="rope-next-token", key="p_rope_next", table=table, words=words)

@@ -1,0 +1,120 @@
+"""Section 1: words in another order, with and without positions."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.positions import position_kinds, position_snippets, shuffled_words
+from attnviz.figures import heatmap
+from attnviz.figures import positions_order as figures
+from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
+from attnviz.ui.shared import link_state, plain, quoted, show, widgets
+from attnviz.word_boundaries import split
+from attnviz.words import _
+
+
+def panel() -> None:
+    config = _controls()
+    result = position_results.shuffled(config)
+    st.latex(
+        r"\mathrm{attention}(Px) = P\,\mathrm{attention}(x)\qquad \max\left|\mathrm{attention}(Px) - "
+        rf"P\,\mathrm{{attention}}(x)\right| = {tex_number(result.change)}"
+    )
+    st.markdown(f"**{_verdict(result)}**")
+    _matrices(result)
+    _every(result)
+    position_code_panel.program(position_snippets.order(config), "order")
+
+
+def chosen() -> shuffled_words.Config:
+    """The configuration from the current choices."""
+    value = link_state.value
+    return shuffled_words.Config(
+        split(value(positions_choices.SENTENCE)),
+        value(positions_choices.KIND),
+        value(positions_choices.ORDER),
+        value(positions_choices.CAUSAL),
+        value(positions_choices.SEED),
+    )
+
+
+def _controls() -> shuffled_words.Config:
+    text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
+    with text:
+        sentence = widgets.text(positions_choices.SENTENCE, _("Sentence"))
+    with number:
+        seed = widgets.number(positions_choices.SEED, _("Vectors: random, seed"), step=1)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        kind = widgets.one_of(positions_choices.KIND, _("Positions"), position_names.kinds(), style="select")
+        order = widgets.one_of(positions_choices.ORDER, _("The same words"), position_names.orders())
+        causal = widgets.toggle(positions_choices.CAUSAL, _("Causal mask"))
+    return shuffled_words.Config(split(sentence), kind, order, causal, seed)
+
+
+def _verdict(result: shuffled_words.Result) -> str:
+    """Whether the order of the words reached the outputs."""
+    config = result.config
+    name = position_names.kinds()[config.kind]
+    if not result.same:
+        word = config.words[int(result.moved.argmax())]
+        return _(
+            "The order got in: the output of {word} changes by up to {change:.3g}, where outputs reach {largest:.3g}."
+        ).format(word=quoted(word), change=result.change, largest=result.largest)
+    if config.kind == "alibi":
+        return _(
+            "ALiBi without a mask knows how far apart two words are, not which comes first: backwards, all distances "
+            "are the same, and no output changes by more than {change:.1e}."
+        ).format(change=result.change)
+    return _(
+        "{name}: in the other order every word gets the output that it had, to within {change:.1e}, which is rounding. "
+        "To attention this sentence is a bag of words."
+    ).format(name=name[:1].upper() + name[1:], change=result.change)
+
+
+def _matrices(result: shuffled_words.Result) -> None:
+    words, config = result.config.words, result.config
+    mask = ~np.tri(len(words), dtype=bool) if config.causal else None
+    back = None if mask is None else mask[result.order.argsort()][:, result.order.argsort()]
+    difference = float(np.abs(result.before - result.after).max())
+    shown = (
+        ("before", _("As typed"), result.before, mask),
+        ("after", _("In the other order, sorted back"), result.after, back),
+    )
+    for column, (name, title, weights, hidden) in zip(st.columns(2, gap="medium"), shown, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            fig = heatmap.matrix(weights, words, words, masked=hidden, height=380)
+            if name == "before":
+                said = _("Weights of the first of {heads} heads, random with seed {seed}, over {n} words.").format(
+                    heads=shuffled_words.HEADS, seed=config.seed, n=len(words)
+                )
+            else:
+                said = _(
+                    "The order read: {order}. Each weight beside the one of the same two words: the largest difference "
+                    "is {difference:.2g}."
+                ).format(order=plain(" ".join(result.words)), difference=difference)
+            show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", caption=None, words=said)
+
+
+def _every(result: shuffled_words.Result) -> None:
+    names = position_names.kinds()
+    free, causal = (np.array([result.every[kind][i] for kind in position_kinds.KINDS]) for i in (0, 1))
+    blind = [names[kind] for kind in position_kinds.KINDS if result.every[kind][0] < 1e-9]
+    words = _(
+        "Blind to this change of order without a mask: {blind}. With a causal mask even a model without positions sees "
+        "it ({causal:.3g}): how many words a row may look at tells where it stands."
+    ).format(blind=", ".join(blind) or _("none"), causal=result.every["none"][1])
+    if result.every["none"][1] < 1e-9:
+        words = _("Blind to this change of order without a mask: {blind}.").format(blind=", ".join(blind) or _("none"))
+    fig = figures.changes([names[kind] for kind in position_kinds.KINDS], free, causal)
+    table = {"positions": position_kinds.KINDS, "no_mask": free, "causal_mask": causal}
+    show.figure(fig, name="order-every-kind", key="p_order_every", table=table, words=words)
+
+
+def tex_number(value: float) -> str:
+    """A number for a formula: 0.28, or a power of ten where it is very small."""
+    if value == 0 or abs(value) >= 1e-3:
+        return f"{value:.3g}"
+    digits, power = f"{value:.1e}".split("e")
+    return rf"{digits}\times 10^{{{int(power)}}}"

@@ -1,0 +1,74 @@
+"""What the ids of this page are called, in the visitor's language."""
+
+from __future__ import annotations
+
+from attnviz.words import _
+
+
+def kinds() -> dict[str, str]:
+    return {
+        "none": _("no positions"),
+        "sinusoidal": _("sinusoidal"),
+        "learned": _("learned"),
+        "rope-half": _("RoPE, half-split"),
+        "rope-interleaved": _("RoPE, interleaved"),
+        "alibi": "ALiBi",
+        "t5": _("T5 buckets"),
+    }
+
+
+def about(kind: str) -> str:
+    """One sentence: where the kind comes in, and what is learned of it."""
+    return {
+        "sinusoidal": _("Sines and cosines of the position are added to each word’s vector. Nothing is learned."),
+        "learned": _("A table with one vector for each position is learned and added to each word’s vector."),
+        "rope-half": _(
+            "Queries and keys are turned, pair by pair, by an angle that grows with the position; number i is paired "
+            "with number i + D/2, as in Llama. Nothing is learned."
+        ),
+        "rope-interleaved": _(
+            "Queries and keys are turned, pair by pair, by an angle that grows with the position; neighbours are "
+            "pairs, as in the RoPE paper. Nothing is learned."
+        ),
+        "alibi": _(
+            "A slope times the distance is taken off the scores; each head has its own slope. Nothing is learned."
+        ),
+        "t5": _("Each head learns one number for each bucket of distances, and adds it to the scores."),
+    }[kind]
+
+
+def orders() -> dict[str, str]:
+    return {"reverse": _("backwards"), "swap": _("first and last swapped"), "shuffle": _("shuffled")}
+
+
+def methods() -> dict[str, str]:
+    return {
+        "none": _("none"),
+        "linear": _("linear"),
+        "ntk": "NTK",
+        "dynamic": _("dynamic NTK"),
+        "yarn": "YaRN",
+        "llama3": "Llama 3",
+    }
+
+
+def splits() -> dict[str, str]:
+    return {
+        "rest": _("thirds, time takes the rest"),
+        "quarter": _("1/4, 3/8, 3/8"),
+        "thirds": _("width // 3 each"),
+        "own": _("your own"),
+        "flat": _("one number for each patch"),
+    }
+
+
+def axes() -> tuple[str, str, str]:
+    return _("time"), _("height"), _("width")
+
+
+def places() -> dict[str, str]:
+    return {"head": _("this head"), "layer": _("its whole layer"), "all": _("every layer")}
+
+
+def norms() -> dict[str, str]:
+    return {"full": _("over all heads together"), "head": _("over each head")}

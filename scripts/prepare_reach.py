@@ -1,0 +1,26 @@
+"""Train the copy-from-far task as the comparison page opens with it, and write what it ships: `data/reach.json`.
+
+python -m scripts.prepare_reach        takes about ten seconds; the result is the same to training's rounding errors
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+
+from attnviz.experiments.compare import reach_training
+
+TARGET = Path(__file__).parents[1] / "attnviz/experiments/compare/data/reach.json"
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    result = reach_training.run(reach_training.Config())
+    TARGET.write_text(json.dumps(reach_training.to_json(result)) + "\n", "utf-8")
+    print(TARGET.stat().st_size, "bytes;", {kind: one.end_accuracy for kind, one in result.reached.items()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Scaled frequencies against transformers' own functions, and against what each way of scaling promises."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+import torch
+from transformers import LlamaConfig
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
+
+from attnviz.core.message import Problem
+from attnviz.core.rope_scaling import NTK, DynamicNTK, Linear, Llama3, YaRN, frequencies, length_factor
+
+LENGTHS = (4096, 4097, 6000, 16384, 40_000)
+
+
+def theirs(kind: str, width: int, base: float, length: int | None = None, **more: Any) -> tuple[torch.Tensor, float]:
+    """Frequencies and length factor by ROPE_INIT_FUNCTIONS, of a model trained on 4,096 positions."""
+    config = LlamaConfig(
+        hidden_size=width * 2,
+        num_attention_heads=2,
+        head_dim=width,
+        max_position_embeddings=4096,
+        rope_parameters={"rope_theta": base, "rope_type": kind, **more},
+    )
+    return ROPE_INIT_FUNCTIONS[kind](config, None, seq_len=length)
+
+
+@pytest.mark.parametrize("width, base", [(8, 10_000.0), (64, 100_000.0), (128, 500_000.0)])
+@pytest.mark.parametrize("factor", [1.0, 2.0, 7.5, 32.0])
+def test_every_scaling_is_transformers_own(width: int, base: float, factor: float) -> None:
+    original = {"original_max_position_embeddings": 4096}
+    llama = {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+    pairs = [
+        (Linear(factor), theirs("linear", width, base, factor=factor)),
+        (YaRN(factor, 4096), theirs("yarn", width, base, factor=factor, **original)),
+        (Llama3(factor, 4096), theirs("llama3", width, base, factor=factor, **original, **llama)),
+        # a static NTK is what the dynamic one becomes at that many times the trained length, starting from 1
+        (NTK(factor), theirs("dynamic", width, base, int(4096 * factor), factor=1.0)),
+        *((DynamicNTK(factor, 4096, n), theirs("dynamic", width, base, n, factor=factor)) for n in LENGTHS),
+    ]
+    for ours, (expected, length) in pairs:
+        found = frequencies(width, base, ours)
+        torch.testing.assert_close(found.float(), expected, atol=0, rtol=2e-5, msg=str(ours))
+        assert length_factor(ours) == pytest.approx(length)
+
+
+def test_llama_3_may_choose_its_ramp() -> None:
+    settings = {"low_freq_factor": 0.5, "high_freq_factor": 16.0, "original_max_position_embeddings": 1000}
+    expected, _ = theirs("llama3", 64, 10_000.0, factor=8.0, **settings)
+    torch.testing.assert_close(
+        frequencies(64, 10_000.0, Llama3(8.0, 1000, 0.5, 16.0)).float(), expected, atol=0, rtol=1e-5
+    )
+
+
+def test_ntk_leaves_the_fastest_pair_and_divides_the_slowest_by_the_factor() -> None:
+    plain, scaled = frequencies(64), frequencies(64, scaling=NTK(4.0))
+    assert float(scaled[0]) == float(plain[0]) == 1.0
+    assert float(scaled[-1]) == pytest.approx(float(plain[-1]) / 4, rel=1e-12)
+    assert bool((scaled[1:] < plain[1:]).all())
+
+
+def test_a_text_of_the_trained_length_is_read_without_scaling() -> None:
+    for length in (1, 100, 4096):
+        assert torch.equal(frequencies(64, scaling=DynamicNTK(4.0, 4096, length)), frequencies(64))
+    assert frequencies(2, scaling=NTK(8.0)).tolist() == [1.0]
+
+
+def test_the_turns_that_a_pair_makes_decide_what_yarn_and_llama_3_do_with_it() -> None:
+    plain = frequencies(128)
+    turns = 4096 * plain / (2 * math.pi)
+    llama = plain / frequencies(128, scaling=Llama3(8.0, 4096))
+    assert llama[turns > 4].tolist() == pytest.approx([1.0] * int((turns > 4).sum()))
+    assert llama[turns < 1].tolist() == pytest.approx([8.0] * int((turns < 1).sum()))
+    between = (turns > 1) & (turns < 4)
+    assert bool(((llama[between] > 1) & (llama[between] < 8)).all())
+    assert int(between.sum()) > 0
+
+
+def test_a_factor_below_one_is_refused() -> None:
+    for scaling in (Linear(0.5), NTK(0.5), DynamicNTK(0.5, 8, 8), YaRN(0.5, 8), Llama3(0.5, 8)):
+        with pytest.raises(Problem, match=r"factor=0.5 must be at least 1"):
+            frequencies(8, scaling=scaling)

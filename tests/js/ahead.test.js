@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fetchAround, neighbours } from "../../attnviz/ui/canvas/src/ahead.js";
+
+test("neighbours are those that exist, of the same layer first", () => {
+  const around = [
+    [1, 2],
+    [1, 0],
+    [2, 1],
+    [0, 1],
+  ];
+  assert.deepEqual(neighbours([1, 1], [3, 3, 3]), around);
+  assert.deepEqual(neighbours([0, 0], [1]), []);
+  assert.deepEqual(neighbours([0, 3], [4, 2]), [[0, 2]]);
+});
+
+/** @param {(asked: string[], group: object) => void} then what happens after each fetch, and after the rest */
+async function fetched(then) {
+  const asked = [];
+  const group = { pointed: [1, 1], counts: [3, 3, 3] };
+  const get = async (tile) => {
+    asked.push(String(tile));
+    then(asked, group);
+  };
+  const rest = async () => then([...asked, "rest"], group);
+  await fetchAround(group, get, rest);
+  return asked;
+}
+
+test("the head that is pointed at comes first, and its neighbours only while the hand stays", async () => {
+  assert.deepEqual(await fetched(() => {}), ["1,1", "1,2", "1,0", "2,1", "0,1"]);
+  const goes = (asked, group) => {
+    if (asked.length === 3 && !asked.includes("rest")) group.pointed = null;
+  };
+  assert.deepEqual(await fetched(goes), ["1,1", "1,2", "1,0"]);
+});
+
+test("a hand that only passes by has one head fetched", async () => {
+  const passes = (asked, group) => {
+    if (asked.includes("rest")) group.pointed = [0, 0];
+  };
+  assert.deepEqual(await fetched(passes), ["1,1"]);
+});
