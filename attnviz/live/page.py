@@ -77,13 +77,14 @@ def page(view: LiveView, theme: Theme = "auto") -> str:
     said = json.dumps(_header(view), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     script, style = _bundle()
     tongue = html.escape((language() or "en").split("_")[0])
+    without = _("This picture needs JavaScript, which stands in this file.")
     title = html.escape(view.title or view.head_title or "attnviz")
     return (
         f'<!doctype html>\n<html lang="{tongue}" data-theme="{theme}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<meta name="generator" content="attnviz"><title>{title}</title><style>{style}</style></head><body>'
-        f"<noscript>{html.escape(_('This picture needs JavaScript, which stands in this file.'))}</noscript>"
+        f"<noscript>{html.escape(without)}</noscript>"
         f'<main id="attnviz"></main>'
         f'<script type="application/json" id="attnviz-view">{_inert(said)}</script>'
         f'<script type="application/octet-stream" id="attnviz-heads">{data}</script>'
