@@ -15,7 +15,7 @@ from attnviz.figures.svg_grid import ColourScale, Grid
 from attnviz.figures.theme import is_bright
 from attnviz.words import _
 
-Kind = Literal["weights", "values", "diff", "scores"]
+PictureKind = Literal["weights", "values", "diff", "scores"]
 NUMBERS = 34  # pixels that a cell must have for its number to be written into it
 
 
@@ -32,7 +32,7 @@ class HeadPicture:
     rows: Sequence[str]
     cols: Sequence[str]
     hidden: np.ndarray | None = None
-    kind: Kind = "weights"
+    kind: PictureKind = "weights"
     full_range: bool = True
     root: bool = False
     pinned_rows: Sequence[int] = ()

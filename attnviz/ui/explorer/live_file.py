@@ -14,7 +14,7 @@ from attnviz.words import _, language, speaking
 
 LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at once
 
-Heads = Callable[[Stack], Sequence[RawHead]]
+MakeHeads = Callable[[Stack], Sequence[RawHead]]
 
 
 def offers(
@@ -26,7 +26,7 @@ def offers(
     pins: canvas.Pins,
     change: WhatIf,
     note: str,
-) -> list[show.Live]:
+) -> list[show.LiveFile]:
     """What the export menu offers. All that a visitor sees now is taken down here: a download runs in no session.
 
     The tensors are looked up again then, so that an offer keeps none in memory.
@@ -39,7 +39,7 @@ def offers(
     edit, link, spoken = edit_state.on_canvas(change), explorer_state.link() or None, language()
     request, name = run.request, stack.id
 
-    def made(heads: Heads, counts: Sequence[int], kv_counts: Sequence[int]) -> str:
+    def made(heads: MakeHeads, counts: Sequence[int], kv_counts: Sequence[int]) -> str:
         found = heads(model_cache.remembered(request).stack(name))
         with speaking(spoken):
             more = {"title": title, "note": note, "link": link}
@@ -53,15 +53,15 @@ def offers(
     def every_head() -> str:
         return made(raw_heads, counts, kv_counts)
 
-    found = [show.Live(_("Live HTML: this head"), "-live", this_head)]
+    found = [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]
     if 2 * sum(counts) * len(stack.queries) * len(stack.keys) <= LARGEST and sum(counts) > 1:
-        found.append(show.Live(_("Live HTML: all heads"), "-all-live", every_head))
+        found.append(show.LiveFile(_("Live HTML: all heads"), "-all-live", every_head))
     return found
 
 
 def alone(
     head: canvas.Head, tokens: Sequence[str], pins: canvas.Pins, edit: canvas.Edit, title: str
-) -> list[show.Live]:
+) -> list[show.LiveFile]:
     """The same for a picture of one head that stands alone; nothing where it came without its scores."""
     if head.raw is None:
         return []
@@ -75,4 +75,4 @@ def alone(
                 canvas.live_view([raw], [1], [1], axes, head, axes, canvas.Options(), pins, edit, **more)  # type: ignore[arg-type]
             )
 
-    return [show.Live(_("Live HTML: this head"), "-live", this_head)]
+    return [show.LiveFile(_("Live HTML: this head"), "-live", this_head)]

@@ -27,7 +27,7 @@ Later = Callable[[], Any]  # what is only computed when the visitor asks for it
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveFile:
     """A file that stays alive without a server: what its button says, how its name ends, and its text when asked."""
 
     label: str
@@ -65,7 +65,7 @@ def under(
     caption: str | None = None,
     words: str | None = None,
     label: str | None = None,
-    live: Sequence[Live] = (),
+    live: Sequence[LiveFile] = (),
 ) -> None:
     """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
 
@@ -85,7 +85,7 @@ def export_menu(
     table: Table | Later | None,
     caption: str | None,
     label: str | None = None,
-    live: Sequence[Live] = (),
+    live: Sequence[LiveFile] = (),
 ) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
     menu = st.popover(
@@ -104,7 +104,7 @@ def export_menu(
 
 
 def _export_form(
-    fig: Figure | Picture, name: str, key: str, table: Table | None, caption: str | None, live: Sequence[Live]
+    fig: Figure | Picture, name: str, key: str, table: Table | None, caption: str | None, live: Sequence[LiveFile]
 ) -> None:
     backgrounds: dict[Background, str] = {"white": _("white"), "transparent": _("transparent"), "dark": _("dark")}
     background: Background = (
@@ -131,7 +131,7 @@ def _export_form(
         ready = prepared(fig, background=background, colorbar=bar)
         frame = framed_chart(ready.layout.width, ready.layout.height, background, title or None, said or None)
         _save_figure(frame, ready.to_json(), name, key)
-        pages = [Live(_("HTML, interactive"), "", lambda: standalone_html(ready, title, said)), *live]
+        pages = [LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, title, said)), *live]
     with st.container(horizontal=True):
         for number, one in enumerate(pages):
             st.download_button(
