@@ -1,6 +1,6 @@
-"""Every export of every page on one sheet, to be looked at: `python -m scripts.export_sheet [FOLDER]` (needs Chromium).
+"""Every export of every page on one sheet, to be looked at: `python -m scripts.export_sheet [FOLDER [VIEW]]`.
 
-Starts the app on a port of its own, opens each view as a visitor would, saves what each export menu offers as SVG, and
+Needs Chromium. Starts the app on a port of its own, opens each view as a visitor would, saves what each export menu offers as SVG, and
 writes sheet.html and sheet.png into the folder. Fails where a picture holds Markdown, an address of this machine or a
 formula's source, or is larger than it may be.
 """
@@ -18,8 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import sync_playwright
 
+from attnviz.ui.building import building_choices
+from attnviz.ui.compare import compare_choices
+from attnviz.ui.decoding import decoding_choices
+from attnviz.ui.masks import mask_choices
+from attnviz.ui.positions import positions_choices
+from attnviz.ui.scaling import scaling_choices
+from attnviz.ui.sharing import sharing_choices
 from scripts.screenshots import FLAGS, ROOT, wait_for
 
 LARGEST = 200  # KB of a picture of at most thirty tokens
@@ -29,20 +37,27 @@ WRONG = re.compile(r"\*\*|\$\\|\\frac|\\sqrt|localhost|127\.0\.0\.1|&amp;#\d+;")
 #: exports that every view of a page has: saved once
 ON_EVERY_VIEW = ("head-out", "lines-out", "mosaic", "b_edited", "m-grid-save", "m-before-save", "m-after-save")
 
-SECTIONS = ("saturation", "variance", "softmax", "gradient", "alternatives", "training", "head")
+#: page -> the choice that turns its views over
+TURNING = {
+    "scaling": scaling_choices.SECTION,
+    "positions": positions_choices.SECTION,
+    "build": building_choices.QUESTION,
+    "masks": mask_choices.VIEW,
+    "decoding": decoding_choices.VIEW,
+    "sharing": sharing_choices.VIEW,
+    "compare": compare_choices.SECTION,
+}
+STEPS = ("embed", "project", "split", "scores", "softmax", "sum", "merge", "output")
 VIEWS = (
     "",
     "explore?c=&at=13.8",
     "explore?open_stages=true",
     "explore?open_what_if=true&mask=none",
     "explore?open_next=true",
-    "explore?open_average=true&combine=all",
+    "explore?open_average=true&combine=rollout",
     "explore?open_beside=true",
-    *(f"scaling?s_section={section}" for section in SECTIONS),
-    *(f"build?b_step={step}" for step in ("embed", "project", "split", "scores", "softmax", "sum", "merge", "output")),
-    *(f"build?b_ask={question}" for question in ("weights", "sizes", "qkv", "softmax", "heads")),
-    *(f"masks?m_view={view}" for view in ("layers", "far", "traps", "training")),
-    *(f"sharing?h_view={view}" for view in ("see", "count", "size", "prove", "latent", "published")),
+    *(f"build?b_step={step}" for step in STEPS),
+    *(f"{page}?{choice.name}={each}" for page, choice in TURNING.items() for each in choice.ids),
 )
 
 
@@ -55,8 +70,9 @@ class Saved:
     wrong: list[str]
 
 
-def main(folder: Path) -> int:
-    """Save every picture and the sheet; the number of pictures that something is wrong with."""
+def main(folder: Path, only: str = "") -> int:
+    """Save the pictures of all views, or of those that `only` names, and the sheet; how many are wrong or missing."""
+    failed: list[str] = []
     folder.mkdir(parents=True, exist_ok=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -69,7 +85,12 @@ def main(folder: Path) -> int:
             chromium = shutil.which("chromium") or os.environ["ATTNVIZ_CHROMIUM"]
             browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
             root, seen = f"http://127.0.0.1:{port}/", set[str | None]()
-            saved = [one for view in VIEWS for one in exports(browser, root, view, folder, seen)]
+            saved = []
+            for view in [each for each in VIEWS if only in each]:
+                try:
+                    saved += exports(browser, root, view, folder, seen)
+                except PlaywrightError as problem:
+                    failed.append(f"{view}: {str(problem).splitlines()[0]}")
             sheet(browser, saved, folder)
             browser.close()
     finally:
@@ -77,7 +98,8 @@ def main(folder: Path) -> int:
         server.wait()
     for one in saved:
         print(f"{one.file.stat().st_size // 1024:5d} KB  {one.file.name}  {'; '.join(one.wrong)}")
-    return sum(bool(one.wrong) for one in saved)
+    print(*failed, sep="\n")
+    return sum(bool(one.wrong) for one in saved) + len(failed)
 
 
 def exports(browser: Any, root: str, view: str, folder: Path, seen: set[str | None]) -> list[Saved]:
@@ -104,22 +126,27 @@ def exports(browser: Any, root: str, view: str, folder: Path, seen: set[str | No
         if page_name in seen:
             continue
         seen |= {page_name} - {None}
-        menu.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
-        menu.click()
-        button = page.locator("button[data-kind=svg]")
-        button.wait_for(timeout=30_000)
-        with page.expect_download(timeout=30_000) as download:
-            button.click()
-        prefix = re.sub(r"\W+", "-", view) or "start"
-        file = folder / f"{prefix}--{download.value.suggested_filename}"
-        download.value.save_as(file)
+        file = saved_from(page, menu, folder, re.sub(r"\W+", "-", view) or "start")
         found.append(Saved(view, file, faults(file)))
-        page.keyboard.press("Escape")
-        button.wait_for(state="detached", timeout=10_000)
         settled(page)
     context.close()
     print(f"{view or 'start'}: {len(found)}", flush=True)
     return found
+
+
+def saved_from(page: Any, menu: Any, folder: Path, prefix: str) -> Path:
+    """Open one export menu, save its SVG, and close it again."""
+    menu.evaluate("(node) => node.scrollIntoView({ block: 'center' })")
+    menu.click()
+    button = page.locator("button[data-kind=svg]")
+    button.wait_for(timeout=60_000)
+    with page.expect_download(timeout=60_000) as download:
+        button.click()
+    file = folder / f"{prefix}--{download.value.suggested_filename}"
+    download.value.save_as(file)
+    page.keyboard.press("Escape")
+    button.wait_for(state="detached", timeout=20_000)
+    return file
 
 
 def settled(page: Any) -> None:
@@ -154,4 +181,4 @@ def sheet(browser: Any, saved: list[Saved], folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else "/tmp/attnviz-exports")))
+    sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else "/tmp/attnviz-exports"), *sys.argv[2:3]))
