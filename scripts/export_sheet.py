@@ -1,8 +1,8 @@
 """Every export of every page on one sheet, to be looked at: `python -m scripts.export_sheet [FOLDER [VIEW]]`.
 
-Needs Chromium. Starts the app on a port of its own, opens each view as a visitor would, saves what each export menu offers as SVG, and
-writes sheet.html and sheet.png into the folder. Fails where a picture holds Markdown, an address of this machine or a
-formula's source, or is larger than it may be.
+Needs Chromium. Starts the app on a port of its own, opens each view as a visitor would, saves what each export menu
+offers as SVG, and writes sheet.html and sheet.png into the folder. Fails where a picture holds Markdown, an address of
+this machine or a formula's source, or is larger than it may be.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ def test_the_link_opens_the_same_view(copying: Open, new_page: Open, server_url:
     assert parse_qs(urlsplit(other.url).query) == parse_qs(urlsplit(where).query)
 
 
-def test_the_embed_code_shows_the_view_without_streamlits_bar_and_keeps_it_so(copying: Open, new_page: Open) -> None:
+def test_the_embed_code_shows_the_view_with_its_menu_folded_and_keeps_it_so(copying: Open, new_page: Open) -> None:
     page = copying("/explore?at=5.4")
     code = copied(page, "Copy embed code")
     assert code.startswith("<iframe ")
@@ -71,7 +71,7 @@ def test_the_embed_code_shows_the_view_without_streamlits_bar_and_keeps_it_so(co
     expect(inside.locator(".av-title").first).to_have_text(re.compile("Layer 5, head 4"), timeout=60_000)
     answered(inside)
     expect(inside.get_by_role("link", name="Masks")).not_to_be_in_viewport()
-    expect(inside.get_by_test_id("stToolbar")).not_to_be_visible()
+    expect(inside.get_by_test_id("stMainMenu")).not_to_be_visible()
     inside.locator(".av-chip").nth(2).click()
     inside.wait_for_url(re.compile(r"[?&]c="))
     assert "embed=true" in inside.url
