@@ -30,6 +30,9 @@ PAGE_STYLE = """<style>
 .stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start }
 </style>"""
 
+#: Inside another page the menu begins folded, and the bar that unfolds it would lie over the first line.
+EMBEDDED_STYLE = "<style>.stMainBlockContainer { padding-top: 4.25rem }</style>"
+
 FRONTEND = Path(st.__file__).parent / "static"  #: the files that the browser is sent
 
 

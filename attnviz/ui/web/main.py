@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.ui.canvas import remember_page
-from attnviz.ui.shared import PAGE_STYLE, follow, say_refusals, say_what_is_gone, settle
+from attnviz.ui.shared import EMBEDDED_STYLE, PAGE_STYLE, follow, say_refusals, say_what_is_gone, settle
 from attnviz.ui.web import declared, navigation
 from attnviz.words import set_language_source
 
@@ -22,7 +22,7 @@ st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", ini
 st.logo(Path(__file__).with_name("logo.svg"), size="large")
 
 say_what_is_gone()
-st.html(PAGE_STYLE)
+st.html(PAGE_STYLE + EMBEDDED_STYLE if st.context.is_embedded else PAGE_STYLE)
 
 page = st.navigation(navigation.pages(), position="hidden")
 remember_page(page.url_path)
