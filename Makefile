@@ -73,6 +73,7 @@ node_modules/.installed: package.json package-lock.json | install-dev
 js: node_modules/.installed js-test
 	$(NODE) scripts/bundle.mjs --check
 	$(NODE) node_modules/typescript/bin/tsc --project .
+	$(NODE) node_modules/typescript/bin/tsc --project tests/js
 	$(NODE) node_modules/eslint/bin/eslint.js --max-warnings 0 $(SCRIPTS)
 	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --check $(SCRIPTS)
 

@@ -9,6 +9,7 @@ import torch
 
 from attnviz.core.attention import attend
 from attnviz.experiments.explorer import WhatIf, what_if
+from attnviz.mask_bits import pack_bits
 from attnviz.models.capture import RecordedLayer
 from attnviz.models.tokens import MatrixAxis, project
 from attnviz.ui.canvas import packing
@@ -176,7 +177,7 @@ def _edited(
     norms: torch.Tensor,
     groups: tuple[MatrixAxis, MatrixAxis],
 ) -> dict[str, Any]:
-    change = WhatIf(change.pattern, change.window, change.hidden, what_if.packed(painting), change.scale, change.factor)
+    change = WhatIf(change.pattern, change.window, change.hidden, pack_bits(painting), change.scale, change.factor)
     mask, scale = what_if.mask_of(change, layer), what_if.scale_of(change, layer)
     weights = layer.weights(0, mask, scale)[0, 0]
     may = layer.mask_for(mask).expand(1, 1, *weights.shape)[0, 0]

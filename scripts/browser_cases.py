@@ -18,6 +18,7 @@ import torch
 from attnviz.core.temperature import COLDEST
 from attnviz.experiments.positions import pair_rotation
 from attnviz.experiments.scaling import alternatives
+from attnviz.mask_bits import pack_bits
 from attnviz.packing import RawHead, raw_scores
 from attnviz.ui.canvas import packing
 from scripts import attend_cases
@@ -113,7 +114,7 @@ def packing_cases() -> dict[str, Any]:
         "bits": {
             "shape": list(grid.shape),
             "cells": grid.ravel().astype(int).tolist(),
-            "base64": base64.b64encode(packing.pack_bits(grid)).decode(),
+            "base64": base64.b64encode(pack_bits(grid)).decode(),
         },
     }
 

@@ -38,7 +38,7 @@ def quantise(x: Tensor, bits: int, group: int) -> Quantised:
             width=x.shape[-1],
             bits=bits,
         )
-    parts = x.float().reshape(*x.shape[:-1], -1, group)  # (..., groups, group)
+    parts = x.float().reshape(*x.shape[:-1], x.shape[-1] // group, group)  # (..., groups, group)
     lowest, highest = parts.amin(-1, keepdim=True), parts.amax(-1, keepdim=True)
     lowest = lowest.half()
     scale = ((highest - lowest.float()) / (2**bits - 1)).half()
@@ -56,7 +56,7 @@ def dequantise(stored: Quantised) -> Tensor:
 def _packed(codes: Tensor, bits: int) -> Tensor:
     """Several codes in a byte, the first in its lowest bits."""
     each = 8 // bits
-    parts = codes.reshape(*codes.shape[:-1], -1, each)
+    parts = codes.reshape(*codes.shape[:-1], codes.shape[-1] // each, each)
     return sum((parts[..., n] << (bits * n) for n in range(each)), torch.zeros_like(parts[..., 0]))
 
 

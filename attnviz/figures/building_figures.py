@@ -69,10 +69,11 @@ def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Seque
             hovertemplate="%{y}: %{x:.4f}<extra></extra>",
         )
         fig.add_trace(bars, 1, number)
-        fig.add_vline(x=1, line={"color": THEORY, "dash": "dash", "width": 1}, row=1, col=number)
+        fig.add_vline(x=1, line={"color": THEORY, "dash": "dash", "width": 1}, layer="below", row=1, col=number)
         fig.update_yaxes(**_ticks(words), autorange="reversed", showgrid=False, row=1, col=number)
         fig.update_xaxes(range=[0, top], row=1, col=number)
-    return layout(fig, height=int(np.clip(90 + 24 * max(len(queries), len(keys)), 150, 420)))
+    fig = layout(fig, height=int(np.clip(100 + 24 * max(len(queries), len(keys)), 160, 430)))
+    return fig.update_layout(margin={"t": 40})
 
 
 def _ticks(words: Sequence[str]) -> dict[str, object]:

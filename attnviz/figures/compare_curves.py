@@ -77,7 +77,7 @@ def over(
     fig = layout(fig, title, height)
     fig.update_layout(
         title={"font": {"size": 14, "family": FONT}},
-        legend=below(height),
+        legend=below(),
         margin={"t": 34},
     )
     fig.update_xaxes(tickfont={"size": 11}).update_yaxes(
@@ -86,9 +86,9 @@ def over(
     return fig
 
 
-def below(height: int) -> dict[str, object]:
-    """A legend under the title of the x axis: 52 pixels below a plot that leaves about 120 to what is around it."""
-    return {"y": -52 / max(80, height - 120), "yanchor": "top", "font": {"size": 11}}
+def below() -> dict[str, object]:
+    """A legend at the lower edge, under the title of the x axis, however many lines it takes on a narrow screen."""
+    return {"yref": "container", "y": 0, "yanchor": "bottom", "font": {"size": 11}}
 
 
 def _add(fig: Figure, curve: KindCurve, unit: str, names: bool) -> None:

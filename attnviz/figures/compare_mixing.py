@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from attnviz.figures.compare_curves import below
 from attnviz.figures.theme import SERIES, WEIGHTS, Figure, layout
 from attnviz.words import _
 
@@ -77,5 +78,5 @@ def missing(
     fig.update_xaxes(title={"text": _("heads"), "font": {"size": 12}}, dtick=max(1, len(heads) // 8))
     fig.update_yaxes(title={"text": _("missed"), "font": {"size": 12}}, tickformat=".0%", range=[0, 1.04])
     fig = layout(fig, height=height)
-    fig.update_layout(legend={"y": -0.24, "yanchor": "top", "font": {"size": 11}}, margin={"t": 12})
+    fig.update_layout(legend=below(), margin={"t": 12})
     return fig

@@ -69,7 +69,7 @@ def _finished(fig: Figure, title: str, height: int) -> Figure:
     fig.update_xaxes(tickfont={"size": 11}).update_yaxes(tickfont={"size": 11})
     fig.update_layout(
         title={"font": {"size": 14}},
-        legend=below(height),
+        legend=below(),
         margin={"t": 34},
         showlegend=True,
     )

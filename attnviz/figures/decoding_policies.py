@@ -40,7 +40,7 @@ def over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], tota
         ticktext=[f"{budget}<br>{budget / total:.0%}" for budget in budgets],
         title={"text": _("positions kept, and the share of bytes"), "font": {"size": 12}},
     )
-    fig.update_yaxes(type="log", title={"text": _("KL, nats"), "font": {"size": 12}}, exponentformat="power")
+    fig.update_yaxes(type="log", title={"text": _("KL, nats"), "font": {"size": 12}}, dtick=1, exponentformat="power")
     fig.update_layout(showlegend=True)
     return layout(fig, height=330)
 

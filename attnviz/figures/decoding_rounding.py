@@ -31,7 +31,7 @@ def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[fl
         tickformat=".0%",
         range=[0, 0.62],
     )
-    fig.update_yaxes(type="log", title={"text": _("KL, nats"), "font": {"size": 12}}, exponentformat="power")
+    fig.update_yaxes(type="log", title={"text": _("KL, nats"), "font": {"size": 12}}, dtick=1, exponentformat="power")
     return layout(fig, height=320)
 
 

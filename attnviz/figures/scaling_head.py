@@ -29,6 +29,7 @@ def by_dimension(variances: np.ndarray) -> Figure:
         showarrow=False,
         xanchor="right",
         yanchor="bottom",
+        yshift=5,
         font={"size": 11, "color": THEORY},
     )
     fig.update_xaxes(title_text=_("dimensions, largest first"))

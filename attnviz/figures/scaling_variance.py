@@ -18,7 +18,7 @@ def histograms(raw: tuple[np.ndarray, np.ndarray], scaled: tuple[np.ndarray, np.
     """Raw q.k above scaled q.k, each (density per bin, edges), over N(0, d_k) and N(0, 1), on one axis of values."""
     names = (_("raw q·k"), _("scaled q·k/√d_k"))
     fig = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=0.08)
-    predicted = (_("predicted N(0, {variance})").format(variance=d_k), _("predicted N(0, 1)"))
+    predicted = (_("normal, variance {variance}").format(variance=d_k), _("normal, variance 1"))
     for number, (density, edges) in enumerate((raw, scaled)):
         colour = (RAW, SCALED)[number]
         centres = (edges[1:] + edges[:-1]) / 2

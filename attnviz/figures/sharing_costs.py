@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -89,11 +89,11 @@ def bars(
     fig.update_yaxes(autorange="reversed", type="category")
     fig.update_xaxes(title={"text": unit, "font": {"size": 12}}, rangemode="tozero")
     if said is not None:
-        fig.update_xaxes(**_binary_ticks(max(values)))
+        fig.update_xaxes(**binary_ticks(max(values)))
     return layout(fig, height=70 + 36 * len(names))
 
 
-def _binary_ticks(most: float) -> dict[str, list[Any]]:
+def binary_ticks(most: float) -> dict[str, list[Any]]:
     """A handful of places on a linear axis of bytes, at round numbers of KiB, MiB or GiB."""
     power = max(0, min(5, int(math.log(max(most, 1), 1024))))
     unit, room = 1024**power, max(most, 1) / 1024**power
@@ -111,12 +111,13 @@ def over(
     *,
     here: int | None = None,
     limits: Mapping[str, float] | None = None,
+    said: Callable[[float], str],
     binary: bool = False,
     height: int = 330,
 ) -> Figure:
     """Curves over context, batch or K/V heads, both axes logarithmic; `limits` are horizontal lines with a name.
 
-    `binary` writes the y axis in KiB, MiB, GiB.
+    `said` puts a value into words, `binary` writes the y axis in KiB, MiB, GiB.
     """
     fig = go.Figure()
     for number, (name, values) in enumerate(lines.items()):
@@ -127,7 +128,8 @@ def over(
                 name=name,
                 mode="lines",
                 line={"color": SERIES[number % len(SERIES)], "width": 2.5},
-                hovertemplate="%{x:,}: %{y:,.4g}<extra>" + name + "</extra>",
+                customdata=[said(value) for value in values],
+                hovertemplate="%{x:,}: %{customdata}<extra>" + name + "</extra>",
             )
         )
     for name, value in (limits or {}).items():
@@ -177,7 +179,9 @@ def strip(nbytes: Sequence[int], kinds: Sequence[str], labels: Sequence[str], na
             )
         )
     fig.update_xaxes(title={"text": _("layer"), "font": {"size": 12}}, range=[-0.6, len(kinds) - 0.4])
-    fig.update_yaxes(title={"text": _("bytes"), "font": {"size": 12}}, rangemode="tozero")
+    fig.update_yaxes(
+        title={"text": _("bytes"), "font": {"size": 12}}, rangemode="tozero", **binary_ticks(max(nbytes, default=0))
+    )
     fig.update_layout(showlegend=True)
     return layout(fig, height=230)
 

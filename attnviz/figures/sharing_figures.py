@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.figures.heatmap import label
+from attnviz.figures.sharing_costs import binary_ticks
 from attnviz.figures.theme import (
     FONT,
     K_VERMILION,
@@ -27,26 +28,48 @@ from attnviz.words import _
 
 def wiring(kv_of: Sequence[int], n_kv_heads: int) -> Figure:
     """Blue boxes, one per query head, each wired to the vermilion key head and green value head it reads."""
+    fig = go.Figure(_wires(kv_of, n_kv_heads, 300))
+    fig.update_xaxes(visible=False, range=[-0.7, len(kv_of) - 0.3])
+    fig.update_yaxes(visible=False, range=[-0.3, 1.3])
+    layout(fig, height=150)
+    fig.update_layout(showlegend=False, margin={"t": 4, "b": 0})
+    return fig
+
+
+def wirings(kinds: Mapping[str, tuple[Sequence[int], int]]) -> Figure:
+    """Several wirings side by side, as (K/V head of each query head, number of K/V heads) by name."""
+    fig = make_subplots(rows=1, cols=len(kinds), subplot_titles=list(kinds), horizontal_spacing=0.04)
+    for column, (kv_of, n_kv_heads) in enumerate(kinds.values(), 1):
+        for trace in _wires(kv_of, n_kv_heads, 900 / len(kinds)):
+            fig.add_trace(trace, row=1, col=column)
+        fig.update_xaxes(range=[-0.7, len(kv_of) - 0.3], row=1, col=column)
+    fig.update_xaxes(visible=False)
+    fig.update_yaxes(visible=False, range=[-0.3, 1.3])
+    layout(fig, height=190)
+    fig.update_layout(showlegend=False, margin={"t": 28, "b": 0})
+    return fig
+
+
+def _wires(kv_of: Sequence[int], n_kv_heads: int, width: float) -> list[go.Scatter]:
+    """The wires and the boxes of one wiring, in boxes that `width` pixels have room for."""
     heads = len(kv_of)
     at = (np.arange(n_kv_heads) + 0.5) * heads / n_kv_heads - 0.5  # the middle of each group
-    size = float(np.clip(420 / heads, 6, 26))
-    half = min(0.16 * heads / n_kv_heads, 0.42)
+    size = float(np.clip(0.7 * width / max(heads, 2 * n_kv_heads), 4, 24))
+    half = min(max(0.24, 0.16 * heads / n_kv_heads), 0.42)
     xs: list[float | None] = []
     ys: list[float | None] = []
     for head, kv in enumerate(kv_of):
         xs += [head, float(at[kv]), None]
         ys += [1, 0.06, None]
-    fig = go.Figure(go.Scatter(x=xs, y=ys, mode="lines", line={"color": MASKED, "width": 1.2}, hoverinfo="skip"))
+    wires = go.Scatter(x=xs, y=ys, mode="lines", line={"color": MASKED, "width": 1.2}, hoverinfo="skip")
     hover_q = [_("query head {head} reads K/V head {kv}").format(head=h, kv=kv) for h, kv in enumerate(kv_of)]
-    fig.add_trace(_boxes(np.arange(heads), 1, Q_BLUE, "Q", size, hover_q))
     read = [_("K/V head {kv}, read by {n} query heads").format(kv=g, n=kv_of.count(g)) for g in range(n_kv_heads)]
-    fig.add_trace(_boxes(at - half, 0, K_VERMILION, "K", size, read))
-    fig.add_trace(_boxes(at + half, 0, V_GREEN, "V", size, read))
-    fig.update_xaxes(visible=False, range=[-0.7, heads - 0.3])
-    fig.update_yaxes(visible=False, range=[-0.3, 1.3])
-    layout(fig, height=190)
-    fig.update_layout(showlegend=False, margin={"t": 4, "b": 0})
-    return fig
+    return [
+        wires,
+        _boxes(np.arange(heads), 1, Q_BLUE, "Q", size, hover_q),
+        _boxes(at - half, 0, K_VERMILION, "K", size, read),
+        _boxes(at + half, 0, V_GREEN, "V", size, read),
+    ]
 
 
 def _boxes(x: np.ndarray, y: float, colour: str, letter: str, size: float, hover: Sequence[str]) -> go.Scatter:
@@ -193,7 +216,12 @@ def sweep(
     fig.update_xaxes(type="category", title={"text": _("K/V heads"), "font": {"size": 12}})
     most = max(max(change), 0.01) * 1.15
     small = {"font": {"size": 12}}
-    fig.update_yaxes(title={"text": _("bytes"), **small}, secondary_y=False, range=[0, max(cache) * 1.15])
+    fig.update_yaxes(
+        title={"text": _("bytes"), **small},
+        secondary_y=False,
+        range=[0, max(cache) * 1.15],
+        **binary_ticks(max(cache)),
+    )
     fig.update_yaxes(
         title={"text": _("change"), **small},
         tickformat=".0%",

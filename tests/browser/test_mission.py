@@ -1,6 +1,6 @@
-"""The app's promise, kept from a cold start by a stranger with a browser: first on a machine of one's own, then hosted.
+"""The main tasks of a visitor, from a cold start in a browser: with the app run locally, then hosted.
 
-Every number that a page shows is computed here once more, from the model's own Q and K, or from torch alone.
+Every number that a page shows is computed a second time here, from the model's own Q and K or with torch alone.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ Visit = Callable[..., Any]
 
 
 class Trap:
-    """A proxy that lets nothing through and writes down who asked for what."""
+    """A proxy that refuses every request and records it."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -79,13 +79,13 @@ class Site:
 
 @pytest.fixture(scope="module")
 def cold_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty cache folder: the first visitor of this file finds a machine that has never seen a model."""
+    """An empty cache folder, so that the first test starts without any converted model."""
     return tmp_path_factory.mktemp("cache")
 
 
 @pytest.fixture(scope="module", params=[OWN, pytest.param(HOSTED, marks=pytest.mark.slow)])
 def site(request: pytest.FixtureRequest, cold_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """`streamlit run app.py` in a process of its own; its log and its requests are looked at when it ends."""
+    """`streamlit run app.py` in a process of its own; its log and its requests are checked when it ends."""
     trap, log = Trap(), tmp_path_factory.mktemp("server") / "log.txt"
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
@@ -110,7 +110,7 @@ def site(request: pytest.FixtureRequest, cold_cache: Path, tmp_path_factory: pyt
 
 
 def _environment(trap: Trap) -> dict[str, str]:
-    """This process's environment without what would keep the app from the network, and with the trap in its way."""
+    """The environment for the app: no offline switches, and all requests sent to the refusing proxy."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("ATTNVIZ_", "HF_", "STREAMLIT_"))}
     proxies = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), trap.address)
     return (
@@ -136,7 +136,7 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def habit(browser: Any, site: Site) -> Iterator[Any]:
-    """The browser that a visitor comes back with: scripts fetched once are kept."""
+    """A browser context that several tests share, with its cache of scripts."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, accept_downloads=True, bypass_csp=True)
     yield context
     context.close()
@@ -144,7 +144,7 @@ def habit(browser: Any, site: Site) -> Iterator[Any]:
 
 @pytest.fixture
 def visit(browser: Any, habit: Any, site: Site) -> Iterator[Callable[..., Any]]:
-    """`visit("/explore")` opens a tab, `visit("/", width=390)` one in a browser that was never here.
+    """`visit("/explore")` opens a tab, `visit("/", width=390)` one in a new browser context.
 
     No console may hold an error when the test ends, and no request may have gone anywhere but to the app.
     """
@@ -176,7 +176,7 @@ def visit(browser: Any, habit: Any, site: Site) -> Iterator[Callable[..., Any]]:
 
 
 def _watch(page: Any, home: str, wrong: list[str]) -> None:
-    """Write down errors of the console, of scripts, and requests that leave; the latter are stopped as well."""
+    """Record console errors, script errors and requests to other hosts, and block the latter."""
     inside = (home, home.replace("http", "ws", 1), "data:", "blob:", "about:")
 
     def said(message: Any) -> None:
@@ -200,7 +200,7 @@ def _watch(page: Any, home: str, wrong: list[str]) -> None:
 
 
 def rest(page: Any) -> None:
-    """Until the script has run to its end."""
+    """Wait until the script has finished."""
     page.locator(AT_REST).wait_for(timeout=FIRST_OPEN)
 
 
@@ -234,7 +234,7 @@ def type_sentence(page: Any, label: str, text: str) -> None:
 
 
 def in_link(page: Any, part: str) -> None:
-    """Until the address says so, and what that set going has come to rest."""
+    """Wait until the address holds this text and the run that it started has finished."""
     until(page, lambda: f"&{part}" in page.url.replace("?", "&"), f"{part} in {page.url}")
     rest(page)
 
@@ -278,7 +278,7 @@ def choose(page: Any, label: str, option: str) -> None:
 
 
 def switch_to(page: Any, name: str) -> None:
-    """Press one of a row of buttons that stand for views."""
+    """Press a button of a segmented control."""
     page.get_by_role("radio", name=name, exact=True).or_(page.get_by_role("button", name=name, exact=True)).click()
 
 
@@ -334,12 +334,19 @@ def csv_of(page: Any, sentence: Any, label: str = "Export") -> list[dict[str, st
 
 
 def matrix_of(rows: list[dict[str, str]], n: int) -> np.ndarray:
-    """One line a cell, as a matrix; NaN where a cell is hidden."""
+    """The table of cells as a matrix; NaN where a cell is hidden."""
     found = np.full((n, n), np.nan)
     for row in rows:
         if row["value"]:
             found[int(row["query_position"]), int(row["key_position"])] = float(row["value"])
     return found
+
+
+def before_menu(page: Any) -> Any:
+    """What stands just before the export menu of the large head, whose sentence the canvas draws."""
+    menu = page.locator(".st-key-home-out-under, .st-key-head-out-under").first
+    menu.wait_for()
+    return menu.locator("xpath=preceding::*[1]")
 
 
 def gives(page: Any) -> Any:
@@ -506,19 +513,21 @@ def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit: Visit, traine
     assert re.fullmatch(r".* \(2\) may not look at .* \(5\)", point_at(page, stage, 2, 5, n))
     changes: list[tuple[str | None, Tensor | None, Scale]] = [
         (None, causal(n), "sqrt"),
-        ("Causal mask", None, "sqrt"),
-        ("Scale by 1/√d", None, None),
+        ("mask", None, "sqrt"),
+        ("scale", None, None),
     ]
     for switch, mask, scale in changes:
-        if switch:
-            page.get_by_text(switch, exact=True).click()
+        if switch == "mask":
+            page.get_by_test_id("mask").select_option("none")
+        elif switch == "scale":
+            page.locator(".av-mark[data-mark=none]").click()
         expected = model.weights(SENTENCE, layer, head, mask, scale)
         for query, key in ((2, 1), (7, int(expected[7].argmax())), (n - 1, 0)):
             wait_for_value(page, stage, query, key, expected)
         rest(page)
         sentence = gives(page)
         assert_said(sentence.inner_text(), tokens, expected)
-        assert_same(matrix_of(csv_of(page, sentence), n), expected)
+        assert_same(matrix_of(csv_of(page, before_menu(page)), n), expected)
 
 
 def test_every_head_of_the_model_has_its_picture(visit: Visit, trained: Load) -> None:
@@ -606,6 +615,50 @@ def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_i
     assert read_changed_head(again, query, key, n) == shown
 
 
+def read_large_head(page: Any, query: int, key: int, n: int) -> Shown:
+    """What stands with the large head: its words, caption, reading of a cell, pins and numbers."""
+    stage = head_stage(page)
+    rest(page)
+    open_export(page, before_menu(page))
+    caption = page.get_by_label("Caption (leave empty for none)").input_value()
+    rows = read_csv(saved(page, "CSV, the numbers"))
+    close_export(page)
+    pinned = sorted(page.get_by_role("option", selected=True).all_inner_texts())
+    reading = point_at(page, stage, query, key, n)
+    return Shown(beside(stage, "title"), gives(page).first.inner_text(), caption, reading, str(pinned), rows)
+
+
+def test_mask_and_scale_beside_the_head_give_one_number_everywhere_and_a_link_gives_it_again(
+    visit: Visit, trained: Load
+) -> None:
+    page = visit("/explore?at=7.5")
+    head_stage(page).wait_for(timeout=FIRST_OPEN)
+    model = trained()
+    tokens, n = model.tokens(SENTENCE), len(model.tokens(SENTENCE))
+    type_sentence(page, "Sentence", SENTENCE)
+    wait_for_tokens(page, tokens)
+    layer, head, window, query = 7, 5, 3, 8
+    assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
+    page.get_by_test_id("mask").select_option("window")
+    page.get_by_test_id("window").press("ArrowLeft")
+    in_link(page, f"window={window}")
+    page.locator(".av-mark[data-mark=none]").click()
+    in_link(page, "scale=none")
+    page.mouse.click(*cell_at(head_stage(page), query, query - 1, n))
+    in_link(page, "c=")
+    expected = model.weights(SENTENCE, layer, head, causal(n, window), None)
+    key = int(expected[query].argmax())
+    wait_for_value(page, head_stage(page), query, key, expected)
+    shown = read_large_head(page, query, key, n)
+    assert_said(shown.words, tokens, expected)
+    assert_same(matrix_of(shown.rows, n), expected)
+    assert f"layer {layer}, head {head}" in shown.caption
+    assert f"window of {window} tokens" in shown.caption
+    assert "times 1." in shown.caption
+    again = visit("/explore" + page.url.split("/explore")[1], color_scheme="light")
+    assert read_large_head(again, query, key, n) == shown
+
+
 def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit: Visit) -> None:
     page = visit("/scaling")
     switch_to(page, "2 Softmax saturates")
@@ -677,7 +730,7 @@ def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
     tokens = trained().tokens(SENTENCE)
     type_sentence(page, "Sentence", SENTENCE)
     wait_for_tokens(page, tokens)
-    open_export(page, gives(page).last)
+    open_export(page, before_menu(page))
     svg = ElementTree.fromstring(saved(page, "SVG").read_bytes())
     assert svg.tag == "{http://www.w3.org/2000/svg}svg"
     size = [float(svg.attrib[side]) for side in ("width", "height")]

@@ -1,4 +1,4 @@
-"""How the app reaches a browser: by address under a strict policy where it is installed, as text where it never was.
+"""How scripts reach the browser: by address under a strict policy where attnviz is installed, else as text.
 
 The server runs under a base path, every page is opened by its own address, and nothing may be logged as an error.
 """

@@ -61,10 +61,10 @@ def test_two_figures_do_not_share_what_one_of_them_changes():
 def test_histograms_stand_under_the_density_that_theory_predicts():
     edges = np.linspace(-40, 40, 82)
     fig = scaling_variance.histograms((np.ones(81), edges), (np.ones(81), edges / 8), 64)
-    curve = by_name(fig, "predicted N(0, 64)")
+    curve = by_name(fig, "normal, variance 64")
     assert curve.y.max() == pytest.approx(1 / (8 * math.sqrt(2 * math.pi)))
     assert np.trapezoid(curve.y, curve.x) == pytest.approx(1, abs=1e-3)
-    assert by_name(fig, "predicted N(0, 1)").y.max() == pytest.approx(1 / math.sqrt(2 * math.pi))
+    assert by_name(fig, "normal, variance 1").y.max() == pytest.approx(1 / math.sqrt(2 * math.pi))
 
 
 def test_raw_and_scaled_products_stand_on_one_axis_on_which_the_raw_ones_are_seen_to_grow():

@@ -3,6 +3,7 @@ import pytest
 
 from attnviz.figures import sharing_costs, sharing_figures
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN
+from attnviz.ui.sharing import units
 
 
 @pytest.mark.parametrize("heads, kv_heads", [(1, 1), (9, 3), (12, 1), (64, 8)])
@@ -15,6 +16,15 @@ def test_every_query_head_is_wired_to_the_middle_of_its_group(heads, kv_heads):
     for head, end in enumerate(ends):
         group = [h for h in range(heads) if kv_of[h] == kv_of[head]]
         assert end == pytest.approx(np.mean(group))
+
+
+def test_three_wirings_stand_side_by_side_under_their_names():
+    kinds = {f"{name} {g}": ([h * g // 9 for h in range(9)], g) for name, g in (("MHA", 9), ("GQA", 3), ("MQA", 1))}
+    fig = sharing_figures.wirings(kinds)
+    assert [note.text for note in fig.layout.annotations] == ["MHA 9", "GQA 3", "MQA 1"]
+    keys = [trace for trace in fig.data if trace.marker.color == K_VERMILION]
+    assert [len(trace.x) for trace in keys] == [9, 3, 1]
+    assert [trace.xaxis for trace in keys] == ["x", "x2", "x3"]
 
 
 def test_heads_of_a_group_share_one_scale_and_what_the_mask_hides_is_not_zero():
@@ -59,6 +69,13 @@ def test_layers_of_a_kind_share_a_colour_and_keep_their_places():
 
 
 def test_bytes_are_labelled_in_binary_units():
-    fig = sharing_costs.over([1, 1024], {"a": [2**20, 2**30]}, "tokens", "bytes", binary=True, limits={"80 GiB": 80e9})
+    fig = sharing_costs.over(
+        [1, 1024], {"a": [2**20, 2**30]}, "tokens", "bytes", said=units.binary, binary=True, limits={"80 GiB": 80e9}
+    )
     assert "1 GiB" in fig.layout.yaxis.ticktext
+    assert list(fig.data[0].customdata) == ["1 MiB", "1 GiB"], "read out as bytes, never as 1.074e+09"
     assert fig.data[1].text[0] == "80 GiB"
+    fig = sharing_costs.strip([3 << 20, 1 << 20], ["full", "window"], list("ab"), {"window": "w", "full": "f"})
+    assert all(text.endswith(" MiB") for text in fig.layout.yaxis.ticktext)
+    fig = sharing_figures.sweep([9, 3, 1], [0.0, 0.0, 0.7], [30 << 10, 10 << 10, 3 << 10], 1)
+    assert all(text.endswith(" KiB") for text in fig.layout.yaxis.ticktext)

@@ -17,11 +17,15 @@ import {
 } from "../../attnviz/ui/canvas/src/colour.js";
 import { tint } from "../../attnviz/ui/canvas/src/tensor_tint.js";
 
+/** @import { Stops, TensorColours } from "../../attnviz/ui/canvas/src/types.js" */
+
+/** @type {Stops} */
 const STOPS = [
   [0, "#000000"],
   [0.25, "#ff0000"],
   [1, "#ffffff"],
 ];
+/** @type {Stops} */
 const SIGNED = [
   [0, "#0000ff"],
   [0.5, "#ffffff"],
@@ -93,7 +97,8 @@ test("a gradient names every stop", () => {
 });
 
 test("a tensor's number is tinted by its role and sign, and by its size", () => {
-  const colours = { weights: STOPS, roles: { q: ["#000000", "#0000ff"], plain: ["#111111", "#222222"] } };
+  const roles = { q: ["#000000", "#0000ff"], plain: ["#111111", "#222222"] };
+  const colours = /** @type {TensorColours} */ (/** @type {unknown} */ ({ weights: STOPS, roles }));
   const at = (role, share) => tint(role, share, colours, [255, 255, 255]);
   assert.equal(at("q", 1).fill, `rgb(${mixed([255, 255, 255], [0, 0, 255], 0.7).join(",")})`);
   assert.equal(at("q", -1).fill, `rgb(${mixed([255, 255, 255], [0, 0, 0], 0.7).join(",")})`);

@@ -22,6 +22,9 @@ import {
 import { cutToFit, labelStep } from "../../attnviz/ui/canvas/src/token_labels.js";
 import { EVERYTHING } from "../../attnviz/ui/canvas/src/zoom.js";
 
+/** @import { Shape } from "../../attnviz/ui/canvas/src/types.js" */
+
+/** @type {Shape[]} */
 const SIZES = [
   [1, 1],
   [14, 14],
@@ -43,7 +46,7 @@ test("a heatmap fits its width, and a square one has square cells", () => {
 });
 
 test("the middle of every cell is hit, at any zoom, and so are the labels beside it", () => {
-  const shape = [9, 13];
+  const shape = /** @type {Shape} */ ([9, 13]);
   const { plot } = heatmapLayout({ shape, width: 500, compact: false, font: 12, labelsQ: 50, labelsK: 50 });
   for (const zoom of [EVERYTHING, { z: 1.5, q0: 2, k0: 3.5 }]) {
     const c = cellsOnShow(plot, zoom, shape);
@@ -51,7 +54,8 @@ test("the middle of every cell is hit, at any zoom, and so are the labels beside
       for (let k = Math.ceil(c.k0); k + 1 <= c.k0 + c.span.k; k++) {
         const [x, y] = [plot.x + (k + 0.5 - c.k0) * c.w, plot.y + (q + 0.5 - c.q0) * c.h];
         const hit = heatmapHit(x, y, plot, zoom, shape);
-        assert.deepEqual([hit.axis, hit.q, hit.k], ["cell", q, k]);
+        assert.ok(hit?.axis === "cell");
+        assert.deepEqual([hit.q, hit.k], [q, k]);
         assert.deepEqual(heatmapHit(plot.x - 5, y, plot, zoom, shape), { axis: "q", i: q });
         assert.deepEqual(heatmapHit(x, plot.y - 5, plot, zoom, shape), { axis: "k", i: k });
       }
@@ -62,11 +66,11 @@ test("the middle of every cell is hit, at any zoom, and so are the labels beside
 });
 
 test("a mask's cells and labels are hit, its rim is nothing, and a stroke that leaves stays on the rim", () => {
-  const shape = [5, 8];
+  const shape = /** @type {Shape} */ ([5, 8]);
   const { plot, cell } = maskLayout({ shape, width: 400, font: 12, labelsQ: 40, labelsK: 40 });
   for (let q = 0; q < 5; q++) {
     for (let k = 0; k < 8; k++) {
-      const at = [plot.x + (k + 0.5) * cell, plot.y + (q + 0.5) * cell];
+      const at = /** @type {[number, number]} */ ([plot.x + (k + 0.5) * cell, plot.y + (q + 0.5) * cell]);
       assert.deepEqual(maskHit(...at, plot, shape), [q, k]);
       assert.deepEqual(nearestCell(...at, plot, shape), [q, k]);
     }
@@ -79,12 +83,14 @@ test("a mask's cells and labels are hit, its rim is nothing, and a stroke that l
 });
 
 test("a fast stroke leaves no gap", () => {
-  for (const to of [
+  /** @type {[number, number][]} */
+  const ends = [
     [0, 9],
     [7, 2],
     [3, 3],
     [0, 0],
-  ]) {
+  ];
+  for (const to of ends) {
     const way = cellsBetween([0, 0], to);
     assert.deepEqual(way[0], [0, 0]);
     assert.deepEqual(way[way.length - 1], to);

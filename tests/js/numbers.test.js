@@ -43,9 +43,9 @@ test("significant digits, without zeros at the end", () => {
 
 test("a parameter's slider reaches both ends, and every stop leads back to itself", () => {
   const kinds = [
-    { low: 0.1, high: 64, linear: false },
-    { low: 0, high: 100, linear: false },
-    { low: -20, high: 20, linear: true },
+    { name: "a", value: 1, low: 0.1, high: 64, linear: false },
+    { name: "T", value: 1, low: 0, high: 100, linear: false },
+    { name: "b", value: 0, low: -20, high: 20, linear: true },
   ];
   for (const parameter of kinds) {
     assert.ok(Math.abs(parameterAt(0, parameter) - parameter.low) < 1e-12);

@@ -4,6 +4,8 @@ import { MASKED_16 } from "../../attnviz/ui/canvas/src/codes.js";
 import { cellText, strongestText, summaryText } from "../../attnviz/ui/canvas/src/head_readout.js";
 import { readToken } from "../../attnviz/ui/canvas/src/sum_line.js";
 
+/** @import { Sheet } from "../../attnviz/ui/canvas/src/types.js" */
+
 const codeOf = (weight) => Math.round(Math.sqrt(weight) * 65534);
 const words = {
   gives: "{query} > {key}: {value}",
@@ -13,10 +15,12 @@ const words = {
   mostby: "{token} is seen by {queries}",
   summary: "strongest: {pairs}",
 };
-const numbers = {
-  header: { shape: [2, 3], top: 1, signed: false, q: ["a", "b"], k: ["x", "\n", "<z>"], words },
-  codes: Uint16Array.from([codeOf(0.25), MASKED_16, codeOf(0.75), codeOf(0.5), codeOf(0.3), codeOf(0.2)]),
-};
+const numbers = /** @type {Parameters<typeof cellText>[0]} */ (
+  /** @type {unknown} */ ({
+    header: { shape: [2, 3], top: 1, signed: false, q: ["a", "b"], k: ["x", "\n", "<z>"], words },
+    codes: Uint16Array.from([codeOf(0.25), MASKED_16, codeOf(0.75), codeOf(0.5), codeOf(0.3), codeOf(0.2)]),
+  })
+);
 
 test("a cell is read with its tokens, masked ones as such, and what is no cell as nothing", () => {
   assert.equal(cellText(numbers, 0, 2), "a (0) > <z> (2): 0.7500");
@@ -38,10 +42,12 @@ test("the summary names the strongest cells in order", () => {
 });
 
 test("a sum's tokens: signs, numbers of a sheet in its colour, powers of e", () => {
-  const sheets = [
-    { role: "q", roles: [] },
-    { role: "plain", roles: ["k", "v"] },
-  ];
+  const sheets = /** @type {Sheet[]} */ (
+    /** @type {unknown} */ ([
+      { role: "q", roles: [] },
+      { role: "plain", roles: ["k", "v"] },
+    ])
+  );
   assert.deepEqual(readToken("o×", sheets, 0), { name: "tb-op", text: "×", power: false });
   assert.deepEqual(readToken("oexp(", sheets, 0), { name: "tb-op tb-open", text: "exp(", power: false });
   assert.deepEqual(readToken("o)", sheets, 0), { name: "tb-op tb-close", text: ")", power: false });

@@ -11,7 +11,9 @@ import {
   zoomToBox,
 } from "../../attnviz/ui/canvas/src/zoom.js";
 
-const SHAPE = [60, 120];
+/** @import { Shape } from "../../attnviz/ui/canvas/src/types.js" */
+
+const SHAPE = /** @type {Shape} */ ([60, 120]);
 
 test("at most, six tokens of a long axis are on show; a short matrix does not zoom", () => {
   assert.equal(mostZoom([60, 60]), 10);

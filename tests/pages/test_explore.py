@@ -267,3 +267,16 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
     if "shift" in found:
         assert f"{found['shift']:.1%} of the probability moved" in words
     assert len(printed.getvalue().splitlines()) >= len(old)
+
+
+@pytest.mark.parametrize("link, root", [({}, False), ({"curve": "root"}, True)])
+def test_the_small_pictures_and_the_large_one_have_the_same_colour_steps(visit, link, root):
+    page = visit("explore", **link)
+    headers = {}
+    for canvas in page.get("bidi_component"):
+        blob = canvas.proto.bytes
+        headers[canvas.proto.component_name] = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
+    small = next(header for name, header in headers.items() if name.endswith("overview"))
+    large = next(header for name, header in headers.items() if name.endswith("head"))
+    assert small["scale"]["root"] is root
+    assert large["scale"]["root"] is root

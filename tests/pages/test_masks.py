@@ -15,6 +15,7 @@ from attnviz.experiments.masks import traps
 from attnviz.experiments.masks.mask_lab import Painted
 from attnviz.experiments.masks.mask_rules import KINDS, Rule, combined
 from attnviz.experiments.word_vectors import sentence
+from attnviz.mask_bits import unpack_bits
 from attnviz.ui.canvas import packing
 from attnviz.ui.masks import layers_panel as layers_panel
 from attnviz.ui.masks.mask_choices import PAINT
@@ -32,7 +33,7 @@ def canvases(app):
 def grid(app):
     header, payload = next(found for found in canvases(app) if "locked" in found[0])
     rows, cols = header["shape"]
-    return packing.unpack_bits(payload[: -(-rows * cols // 8)], (rows, cols))
+    return unpack_bits(payload[: -(-rows * cols // 8)], (rows, cols))
 
 
 def weights(app, number):

@@ -11,9 +11,8 @@ import pytest
 
 from attnviz.figures import sharing_costs
 from attnviz.models.architecture.architecture import Architecture
-from attnviz.models.architecture.deployment import Deployment
 from attnviz.models.architecture.presets import all_presets
-from attnviz.ui.sharing import sharing_snippets, tables, units
+from attnviz.ui.sharing import sharing_programs, tables, units
 
 MINILM = {"h_lm": "minilm-l6"}
 
@@ -105,14 +104,13 @@ def test_bytes_are_drawn_over_other_axes_too(visit, axis):
 
 
 @pytest.mark.parametrize("name", ["gemma-3-27b", "qwen3-next-80b-a3b", "deepseek-v3", "t5-small", "gpt-neo-1.3b"])
-@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "int4", "q8_0"])
-@pytest.mark.parametrize("convention", ["ideal", "transformers", "paged"])
-def test_the_counting_snippet_prints_the_architectures_numbers(name, dtype, convention):
+def test_the_counting_program_prints_the_architectures_numbers(name):
     arch = Architecture.preset(name)
-    how = Deployment(8192, 3, cache_dtype=dtype, convention=convention, encoder_tokens=77)
-    said = printed(sharing_snippets.counting_code(arch, how))
+    said = printed(sharing_programs.of_count(arch, 8192, 3))
     assert f"attention parameters: {arch.attention_parameters()}\n" in said
-    assert f"cache bytes: {arch.kv_cache_bytes(8192, 3, dtype, convention, 77)}\n" in said
+    for convention in ("ideal", "transformers", "paged"):
+        expected = arch.kv_cache_bytes(8192, 3, "bfloat16", convention, arch.encoder_tokens(8192))
+        assert f"{convention} cache bytes: {expected}\n" in said
 
 
 def test_the_visitors_own_shape_lives_in_the_link(visit):
@@ -215,7 +213,7 @@ def test_tables_can_be_downloaded_as_markdown():
 
 def test_every_preset_can_be_counted():
     for name in all_presets():
-        assert printed(sharing_snippets.counting_code(Architecture.preset(name), Deployment(100)))
+        assert printed(sharing_programs.of_count(Architecture.preset(name), 100, 1))
 
 
 def test_an_encoder_is_given_no_speed_and_no_context(visit):
@@ -232,6 +230,8 @@ def test_an_encoder_decoders_cache_is_the_same_in_every_place(visit):
         app = healthy(visit("sharing", h_view="count", h_model="t5-small", h_axis=axis))
         assert metrics(app)["Ideal cache"] == "192 MiB" == units.binary(2 * each)
         assert axis == "heads" or f"keeps {units.both(2 * each)} for" in spoken(app)
+        assert "keeps no cache" not in spoken(app)
+    assert f"Each K/V head costs {units.both(2 * each // 8)} for" in spoken(app)
     assert "12 of 18 attentions keep" in spoken(app)
 
 
@@ -255,14 +255,35 @@ def test_the_next_token_is_as_likely_here_as_on_explore(visit):
     assert "among the 50 likeliest tokens alone" in there
 
 
+def wirings(app):
+    """The kind over each wiring, and how many key heads are drawn in it."""
+    titles = [part.value for part in app.markdown if re.match(r"\*\*(MHA|GQA|MQA) \d+\*\*", part.value)]
+    drawn = [json.loads(part.proto.spec) for part in app.get("plotly_chart") if "h-wiring" in part.proto.id]
+    return list(zip(titles, [len(fig["data"][2]["hovertext"]) for fig in drawn], strict=True))
+
+
 def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
     app = healthy(visit("sharing", h_kept="9", h_text="A short sentence."))
-    assert "**MHA**: 9 query heads on 9 K/V heads; trained with 3" in spoken(app)
-    assert "each trained one copied 3 times" in spoken(app)
-    assert "changes by 0%" in spoken(app)
+    assert wirings(app) == [("**MHA 9**, compared below", 9), ("**GQA 3**, trained", 3), ("**MQA 1**", 1)]
+    words = spoken(app)
+    assert "Not in the weights: each trained K/V head stands here 3 times" in words
+    assert "the function is the same and the cache 3 times as large" in words
+    assert "As in the weights: each K/V head is read by 3 query heads." in words
+    assert "each K/V head is the mean of 3 trained ones, as the GQA paper pools them" in words
+    assert "**MHA**: 9 query heads on 9 K/V heads; trained with 3" in words
+    assert "changes by 0%" in words
     options = next(group for group in app.get("button_group") if group.key == "h_kept").options
     assert options == ["MHA 9", "GQA 3 (trained)", "MQA 1"]
     printed(app.code[0].value)
+
+
+def test_a_model_trained_with_every_head_its_own_shows_the_gqa_that_is_chosen(visit):
+    app = healthy(visit("sharing", **MINILM, h_kept="3", h_by="first"))
+    assert wirings(app) == [("**MHA 12**, trained", 12), ("**GQA 3**, compared below", 3), ("**MQA 1**", 1)]
+    assert "is the first of 4 trained ones" in spoken(app)
+    app = healthy(visit("sharing", **MINILM, h_kept="1", h_by="random"))
+    assert [kind for kind, _heads in wirings(app)][0::2] == ["**MHA 12**, trained", "**MQA 1**, compared below"]
+    assert "drawn at random (seed 0) in the place of 12 trained ones" in spoken(app)
 
 
 def test_no_cache_is_promised_of_an_encoder(visit):
@@ -280,3 +301,14 @@ def test_bytes_over_kv_heads_are_named_and_read_as_bytes():
     parts = {"w_q": [400_000_000], "w_k": [100_000_000]}
     axis = sharing_costs.stacked(["one"], parts, {"w_q": "Q", "w_k": "K"}).layout.xaxis
     assert list(axis.ticktext) == [f"{value / 1e6:g} million" for value in axis.tickvals]
+
+
+def test_a_head_costs_what_it_adds_where_a_state_is_kept_as_well(visit):
+    """Qwen3-Next: 12 of its 48 layers have heads, 256 wide; the others keep a state that no head changes."""
+    app = healthy(visit("sharing", h_view="count", h_model="qwen3-next-80b-a3b", h_axis="heads"))
+    assert f"Each K/V head costs {units.both(8192 * 12 * 2 * 256 * 2)} for" in spoken(app)
+
+
+def test_an_encoder_alone_has_no_bytes_over_its_heads(visit):
+    app = healthy(visit("sharing", h_view="count", h_model="bert-base", h_axis="heads"))
+    assert "it keeps no cache" in spoken(app)

@@ -4,6 +4,7 @@ That the programs run and print the page's numbers is tested where each is made.
 """
 
 import ast
+import json
 import re
 from itertools import product
 from pathlib import Path
@@ -11,11 +12,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from attnviz.core.roofline import Machine
 from attnviz.experiments.building import generated_code, size_mismatches
 from attnviz.experiments.explorer import WhatIf
 from attnviz.experiments.masks import mask_programs, traps
 from attnviz.experiments.masks.mask_lab import Config, Painted
 from attnviz.experiments.masks.mask_rules import Rule
+from attnviz.experiments.positions import changed_rope, position_snippets, rotation_snippets
 from attnviz.experiments.scaling import (
     alternatives,
     draws,
@@ -25,11 +28,12 @@ from attnviz.experiments.scaling import (
     retrieval_training,
     variance,
 )
-from attnviz.models.architecture import Architecture, Deployment
+from attnviz.models.architecture import Architecture, CustomShape, Deployment, ParameterCounts, config_from_text
 from attnviz.ui.explorer import panels, what_if_code
-from attnviz.ui.sharing import sharing_snippets
+from attnviz.ui.sharing import sharing_programs, sharing_snippets
 from scripts.faces import breaches_of
 from tests.experiments.building.test_generated_code import RESULTS
+from tests.experiments.positions import test_snippets as positions
 
 ROOT = Path(__file__).parents[2]
 PRIVATE = re.compile(r"\._[a-z]\w*")
@@ -67,10 +71,22 @@ def of_traps():
 def of_sharing():
     reading = SimpleNamespace(request=SimpleNamespace(model="smollm2-135m", text='a "cat"'))
     configs = [SimpleNamespace(method=m, layer=1, n_kv_heads=3, seed=0) for m in ("mean", "first", "random")]
-    made = [sharing_snippets.sharing_code(reading, SimpleNamespace(config=c, trained_kv_heads=3)) for c in configs]
-    how = [Deployment(100), Deployment(100, cache_dtype="q4_0"), Deployment(100, convention="transformers")]
-    arches = [Architecture.preset(name) for name in ("gpt2", "deepseek-v3", "whisper-tiny")]
-    return made + [sharing_snippets.counting_code(arch, each) for arch, each in product(arches, how)]
+    made = [
+        sharing_snippets.sharing_code(reading, SimpleNamespace(config=c, trained_kv_heads=3), scope, predicts)
+        for c, scope, predicts in product(configs, ("layer", "all"), (True, False))
+    ]
+    hows = [Deployment(100), Deployment(100, cache_dtype="q4_0"), Deployment(100, convention="transformers")]
+    sources = {f"Architecture.preset({name!r})": Architecture.preset(name) for name in ("gpt2", "whisper-tiny")}
+    sources["CustomShape().architecture()"] = CustomShape().architecture()
+    text = json.dumps({"model_type": "llama"})
+    sources[f"Architecture.from_config(config_from_text({text!r}))"] = Architecture.from_config(config_from_text(text))
+    counts, machine = ParameterCounts(9, 9, 9), Machine(9, 9, 9)
+    for code, arch in sources.items():
+        made += [sharing_programs.of_size(code, arch, counts, how, machine) for how in hows]
+        made += [sharing_programs.of_count(arch, 100, 2), sharing_programs.of_proof(code, 9, 10, 1)]
+    latent = Architecture.preset("deepseek-v3").layers[0].latent
+    made += [sharing_programs.of_latents("deepseek-v3", latent, 61, 100), sharing_programs.of_published()]
+    return [*made, sharing_programs.of_encoder(counts, hows[0], machine)]
 
 
 def of_explorer():
@@ -91,6 +107,21 @@ def of_explorer():
         for second, frame, target in product((None, "a mat"), ("usual", "none"), (None, object()))
     ]
     return [panels.code_of(each) for each in shown]
+
+
+def of_positions():
+    made = [position_snippets.order(config) for config in positions.ORDERS]
+    made += [position_snippets.scores(config, trained) for config in positions.SCORES for trained in (False, True)]
+    for program, configs in (
+        (rotation_snippets.circle, positions.PAIRS),
+        (rotation_snippets.longer, positions.LONGER),
+        (rotation_snippets.video, positions.VIDEOS),
+        (rotation_snippets.norm, positions.NORMS),
+    ):
+        made += [program(config) for config in configs]
+    changes = product(("removed", "base"), ("head", "layer", "all"))
+    heads = [changed_rope.Config(change=change, where=where) for change, where in changes]
+    return made + [rotation_snippets.head("smollm2-135m", 'a "cat"', config) for config in heads]
 
 
 def of_what_if():
@@ -135,6 +166,7 @@ SHOWN = {
     "explorer/panels.py": of_explorer,
     "masks/mask_code_panel.py": of_masks,
     "masks/traps_panel.py": of_traps,
+    "positions/position_code_panel.py": of_positions,
     "explorer/what_if_code.py": of_what_if,
     "scaling/ending.py": of_scaling,
     "sharing/sharing_snippets.py": of_sharing,

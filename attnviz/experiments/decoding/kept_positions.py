@@ -13,10 +13,10 @@ from attnviz.core.attention import attend
 from attnviz.core.eviction import EVICTION_KINDS, Eviction, EvictionKind, HeavyHitters, kept_by_position
 from attnviz.core.message import Message
 from attnviz.experiments.decoding.decoders import Decoder
-from attnviz.experiments.decoding.teacher_forcing import Moved, Reading, moved, read
+from attnviz.experiments.decoding.teacher_forcing import MovedPredictions, Reading, moved, read
 from attnviz.models.capture import AnswerLayer, RecordedLayer
 
-POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")
+POLICIES: tuple[EvictionKind, ...] = tuple(kind for kind in EVICTION_KINDS if kind != "full")  #: that evict
 BUDGETS = (16, 64, 4, 32, 8, 128)  #: in the order in which they are computed
 
 
@@ -31,21 +31,21 @@ class Kept:
     """One policy at one budget. `positions` (L, G or 1, rest, total): what each decoded token sees, by K/V head."""
 
     policy: Eviction
-    moved: Moved
+    moved: MovedPredictions
     positions: np.ndarray
     cache_bytes: int  #: of all layers, at the end of the text
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The policies computed so far, in the order in which they come: each budget, every policy."""
+    """The policies computed so far: first everything kept, then each budget with every policy that evicts."""
 
     config: Config
     labels: tuple[str, ...]
     prompt: int
     budgets: tuple[int, ...]
     kept: tuple[Kept, ...]
-    full: Moved
+    full: MovedPredictions
     full_bytes: int
     notices: tuple[Message, ...]
 
@@ -55,7 +55,7 @@ class Result:
 
     @property
     def wanted(self) -> int:
-        return len(self.budgets) * len(POLICIES)
+        return 1 + len(self.budgets) * len(POLICIES)
 
     @property
     def done(self) -> bool:
@@ -70,7 +70,9 @@ class Result:
         return tuple(each for each in self.kept if each.policy.kind == kind)
 
     def at(self, kind: EvictionKind, budget: int) -> Kept | None:
-        return next((each for each in self.kept if each.policy.kind == kind and each.policy.budget == budget), None)
+        """One policy at one budget; everything kept is the same at any. None while it is still to come."""
+        found = (each for each in self.of(kind) if kind == "full" or each.policy.budget == budget)
+        return next(found, None)
 
 
 def budgets_for(total: int) -> tuple[int, ...]:
@@ -83,23 +85,22 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     reading = read(decoder, config.text)
     budgets = budgets_for(reading.total)
     position = sum(_bytes_per_position(layer) for layer in reading.layers)
+    wanted = [Eviction("full", reading.total), *(Eviction(kind, n, config.seed) for n in budgets for kind in POLICIES)]
+    unchanged = moved(reading, reading.logits)
     kept: list[Kept] = []
-    for budget in budgets:
-        for kind in POLICIES:
-            policy = Eviction(kind, budget, config.seed)
-            logits, positions = decode(reading, policy)
-            held = position * min(budget, reading.total)
-            kept.append(Kept(policy, moved(reading, logits), positions, held))
-            yield Result(
-                config,
-                reading.labels,
-                reading.prompt,
-                budgets,
-                tuple(kept),
-                moved(reading, reading.logits),
-                position * reading.total,
-                reading.notices,
-            )
+    for policy in wanted:
+        logits, positions = decode(reading, policy)
+        kept.append(Kept(policy, moved(reading, logits), positions, position * min(policy.budget, reading.total)))
+        yield Result(
+            config,
+            reading.labels,
+            reading.prompt,
+            budgets,
+            tuple(kept),
+            unchanged,
+            position * reading.total,
+            reading.notices,
+        )
 
 
 def decode(reading: Reading, policy: Eviction) -> tuple[Tensor, np.ndarray]:

@@ -16,6 +16,8 @@ from attnviz.experiments.decoding.work_done import pass_flops
 PassKind = Literal["prefill", "decode"]
 PROMPTS = (1, 4, 16, 64, 128)  #: tokens of a prompt, processed in one pass
 CONTEXTS = (16, 64, 128, 256)  #: tokens in the cache that one new token is decoded after
+#: the same for machines that are only worked out, where nothing has to be waited for
+FORMULA_PROMPTS, FORMULA_CONTEXTS = (1, 8, 64, 256, 1024), (16, 128, 1024)
 ROUNDS = 3
 WIDTH = 768  #: of the square matrices whose product gives the peak
 STREAM = 1 << 24  #: float32 numbers read to measure the bandwidth: 64 MiB, more than processors keep at hand
@@ -77,8 +79,8 @@ def by_formula(decoder: Decoder, number_bytes: int) -> tuple[PassPoint, ...]:
         return PassPoint(kind, new, context, 2 * (new * body + head) + attention, number_bytes * (body + head + cached))
 
     return (
-        *(point("prefill", n, n) for n in PROMPTS if n <= decoder.context),
-        *(point("decode", 1, n + 1) for n in CONTEXTS if n < decoder.context),
+        *(point("prefill", n, n) for n in FORMULA_PROMPTS),
+        *(point("decode", 1, n + 1) for n in FORMULA_CONTEXTS),
     )
 
 

@@ -14,7 +14,7 @@ from attnviz.core.attention import attend
 from attnviz.core.message import Message, Problem
 from attnviz.core.quantised import Quantised, dequantise, quantise
 from attnviz.experiments.decoding.decoders import Decoder
-from attnviz.experiments.decoding.teacher_forcing import Moved, Reading, moved, read
+from attnviz.experiments.decoding.teacher_forcing import MovedPredictions, Reading, moved, read
 from attnviz.models.capture import RecordedLayer
 
 GroupAxis = Literal["token", "channel"]
@@ -39,7 +39,7 @@ class RoundedCache:
     bits: int
     axis: GroupAxis
     group: int  #: numbers that share a scale
-    moved: Moved
+    moved: MovedPredictions
     nbytes: int
     k_error: np.ndarray
     v_error: np.ndarray

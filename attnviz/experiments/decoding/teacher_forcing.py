@@ -46,7 +46,7 @@ class Reading:
 
 
 @dataclass(frozen=True, eq=False)
-class Moved:
+class MovedPredictions:
     """How far next-token distributions moved from those of the full cache; arrays are (rest,)."""
 
     kl: np.ndarray  #: KL(full || changed), nats
@@ -69,17 +69,25 @@ def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
     prompt = min(max(2, round(share * len(ids))), len(ids) - 2)
     first = decoder.process(ids[:prompt])
     reading = Reading(decoder, ids, labels, prompt, first.cache, first.layers, first.logits, notices)
-    logits, _layers = reading.rest()
+    logits, layers = reading.rest()
+    for layer in layers:
+        if layer.shape[3] != reading.total:
+            raise Problem(
+                "Layer {index} of {name} keeps a window of {kept} tokens by itself; type at most as many",
+                index=layer.index,
+                name=decoder.name,
+                kept=layer.shape[3] - layer.shape[2] + 1,  # its last ones before the new tokens, and the first of these
+            )
     return Reading(decoder, ids, labels, prompt, first.cache, first.layers, logits, notices)
 
 
-def moved(reading: Reading, logits: Tensor) -> Moved:
+def moved(reading: Reading, logits: Tensor) -> MovedPredictions:
     """Compare changed logits (rest, V) with those of the full cache."""
     full, changed = (each.double().log_softmax(-1) for each in (reading.logits, logits))
     kl = (full.exp() * (full - changed)).sum(-1).clamp_min(0)
     follows = torch.tensor(reading.ids[reading.prompt + 1 :])
     loss = -changed[:-1].gather(-1, follows[:, None]).mean()
-    return Moved(
+    return MovedPredictions(
         kl.numpy(),
         (reading.logits.double() - logits.double()).abs().amax(-1).numpy(),
         (full.argmax(-1) == changed.argmax(-1)).numpy(),

@@ -28,7 +28,7 @@ class Config:
 
 
 @dataclass(frozen=True)
-class Alternative:
+class TokenAlternative:
     """A token that might have come next, and its probability before any temperature."""
 
     label: str
@@ -48,7 +48,7 @@ class Step:
     largest_logit: float
     same_choice: bool  #: whether the likeliest token is the same
     layer_bytes: tuple[tuple[int, int], ...]  #: keys and values in the cache of each layer afterwards
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[TokenAlternative, ...]
     token: int | None  #: what was chosen; None with zero steps
 
     @property
@@ -166,9 +166,9 @@ def _step(
     )
 
 
-def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[Alternative, ...]:
+def _alternatives(decoder: Decoder, logits: Tensor, token: int | None) -> tuple[TokenAlternative, ...]:
     """The likeliest tokens, and the chosen one where it is none of them."""
     found = [(guess.token, guess.probability) for guess in guesses(logits, ALTERNATIVES)]
     if token is not None and token not in [each for each, _chance in found]:
         found = [*found[:-1], (token, float(probabilities(logits)[token]))]
-    return tuple(Alternative(decoder.label(each), chance, each == token) for each, chance in found)
+    return tuple(TokenAlternative(decoder.label(each), chance, each == token) for each, chance in found)

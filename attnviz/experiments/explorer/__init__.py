@@ -1,7 +1,7 @@
 """A sentence through a real model: every head's matrix, its measures and stages, and what a change does.
 
-`Frame`, `RecordedLayer` and `Trace` belong to `models`; they are exported here too, because functions of this
-package take and return them.
+`Frame`, `MaskChoice`, `RecordedLayer`, `ScaleChoice` and `Trace` belong to `models`; they are exported here too,
+because functions of this package take and return them.
 """
 
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out, telling_depth
@@ -32,19 +32,21 @@ from attnviz.experiments.explorer.predictions import (
 )
 from attnviz.experiments.explorer.raw_heads import RawHead, raw_head, raw_heads
 from attnviz.experiments.explorer.what_if import WhatIf, instantly
-from attnviz.models.capture import RecordedLayer, Trace
+from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice, Trace
 from attnviz.models.tokens import Frame
 
 __all__ = [
     "Frame",
     "LargestChange",
     "Look",
+    "MaskChoice",
     "Matrix",
     "ModelRun",
     "ProbabilityChange",
     "RawHead",
     "RecordedLayer",
     "Request",
+    "ScaleChoice",
     "Slot",
     "Stack",
     "StackId",

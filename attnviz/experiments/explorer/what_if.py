@@ -13,6 +13,7 @@ from attnviz.core import masks
 from attnviz.core.measures import total_variation
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, head_matrix
 from attnviz.experiments.explorer.model_run import ModelRun, Stack
+from attnviz.mask_bits import unpack_bits
 from attnviz.models.capture import Edit, MaskChoice, NumberChoice, RecordedLayer, ScaleChoice, Trace, intervene
 from attnviz.models.catalogue import LoadedModel
 
@@ -140,15 +141,9 @@ def output_length(stack: Stack, layer: int, head: int) -> float:
     return float(torch.linalg.vector_norm(output.float(), dim=-1).mean())
 
 
-def packed(mask: np.ndarray) -> bytes:
-    """A boolean (Q, K) as bits."""
-    return np.packbits(np.asarray(mask, bool)).tobytes()
-
-
 def unpacked(bits: bytes, q_len: int, k_len: int) -> np.ndarray:
-    """The mask that was packed; all True when the bits are for another size."""
-    flat = np.unpackbits(np.frombuffer(bits, np.uint8))
-    size = q_len * k_len
-    if not size <= len(flat) < size + 8:
+    """The mask (Q, K) that was painted; all True when the bits are for another size."""
+    try:
+        return unpack_bits(bits, (q_len, k_len))
+    except ValueError:
         return np.ones((q_len, k_len), bool)
-    return flat[:size].reshape(q_len, k_len).astype(bool)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from torch import Tensor
@@ -13,8 +12,6 @@ from attnviz.core.message import Problem
 from attnviz.experiments.explorer import ModelRun, ProbabilityChange, Stack, changes, slots
 from attnviz.models.capture import Edit, Rotary, Trace, intervene, rotary_of
 from attnviz.models.catalogue import LoadedModel
-
-Where = Literal["head", "layer", "all"]
 
 
 @dataclass(frozen=True)
@@ -42,12 +39,20 @@ class Result:
     tokens_moved: float  #: the share of the next token's probability that moved
 
 
-def run(run: ModelRun, loaded: LoadedModel, config: Config) -> Result:
-    """Run the model again with the rotation changed; everything else stays as it was trained."""
+def rotation(loaded: LoadedModel) -> Rotary:
+    """How the model turns queries and keys; a Problem for one into which positions come in another way."""
+    return rotary_of(loaded.model)
+
+
+def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | None = None) -> Result:
+    """Run the model again with the rotation changed; everything else stays as it was trained.
+
+    `rotary` is what `rotation` found, where it is known: finding it takes two short passes.
+    """
     stack = run.stacks[0]
     if not stack.has(config.layer, config.head):
         raise Problem("layer {layer} has no head {head}", layer=config.layer, head=config.head)
-    rotary = rotary_of(loaded.model)
+    rotary = rotary or rotation(loaded)
     if stack.layers[config.layer].index not in rotary.layers:
         raise Problem("layer {layer} does not rotate its queries and keys: choose another", layer=config.layer)
     trace = intervene(

@@ -43,12 +43,11 @@ def order(config: shuffled_words.Config) -> str:
     """Prints the largest change of any output when the words change places."""
     kind, heads = config.kind, shuffled_words.HEADS
     order = shuffled_words.ordering(config.order, len(config.words), config.seed).tolist()
-    add, bias = "x", ""
-    turn = ""
+    add, turn, bias = "", "", ""
     if kind == "sinusoidal":
-        add = "x + sinusoidal(positions, M, 10_000.0)"
+        add = "    x = x + sinusoidal(positions, M, 10_000.0)\n"
     if kind == "learned":
-        add = f"x + drawn({config.seed}, {position_kinds.LONGEST}, M)[:n]"
+        add = f"    x = x + drawn({config.seed}, {position_kinds.LONGEST}, M)[:n]\n"
     if kind in position_kinds.ROTATED:
         turn = "    q, k = rotate(q, positions, 10_000.0), rotate(k, positions, 10_000.0)\n"
     if kind in position_kinds.BIASED:
@@ -68,8 +67,7 @@ order = {order}
 def attention(x):
     n = len(x)
     positions = torch.arange(n)
-    x = {add}
-    q, k, v = ((x @ w).unflatten(-1, (H, -1)).transpose(0, 1) for w in (w_q, w_k, w_v))
+{add}    q, k, v = ((x @ w).unflatten(-1, (H, -1)).transpose(0, 1) for w in (w_q, w_k, w_v))
 {turn}    scores = q @ k.mT / math.sqrt(M // H){bias}
 {mask if config.causal else ""}    return (scores.softmax(-1) @ v).transpose(0, 1).flatten(1)
 

@@ -62,13 +62,27 @@ class Result:
 
     @property
     def point(self) -> Point:
-        return self._of(self.config.n_kv_heads)
+        return self.at(self.config.n_kv_heads)
 
     @property
     def trained(self) -> Point:
-        return self._of(self.trained_kv_heads)
+        return self.at(self.trained_kv_heads)
 
-    def _of(self, n_kv_heads: int) -> Point:
+    @property
+    def side_by_side(self) -> tuple[int, ...]:
+        """K/V heads of MHA, of one GQA (the chosen one, else the trained, else one between) and of MQA."""
+        counts = [point.n_kv_heads for point in self.sweep]
+        between = [g for g in counts if 1 < g < self.n_heads]
+        known = [g for g in (self.config.n_kv_heads, self.trained_kv_heads) if g in between]
+        middle = known[:1] or between[len(between) // 2 :][:1]
+        return tuple(dict.fromkeys((self.n_heads, *middle, 1)))
+
+    def kv_of_with(self, n_kv_heads: int) -> tuple[int, ...]:
+        """The K/V head that each query head reads where there are so many."""
+        return tuple(head * n_kv_heads // self.n_heads for head in range(self.n_heads))
+
+    def at(self, n_kv_heads: int) -> Point:
+        """The layer with so many K/V heads."""
         return next(point for point in self.sweep if point.n_kv_heads == n_kv_heads)
 
 

@@ -28,11 +28,17 @@ class Seen:
     def top(self, name: str) -> tuple[str, str, float]:
         """Query word, key word and value of the largest entry on show of a (B, H, Q, K) tensor, safe for Markdown."""
         matrix = np.where(np.isfinite(self.cut(name)), self.cut(name), -np.inf)
-        mask = self.result.tensors.get("mask")
-        if mask is not None and (mask.sum(-1) > 1).any():  # a row with a single key gives it all its weight in any case
+        if self.some_have_one_key and name != "scores":  # such a row gives all its weight to that key in any case
+            mask = self.result.tensors["mask"]
             matrix = np.where(mask.sum(-1, keepdims=True) > 1, matrix, -np.inf)
         i, j = np.unravel_index(int(matrix.argmax()), matrix.shape)
         return self.query(int(i)), self.key(int(j)), float(matrix[i, j])
+
+    @property
+    def some_have_one_key(self) -> bool:
+        """Whether the mask leaves some words a single key, and others a choice."""
+        mask = self.result.tensors.get("mask")
+        return mask is not None and bool((mask.sum(-1) == 1).any() and (mask.sum(-1) > 1).any())
 
     def query(self, i: int) -> str:
         return quoted(self.result.q_words[self.sentence][i])
@@ -181,9 +187,13 @@ def _mask(seen: Seen) -> str:
 
 def _softmax(seen: Seen) -> str:
     query, key, value = seen.top("weights")
-    return _("Each row becomes shares that sum to 1. In head {h}, {query} gives most: {share} to {key}.").format(
-        h=seen.head + 1, query=query, share=f"{value:.0%}", key=key
-    )
+    said = _("Each row becomes shares that sum to 1. In head {h}, {query} gives most: {share} to {key}.")
+    if seen.some_have_one_key:
+        said = _(
+            "Each row becomes shares that sum to 1. Of the words that may look at more than one, {query} gives most in "
+            "head {h}: {share} to {key}."
+        )
+    return said.format(h=seen.head + 1, query=query, share=f"{value:.0%}", key=key)
 
 
 def _dropout(seen: Seen) -> str:

@@ -12,7 +12,11 @@ from attnviz.words import _
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw the code in the form that the visitor chooses."""
-    st.subheader(_("The same in PyTorch"), anchor=False)
+    with st.expander(_("The same in PyTorch"), icon=":material/code:"):
+        _code(result)
+
+
+def _code(result: attention_by_hand.Result) -> None:
     shown = {
         "module": _("Module of your own"),
         "sdpa": "F.scaled_dot_product_attention",

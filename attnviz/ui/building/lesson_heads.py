@@ -67,7 +67,10 @@ def _patterns(found: many_heads.Result, words: tuple[str, ...]) -> None:
         name="one-head-or-several",
         key="b_heads",
         table={"query": [q for q in words for _k in words], "key": [k for _q in words for k in words]} | columns,
-        words=_("One softmax shares its 100% between the places; with a head for each, every place gets all of it."),
+        words=_(
+            "One softmax shares its 100% between the places; with a head for each, every place gets all of it. The "
+            "sentence is read as a ring here, so that every word has neighbours: before the first word stands the last."
+        ),
     )
 
 

@@ -44,8 +44,7 @@ def step(ids: tuple[str, ...]) -> str:
 
 def walk_to(wanted: str) -> None:
     """Go to another step, at its first matrix. Call it from callbacks."""
-    usual = "" if wanted == building_choices.FIRST_STEP else wanted
-    link_state.put_all({building_choices.STEP: usual, building_choices.AT["part"]: 0})
+    link_state.put_all({building_choices.STEP: wanted, building_choices.AT["part"]: 0})
 
 
 def head(result: attention_by_hand.Result) -> int:

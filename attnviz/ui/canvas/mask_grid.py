@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from attnviz.core.message import Problem
 from attnviz.live import canvas_wording
+from attnviz.mask_bits import pack_bits, unpack_bits
 from attnviz.ui.canvas import packing
 from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import mapping
@@ -54,7 +55,7 @@ def mask_grid(
             columns=n_k,
             most=MOST_CELLS,
         )
-    name = packing.fingerprint(packing.pack_bits(given), tuple(tokens_q), tokens_k and tuple(tokens_k))
+    name = packing.fingerprint(pack_bits(given), tuple(tokens_q), tokens_k and tuple(tokens_k))
     kept, ack = f"{key}_painted", f"{key}_ack"
 
     def painted() -> None:
@@ -83,9 +84,9 @@ def mask_grid(
         "colours": canvas_wording.colours(),
         "words": canvas_wording.mask(),
     } | answering(st.session_state.get(ack))
-    parts = [packing.pack_bits(current)]
+    parts = [pack_bits(current)]
     if locked is not None:
-        parts.append(packing.pack_bits(np.broadcast_to(locked, given.shape)))
+        parts.append(pack_bits(np.broadcast_to(locked, given.shape)))
     if weights is not None:
         parts.append(packing.planes(packing.encode16(np.asarray(weights), None, 1.0, signed=False)))
     header["data"] = packing.fingerprint(*parts, header["q"], header["k"])
@@ -97,6 +98,6 @@ def mask_grid(
 def _grid(bits: object, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
     """The grid that the browser sent, or None where it is not one."""
     try:
-        return packing.unpack_bits(base64.b64decode(bits, validate=True), shape) if isinstance(bits, str) else None
+        return unpack_bits(base64.b64decode(bits, validate=True), shape) if isinstance(bits, str) else None
     except (ValueError, binascii.Error):
         return None

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,19 +106,6 @@ def _blocks(n: int, side: int) -> NDArray[np.intp]:
     return np.minimum(ends[:-1] + within, ends[1:] - 1)
 
 
-def pack_bits(grid: NDArray[np.bool_]) -> bytes:
-    """A boolean grid, row by row, eight cells a byte, the first cell in the highest bit."""
-    return np.packbits(np.asarray(grid, bool)).tobytes()
-
-
-def unpack_bits(data: bytes, shape: Sequence[int]) -> NDArray[np.bool_]:
-    """The grid of `pack_bits`; ValueError if the length does not fit the shape."""
-    rows, cols = shape
-    if len(data) != -(-rows * cols // 8):
-        raise ValueError(f"{len(data)} bytes do not hold {rows} x {cols} cells")
-    return np.unpackbits(np.frombuffer(data, np.uint8), count=rows * cols).reshape(rows, cols).astype(bool)
-
-
 __all__ = [
     "MASKED_8",
     "MASKED_16",
@@ -128,10 +114,8 @@ __all__ = [
     "decode16",
     "encode16",
     "fingerprint",
-    "pack_bits",
     "planes",
     "squeeze",
     "thumbnails",
     "unblob",
-    "unpack_bits",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attnviz.core.eviction import EVICTION_KINDS
 from attnviz.core.precision import PLAIN_BITS
 from attnviz.experiments.decoding import cache_traps, growing_bytes, kept_positions, token_by_token
 from attnviz.models.architecture import gpus
@@ -39,7 +40,7 @@ GROWN = PAGE.whole_or_none("d_grown", low=0, high=growing_bytes.POINTS)
 
 # Numbers, policies
 TEXT = PAGE.text("d_text", TEXT_EXAMPLE, longest=3000)
-POLICY = PAGE.one_of("d_policy", kept_positions.POLICIES, "heavy")
+POLICY = PAGE.one_of("d_policy", EVICTION_KINDS, "heavy")
 BUDGET = PAGE.one_of("d_budget", tuple(str(n) for n in sorted(kept_positions.BUDGETS)), "16")
 KEPT_LAYER = PAGE.whole("d_kept_layer", 0, low=0, high=9999)
 KEPT_GROUP = PAGE.whole("d_kept_head", 0, low=0, high=9999)

@@ -55,12 +55,12 @@ def advance(section: str, key: Hashable, begin: Callable[[], Iterator[R]], done:
     if found is not None:
         return Live(found, False, False)
     here = _of_session(section, key, begin)
-    started = time.monotonic()
-    while here.newest is None or (not here.stopped and not done(here.newest)):
-        if here.newest is not None and time.monotonic() - started > AT_A_TIME:
-            break
+    ends = time.monotonic() + AT_A_TIME
+    while here.newest is None or not (here.stopped or done(here.newest)):
         with model_cache.shared().slots:
             here.newest = next(here.coming)
+        if time.monotonic() > ends:
+            break
     if done(here.newest):
         st.session_state[_SESSION].pop(section, None)
         result = here.newest

@@ -17,6 +17,7 @@ from attnviz.words import _
 
 def policy_names() -> dict[EvictionKind, str]:
     return {
+        "full": _("everything"),
         "window": _("sliding window"),
         "sinks": _("sinks and window"),
         "heavy": _("heavy hitters"),
@@ -53,8 +54,8 @@ def _choose(result: kept_positions.Result) -> tuple[EvictionKind, int]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         names = {str(kind): said for kind, said in policy_names().items()}
         picked = widgets.one_of(choices.POLICY, _("Policy"), names)
-        budgets = {str(n): str(n) for n in sorted({kept.policy.budget for kept in result.kept})}
-        budget = widgets.one_of(choices.BUDGET, _("Positions kept"), budgets, usual=next(iter(budgets)))
+        budgets = {str(n): str(n) for n in sorted(result.budgets)}
+        budget = widgets.one_of(choices.BUDGET, _("Positions kept"), budgets)
     kind = next(kind for kind in policy_names() if kind == picked)
     return kind, int(budget)
 
@@ -66,7 +67,10 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
         held = sorted(result.of(kind), key=lambda kept: kept.policy.budget)
         if held:
             lines[said] = ([kept.policy.budget for kept in held], [float(kept.moved.kl.mean()) for kept in held])
-    here = {kind: kept for kind in names if (kept := result.at(kind, budget)) is not None}
+    del lines[names["full"]]  # its KL is 0, on no log axis
+    here = {kind: kept for kind in kept_positions.POLICIES if (kept := result.at(kind, budget)) is not None}
+    if not here:
+        return
     moves = ", ".join(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items())
     show.figure(
         figures.over_budget(lines, result.total, budget),
@@ -75,8 +79,15 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
         words=_(
             "The first {prompt} of {total} tokens are read with everything kept, then each next token under the "
             "policy. With {budget} positions, {share:.0%} of the bytes, the next-token distribution moves on average "
-            "by (nats): {moves}."
-        ).format(prompt=result.prompt, total=result.total, budget=budget, share=budget / result.total, moves=moves),
+            "by (nats): {moves}. With everything kept by {zero:.0e}."
+        ).format(
+            zero=result.kept[0].moved.kl.mean(),
+            prompt=result.prompt,
+            total=result.total,
+            budget=budget,
+            share=budget / result.total,
+            moves=moves,
+        ),
         table={
             "policy": [kept.policy.kind for kept in result.kept],
             "positions": [kept.policy.budget for kept in result.kept],
@@ -105,7 +116,7 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> No
                 widgets.number(choices.KEPT_GROUP, _("K/V head, from 0"), step=1, width=168), len(kept.positions[0]) - 1
             )
     positions = kept.positions[layer, group]
-    colour = SERIES[list(policy_names()).index(policy)]
+    colour = SERIES[list(policy_names()).index(policy) - 1]
     show.figure(
         figures.kept_map(positions, result.labels[result.prompt :], result.labels, colour),
         name=f"kept-{policy}-{budget}",

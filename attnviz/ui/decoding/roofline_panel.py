@@ -107,7 +107,7 @@ def _picture(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...],
     drawn = {}
     for kind in ("prefill", "decode"):
         mine = [point for point in points if point.kind == kind]
-        labels = [str(point.tokens if kind == "prefill" else point.context - 1) for point in mine]
+        labels = _labels(kind, mine)
         drawn[kind] = ([p.intensity for p in mine], [p.flops / _seconds(p, machine) for p in mine], labels)
     show.figure(
         figures.roofline(machine.peak, machine.bandwidth, drawn),
@@ -123,6 +123,14 @@ def _picture(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...],
             "seconds": [_seconds(point, machine) for point in points],
         },
     )
+
+
+def _labels(kind: str, points: list[prefill_and_decode.PassPoint]) -> list[str]:
+    """The tokens of each prompt; decode's points lie close together, and share one name."""
+    if kind == "prefill":
+        return [str(point.tokens) for point in points]
+    contexts = [point.context - 1 for point in points]
+    return [f"{min(contexts)}…{max(contexts)}", *[""] * (len(points) - 1)]
 
 
 def _seconds(point: prefill_and_decode.PassPoint, machine: Machine) -> float:
@@ -155,20 +163,18 @@ def _words(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
 def _table(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -> None:
     kinds = {"prefill": _("prefill"), "decode": _("decode")}
     limits = {"compute": _("computing"), "memory": _("reading")}
-    st.dataframe(
-        [
-            {
-                _("pass"): kinds[point.kind],
-                _("new tokens"): point.tokens,
-                _("in the cache before"): point.context - point.tokens,
-                _("work"): units.flop(point.flops),
-                _("read"): units.binary(point.nbytes),
-                _("FLOPs a byte"): float(f"{point.intensity:.3g}"),
-                _("at best"): units.duration(point.at_best(machine).seconds),
-                _("bound by"): limits[point.at_best(machine).bound],
-                _("measured"): "" if point.seconds is None else units.duration(point.seconds),
-            }
-            for point in points
-        ],
-        hide_index=True,
-    )
+    rows: list[dict[str, object]] = [
+        {
+            _("pass"): kinds[point.kind],
+            _("new tokens"): point.tokens,
+            _("in the cache before"): point.context - point.tokens,
+            _("work"): units.flop(point.flops),
+            _("read"): units.binary(point.nbytes),
+            _("FLOPs a byte"): float(f"{point.intensity:.3g}"),
+            _("at best"): units.duration(point.at_best(machine).seconds),
+            _("bound by"): limits[point.at_best(machine).bound],
+        }
+        | ({} if point.seconds is None else {_("measured"): units.duration(point.seconds)})
+        for point in points
+    ]
+    st.dataframe(rows, hide_index=True)

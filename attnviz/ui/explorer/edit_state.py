@@ -6,8 +6,17 @@ import base64
 from dataclasses import replace
 from typing import Any, cast
 
-from attnviz.experiments.explorer import Look, Matrix, Stack, WhatIf, head_matrix, raw_head, what_if
-from attnviz.models.capture import MaskChoice, ScaleChoice
+from attnviz.experiments.explorer import (
+    Look,
+    MaskChoice,
+    Matrix,
+    ScaleChoice,
+    Stack,
+    WhatIf,
+    head_matrix,
+    raw_head,
+    what_if,
+)
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import link_state

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from attnviz.ui import canvas
 from attnviz.ui.canvas import packing
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.shared import model_cache, show, spoken, widgets
+from attnviz.ui.shared import link_state, model_cache, show, spoken, widgets
 from attnviz.words import _, say
 
 TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
@@ -39,6 +40,7 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     if by != "place":
         st.caption(say(survey.MEASURES[by][1]))
         tiles = _ordered(tiles, _measured(run, stack), by, names[by])
+    tiles = replace(tiles, root=link_state.value(choices.CURVE) == "root")  # the same steps as the large head has
     return canvas.overview_grid(
         "heads",
         tiles,

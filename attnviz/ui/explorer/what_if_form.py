@@ -12,6 +12,7 @@ import streamlit as st
 
 from attnviz.experiments.explorer import Stack, WhatIf, head_matrix
 from attnviz.experiments.explorer import what_if as experiment
+from attnviz.mask_bits import pack_bits
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown
@@ -80,11 +81,11 @@ def _paint(shown: Shown) -> bytes:
             on_change=_keep_mask,
             label=_("Click or drag: who may look at whom"),
         )
-    return experiment.packed(current)
+    return pack_bits(current)
 
 
 def _keep_mask(mask: np.ndarray) -> None:
-    link_state.put(choices.PAINTED, base64.b64encode(experiment.packed(mask)).decode())
+    link_state.put(choices.PAINTED, base64.b64encode(pack_bits(mask)).decode())
 
 
 def _hidden(stack: Stack) -> tuple[int, ...]:

@@ -32,7 +32,7 @@ def panel(result: mask_lab.Result) -> None:
             name=f"layers-needed-{layers}",
             key="m-hops",
             table=_table(result),
-            words=_("Each number is the layer after which the key has reached the query; grey cells need more."),
+            words=_hops_words(result.hops, layers),
         )
     with right:
         show.figure(
@@ -42,6 +42,30 @@ def panel(result: mask_lab.Result) -> None:
             table={"layers": list(range(mask_lab.MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},
             words=_reach_words(result, counts, layers),
         )
+
+
+def _hops_words(hops: np.ndarray, layers: int) -> str:
+    """What the numbers are, and which of the grey cells more layers would fill; -1 is never within MOST_LAYERS."""
+    growing = int(hops.max()) == mask_lab.MOST_LAYERS  # else the last layer reached nothing new, nor would another
+    never, later = bool((hops < 0).any()), bool((hops > layers).any())
+    if never and growing:
+        return _(
+            "Each number is the layer after which the key has reached the query; grey cells need more layers, some "
+            "more than {n} if they are reached at all."
+        ).format(n=mask_lab.MOST_LAYERS)
+    if never and later:
+        return _(
+            "Each number is the layer after which the key has reached the query. Of the grey cells some need more "
+            "layers, and some are never reached."
+        )
+    if later:
+        return _("Each number is the layer after which the key has reached the query; grey cells need more layers.")
+    if never:
+        return _(
+            "Each number is the layer after which the key has reached the query; grey cells are never reached, "
+            "however many layers follow."
+        )
+    return _("Each number is the layer after which the key has reached the query.")
 
 
 def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.experiments.masks import mask_lab, mask_programs, mask_rules, traps
 from attnviz.experiments.word_vectors import LONGEST
-from attnviz.ui.canvas import packing
+from attnviz.mask_bits import pack_bits, unpack_bits
 from attnviz.ui.shared import Choice, PageChoices
 
 EXAMPLE = "The cat sat on the mat because it was tired"  # the same in every language, because a link must show the same
@@ -33,13 +33,13 @@ def _paint_write(value: mask_lab.Painted) -> dict[str, Any]:
 def _bits(flats: tuple[int, ...], size: int) -> str:
     grid = np.zeros(size * size, bool)
     grid[list(flats)] = True
-    return base64.b64encode(packing.pack_bits(grid)).decode() if flats else ""
+    return base64.b64encode(pack_bits(grid)).decode() if flats else ""
 
 
 def _cells(text: str, size: int) -> np.ndarray:
     if not text:
         return np.zeros((size, size), bool)
-    return packing.unpack_bits(base64.b64decode(text, validate=True), (size, size))
+    return unpack_bits(base64.b64decode(text, validate=True), (size, size))
 
 
 PAGE = PageChoices("masks")

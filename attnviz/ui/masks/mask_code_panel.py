@@ -14,7 +14,11 @@ NAMES = {str(way): way for way in mask_programs.WAYS}
 
 def panel(config: mask_lab.Config) -> None:
     """Draw one of four programs; three print the weights shown above, that of transformers where a model looks."""
-    st.subheader(_("The same in PyTorch"), anchor=False)
+    with st.expander(_("The same in PyTorch"), icon=":material/code:"):
+        _code(config)
+
+
+def _code(config: mask_lab.Config) -> None:
     labels = {
         "attn_mask": "attn_mask",
         "is_causal": "is_causal",

@@ -24,7 +24,8 @@ def panel() -> None:
         return
     config = _controls(run.stacks[0])
     loaded = model_cache.model_of(run)
-    result = model_cache.cached_rerun(run, ("positions", config), lambda: experiment.run(run, loaded, config))
+    rotary = model_cache.cached_rerun(run, "rotation", lambda: experiment.rotation(loaded))
+    result = model_cache.cached_rerun(run, ("rotation", config), lambda: experiment.run(run, loaded, config, rotary))
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(run, result)}**")
     _heatmaps(run, result)
@@ -68,7 +69,7 @@ def _formula(result: experiment.Result) -> str:
         power = rf"{result.config.base:g}^{{-2i/{rotary.width}}}"
         new = rf"q_m\cdot k_n = q^\top R_{{(n-m)\,\theta'}}\,k,\quad \theta_i' = {power}"
     was = rf"q_m\cdot k_n = q^\top R_{{(n-m)\,\theta}}\,k,\quad \theta_i = {rotary.base:g}^{{-2i/{rotary.width}}}"
-    return rf"{was}\qquad\longrightarrow\qquad {new}"
+    return rf"\begin{{gathered}}{was}\\ \longrightarrow\quad {new}\end{{gathered}}"
 
 
 def _verdict(run: ModelRun, result: experiment.Result) -> str:

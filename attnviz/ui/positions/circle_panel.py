@@ -22,9 +22,10 @@ def panel() -> None:
     config = chosen()
     result = position_results.rotation(config)
     st.latex(
-        rf"\theta_{{{config.pair}}} = {config.base:g}^{{-{2 * config.pair}/{config.width}}} = "
-        rf"{result.turns[config.pair]:.4g}\ \text{{rad}},\qquad (n-m)\,\theta_{{{config.pair}}} = "
-        rf"({config.k_at} - {config.q_at})\times {result.turns[config.pair]:.4g} = {result.angle:.4g}\ \text{{rad}}"
+        rf"\begin{{gathered}}\theta_{{{config.pair}}} = {config.base:g}^{{-{2 * config.pair}/{config.width}}} = "
+        rf"{result.turns[config.pair]:.4g}\ \text{{rad}}\\ (n-m)\,\theta_{{{config.pair}}} = "
+        rf"({config.k_at} - {config.q_at})\times {result.turns[config.pair]:.4g} = "
+        rf"{result.angle:.4g}\ \text{{rad}}\end{{gathered}}"
     )
     rotation_circle.rotation_circle(
         "p_circle",

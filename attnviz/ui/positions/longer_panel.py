@@ -25,7 +25,8 @@ FORMULAS = {
 def panel() -> None:
     config = _controls()
     result = position_results.longer(config)
-    st.latex(rf"s = {config.factor:g},\quad L = {tex_count(config.length)},\quad " + FORMULAS[config.method])
+    sizes = rf"s = {config.factor:g},\quad L = {tex_count(config.length)}"
+    st.latex(rf"\begin{{gathered}}{sizes}\\ {FORMULAS[config.method]}\end{{gathered}}")
     st.markdown(f"**{_verdict(result)}**")
     _waves(result)
     _distance(result)

@@ -18,8 +18,8 @@ def panel() -> None:
     config = _controls()
     result = position_results.shuffled(config)
     st.latex(
-        r"\mathrm{attention}(Px) = P\,\mathrm{attention}(x)\qquad \max\left|\mathrm{attention}(Px) - "
-        rf"P\,\mathrm{{attention}}(x)\right| = {tex_number(result.change)}"
+        r"\begin{gathered}\mathrm{out}(Px) = P\,\mathrm{out}(x)\ \ ?\\ "
+        rf"\max\left|\mathrm{{out}}(Px) - P\,\mathrm{{out}}(x)\right| = {tex_number(result.change)}\end{{gathered}}"
     )
     st.markdown(f"**{_verdict(result)}**")
     _matrices(result)
@@ -84,7 +84,7 @@ def _matrices(result: shuffled_words.Result) -> None:
     for column, (name, title, weights, hidden) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = heatmap.matrix(weights, words, words, masked=hidden, height=380)
+            fig = heatmap.matrix(weights, words, words, masked=hidden, height=380, numbers=len(words) <= 8)
             if name == "before":
                 said = _("Weights of the first of {heads} heads, random with seed {seed}, over {n} words.").format(
                     heads=shuffled_words.HEADS, seed=config.seed, n=len(words)
@@ -102,8 +102,8 @@ def _every(result: shuffled_words.Result) -> None:
     free, causal = (np.array([result.every[kind][i] for kind in position_kinds.KINDS]) for i in (0, 1))
     blind = [names[kind] for kind in position_kinds.KINDS if result.every[kind][0] < 1e-9]
     words = _(
-        "Blind to this change of order without a mask: {blind}. With a causal mask even a model without positions sees "
-        "it ({causal:.3g}): how many words a row may look at tells where it stands."
+        "Blind to this change of order without a mask: {blind}. With a causal mask even attention without positions "
+        "sees it ({causal:.3g}): the mask is an order itself, a word sees those before it."
     ).format(blind=", ".join(blind) or _("none"), causal=result.every["none"][1])
     if result.every["none"][1] < 1e-9:
         words = _("Blind to this change of order without a mask: {blind}.").format(blind=", ".join(blind) or _("none"))

@@ -29,8 +29,9 @@ def panel() -> None:
     config = _controls()
     result = position_results.norm(config)
     st.latex(
-        r"\mathrm{RMSNorm}(q) = \frac{q}{\sqrt{\mathrm{mean}(q^2)}}\,\gamma,\qquad "
-        rf"\left|\tfrac{{q\cdot k}}{{\sqrt{{{config.d_head}}}}}\right| \le {result.bound:.4g}\quad(\gamma = 1)"
+        r"\begin{gathered}\mathrm{RMSNorm}(q) = \frac{q}{\sqrt{\mathrm{mean}(q^2)}}\,\gamma\\ "
+        rf"\left|\tfrac{{q\cdot k}}{{\sqrt{{{config.d_head}}}}}\right| \le {result.bound:.4g}"
+        r"\quad(\gamma = 1)\end{gathered}"
     )
     st.markdown(f"**{_verdict(result)}**")
     _matrices(result)

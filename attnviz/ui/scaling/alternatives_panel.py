@@ -65,11 +65,11 @@ def about(name: str) -> str:
         ),
         "softcap": _(
             "**Soft-capping** bends scaled scores so that none passes ±c. At random scores of size 1, c = 50 (Gemma "
-            "2) does nothing: it is a guard for when they grow."
+            "2) changes next to nothing: it is a guard for when they grow."
         ),
         "log-n": _(
-            "**Length-aware scaling** multiplies by ln n / ln N, so that attention stays as sharp at n keys as it "
-            "was at N: with more keys, plain softmax spreads thinner."
+            "**Length-aware scaling** multiplies by ln n / ln N: at N keys it changes nothing, with more keys it "
+            "sharpens, because plain softmax spreads thinner the more keys there are."
         ),
         "sink": _(
             "**A sink** is one more logit that takes weight and contributes no value, so that a head can look "

@@ -136,8 +136,8 @@ def _of_weights(found: MeasuredCurves, known: saturation.Limits) -> list[CurvePi
             "entropy",
             _("Entropy: nats, and share of ln n"),
             _(
-                "At d_k = {d_k} the median entropy is {raw:.2f} nats raw and {scaled:.2f} scaled. For large n, "
-                "theory predicts ln n − d_k/2 for raw scores."
+                "At d_k = {d_k} the median entropy is {raw:.2f} nats raw and {scaled:.2f} scaled. For large n "
+                "theory predicts ln n − d_k/2 for raw scores up to d_k = 2 ln n, and 0 beyond."
             ),
             [
                 Limit(_("even, ln n"), even["entropy"]),

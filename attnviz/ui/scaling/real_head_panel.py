@@ -6,14 +6,14 @@ import math
 
 import streamlit as st
 
-from attnviz.experiments.explorer import Stack
+from attnviz.experiments.explorer import Matrix, Stack, said_of_change
 from attnviz.experiments.scaling import programs
 from attnviz.experiments.scaling import real_head as experiment
 from attnviz.figures import heatmap
 from attnviz.figures import scaling_head as figures
 from attnviz.ui.scaling import scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.shared import model_cache, plain, sentence_input, show
+from attnviz.ui.shared import model_cache, plain, sentence_input, show, spoken
 from attnviz.words import _
 
 
@@ -63,7 +63,7 @@ def _numbers(result: experiment.Result, name: str) -> None:
         _(
             "**Trained: {name}, layer {layer}, head {head}.** Its rows are {model:.0%} as spread as they could "
             "be with the model's scale, {raw:.0%} without scaling, and {chosen:.0%} at {factor:g} times the "
-            "model's scale."
+            "model's scale (entropy over the largest that the mask allows, mean over rows)."
         ).format(
             name=plain(name),
             layer=config.layer,
@@ -107,12 +107,12 @@ def _variance_words(real: float, parts: float) -> str:
     if real > 1.1 * parts:
         return _(
             "{half} of {d_k} dimensions hold half of the variance. The variances of the dimensions add up to "
-            "{total:.4g}, while q·k has {real:.4g}: training made the dimensions pull together."
+            "{total:.4g}, while q·k has {real:.4g}: the dimensions pull together."
         )
     if real < 0.9 * parts:
         return _(
             "{half} of {d_k} dimensions hold half of the variance. The variances of the dimensions add up to "
-            "{total:.4g}, while q·k has {real:.4g}: training made the dimensions pull against each other."
+            "{total:.4g}, while q·k has {real:.4g}: the dimensions cancel each other in part."
         )
     return _(
         "{half} of {d_k} dimensions hold half of the variance. The variances of the dimensions add up to "
@@ -135,4 +135,14 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
             words = _("q·k × {scale:.4g}: logits have variance {variance:.3g}, entropy {entropy:.2f} nats.").format(
                 scale=made.scale, variance=made.variance, entropy=made.entropy
             )
+            if name != "model":
+                words += " " + spoken(
+                    said_of_change(_matrix(stack, result, result.model), _matrix(stack, result, made))
+                )
             show.figure(fig, name=f"head-{name}", key=f"s_head_{name}", caption=words, words=words)
+
+
+def _matrix(stack: Stack, result: experiment.Result, made: experiment.Weights) -> Matrix:
+    """The head at one scale with its tokens, to be compared."""
+    rows, cols = stack.queries.labels, stack.keys.labels
+    return Matrix(made.weights, ~result.allowed, rows, cols, tuple(range(len(rows))), tuple(range(len(cols))))

@@ -15,7 +15,7 @@ from attnviz.figures import scaling_training as figures
 from attnviz.figures.theme import Figure
 from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q, alternative_names, colour
-from attnviz.ui.shared import one_of, show, spoken
+from attnviz.ui.shared import show, spoken, widgets
 from attnviz.words import _
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _controls() -> experiment.Config:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         alternative, parameter = scaling_form.alternative()
         names = {"sgd": "SGD", "adam": "Adam"}  # untranslated: names
-        optimizer = one_of(scaling_choices.OPTIMIZER, _("Optimizer"), names)
+        optimizer = widgets.one_of(scaling_choices.OPTIMIZER, _("Optimizer"), names, style="select")
         rate = scaling_form.number(scaling_choices.RATE, _("Learning rate"), 0.1)
         steps = scaling_form.number(scaling_choices.STEPS, _("Steps"), 100)
         seeds = scaling_form.number(scaling_choices.SEEDS, _("Seeds"), 1)

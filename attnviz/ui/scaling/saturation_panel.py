@@ -53,8 +53,8 @@ def _formulas(result: growing_width.Result) -> None:
         strict=True,
     ):
         with column:
-            largest = rf"\ \Rightarrow\ \max p = {row.largest:.4f}"
-            st.latex(formula(name, config.d_k, config.n_keys, config.parameter) + largest)
+            said = formula(name, config.d_k, config.n_keys, config.parameter)
+            st.latex(rf"\begin{{gathered}} {said} \\ \max p = {row.largest:.4f} \end{{gathered}}")
 
 
 def _curves(row: growing_width.Result) -> None:
@@ -64,8 +64,8 @@ def _curves(row: growing_width.Result) -> None:
     st.caption(
         _(
             "Lines are medians, bands hold the middle 80% of rows, grey dashes are limits known from theory. "
-            "Past d_k = 2 ln n = {frozen:.3g} raw scores vary so much that a handful of keys can hold all the "
-            "weight, however many keys there are."
+            "For many keys theory says: past d_k = 2 ln n, which is {frozen:.3g} here, raw scores vary so much that a "
+            "handful of keys hold all the weight."
         ).format(frozen=saturation.limits(row.config.n_keys).frozen_at)
     )
     curves.draw(found, curves.FIRST)

@@ -30,6 +30,8 @@ def panel() -> str | None:
         temperature = scaling_form.number(scaling_choices.TEMPERATURE, _("Temperature, T"), 0.1)
     scores = experiment.parse(text)
     _weights(scores, temperature)
+    if temperature != 1:
+        st.caption(_("Overflow and blocks, below, are shown for these scores as they are, at T = 1."))
     _overflow(scores)
     blocks, mixed = st.columns([1.25, 1], gap="large")
     with blocks:
@@ -112,16 +114,26 @@ def _overflow(scores: list[float]) -> None:
     )
     words = _(
         "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32: the naive way breaks in "
-        "float16 when {shift} is added to these scores, in float32 at {wide_shift}. With the maximum "
-        "subtracted it never breaks."
+        "float16 when {shift} is added to these scores, in float32 at {wide_shift}."
     ).format(
         limit=made[-1].overflow_at,
         wide=made[1].overflow_at,
         shift=_shift(made[-1].first_broken),
         wide_shift=_shift(made[1].first_broken),
     )
+    words += " " + _stable_words(made)
     table = {"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}}
     show.figure(fig, name="softmax-overflow", key="s_overflow", table=table, caption=words, words=words)
+
+
+def _stable_words(made: list[experiment.FormatAttempt]) -> str:
+    """Whether the subtraction saves every format, which it cannot where a score itself is too large for one."""
+    broken = [one.dtype for one in made if not np.isfinite(one.stable).all()]
+    if not broken:
+        return _("With the maximum subtracted no exp overflows.")
+    return _("The maximum cannot help in {formats}: a score itself is too large for that format.").format(
+        formats=", ".join(broken)
+    )
 
 
 def _shift(broken: float | None) -> str:
@@ -161,6 +173,9 @@ def _online(scores: list[float]) -> None:
         rf"\frac{{o}}{{l}} = \frac{{({last.output[0]:.5f},\ {last.output[1]:.5f})}}{{{last.total:.6f}}}"
         rf" = ({result[0]:.5f},\ {result[1]:.5f})"
     )
+    if len(steps) == 1:
+        st.markdown(_("All scores are in one block: choose a smaller one to see the sums run."))
+        return
     st.markdown(
         _(
             "After {blocks} blocks the result differs from softmax over all scores at once by {difference:.0e}: no "
@@ -176,7 +191,7 @@ def _mixes(scores: list[float], temperature: float) -> None:
     far = float(np.linalg.norm(mixed.by_scores))
     moved = float(np.linalg.norm(mixed.by_scores_shifted - mixed.by_scores))
     words = _(
-        "The values lie at distance 1 from the centre. Mixed by softmax weights they stay close to each other "
+        "The values lie at distance 1 from the centre. Mixed by softmax weights they give a point among them "
         "({near:.2f} from the centre); mixed by raw scores they land {far:.3g} away. Adding 1 to every score "
         "moves the raw mix by {moved:.2f} and the softmax mix by 0."
     ).format(near=float(np.linalg.norm(mixed.by_weights)), far=far, moved=moved)

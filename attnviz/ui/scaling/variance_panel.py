@@ -73,8 +73,8 @@ def _histograms(result: variance.Result) -> None:
     fig = figures.histograms((raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k)
     words = _(
         "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
-        "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: the raw "
-        "ones reach {times:.3g} times as far, and at four times this d_k they would reach twice as far again."
+        "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: raw "
+        "products lie √{d_k} = {times:.3g} times as far out."
     ).format(
         pairs=result.pairs,
         d_k=d_k,
@@ -84,6 +84,7 @@ def _histograms(result: variance.Result) -> None:
         scaled_centre=scaled.mean,
         times=math.sqrt(d_k),
     )
+    words += _shape(result)
     table = {
         "raw_from": raw.edges[:-1],
         "raw_to": raw.edges[1:],
@@ -91,6 +92,17 @@ def _histograms(result: variance.Result) -> None:
         **({"scaled_density": scaled.counts} if len(scaled.counts) == len(raw.counts) else {}),
     }
     show.figure(fig, name=f"variance-dk{d_k}", key="s_histograms", table=table, caption=words, words=words)
+
+
+def _shape(result: variance.Result) -> str:
+    """A sentence on the shape where it is far from normal: the theory of this page predicts a variance only."""
+    each = result.moments.kurtosis
+    if each is None or abs(each / result.config.d_k) < 0.3:
+        return ""
+    return " " + _(
+        "Their shape is not normal yet: the excess kurtosis of such a sum is {kurtosis:.2g}, that of a normal 0. It "
+        "shrinks like 1/d_k; only the variance is as predicted at every d_k."
+    ).format(kurtosis=each / result.config.d_k)
 
 
 def _numbers(result: variance.Result) -> None:

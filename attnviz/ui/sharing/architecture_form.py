@@ -30,6 +30,7 @@ class Chosen:
 
     arch: Architecture
     counts: ParameterCounts
+    code: str  #: Python that makes the architecture
     preset: Preset | None = None
 
     @property
@@ -54,7 +55,7 @@ def _published() -> Chosen:
     names = {name: f"{name} · {preset.attention}" for name, preset in all_presets().items()}
     name = one_of(sharing_choices.PRESET, _("Model"), names, style="select")
     preset = find_preset(name)
-    return Chosen(Architecture.preset(name), preset.counts, preset)
+    return Chosen(Architecture.preset(name), preset.counts, f"Architecture.preset({name!r})", preset)
 
 
 def _own() -> Chosen:
@@ -78,7 +79,7 @@ def _schemes() -> dict[str, str]:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def _shaped(shape: CustomShape) -> Chosen:
-    return Chosen(shape.architecture(), shape.counts)
+    return Chosen(shape.architecture(), shape.counts, f"{shape!r}.architecture()")
 
 
 def _pasted() -> Chosen:
@@ -109,4 +110,4 @@ def _read(text: str) -> Chosen:
         raise Problem(
             "The config can be read, but its model cannot be built: {reason}", reason=str(error).splitlines()[0]
         ) from error
-    return Chosen(arch, counts)
+    return Chosen(arch, counts, f"Architecture.from_config(config_from_text({text!r}))")

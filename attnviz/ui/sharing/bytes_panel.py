@@ -9,7 +9,7 @@ from attnviz.models.architecture import Architecture, has_heads, shared_otherwis
 from attnviz.ui.shared import one_of, plain, show
 from attnviz.ui.sharing import sharing_choices
 from attnviz.ui.sharing.units import binary, both
-from attnviz.ui.sharing.variants import kind_of, ways
+from attnviz.ui.sharing.variants import named, ways
 from attnviz.words import _
 
 POWERS = [2**i for i in range(4, 21)]
@@ -38,7 +38,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
     name, values = next(iter(lines.items()))
     budgets = {f"{gib} GiB": gib * 2**30 for gib in (24, 80)}
     show.figure(
-        figures.over(x, lines, title, _("bytes"), here=here, limits=budgets, binary=True),
+        figures.over(x, lines, title, _("bytes"), here=here, limits=budgets, said=binary, binary=True),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",
         words=_(
@@ -51,16 +51,18 @@ def over(arch: Architecture, context: int, batch: int) -> None:
 
 
 def over_heads(arch: Architecture, context: int, batch: int) -> None:
-    heads = [layer for layer in arch.layers if has_heads(layer)]
-    if not heads or any(layer.stack == "encoder" for layer in heads):
+    heads = [layer for layer in arch.layers if has_heads(layer) and layer.stack == "decoder"]
+    if not heads:
         st.info(_("An encoder reads everything at once: it keeps no cache."))
         return
     counts = [g for g in range(1, heads[0].n_heads + 1) if all(layer.n_heads % g == 0 for layer in heads)]
     values = [held(shared_otherwise(arch, g), context, batch) for g in counts]
     own = None if heads[0].latent else heads[0].n_kv_heads
+    # what a head adds: beside its heads a model may keep a state that is there anyway
+    each = values[0] if len(counts) == 1 else (values[1] - values[0]) // (counts[1] - counts[0])
     show.figure(
         figures.bars(
-            [f"{kind_of(heads[0].n_heads, g)} {g}" for g in counts],
+            [named(heads[0].n_heads, g) for g in counts],
             values,
             _("bytes"),
             counts.index(own) if own in counts else None,
@@ -68,7 +70,7 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
         ),
         name=f"kv-bytes-heads-{arch.name}",
         key="h-over-heads",
-        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=both(values[0])),
+        words=_("Each K/V head costs {bytes} for this context and batch.").format(bytes=both(each)),
         table={"K/V heads": counts, "bytes": values},
     )
 

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture import CONVENTIONS, Architecture, Deployment, all_presets
+from attnviz.models.architecture import CONVENTIONS, Architecture, all_presets
 from attnviz.ui.shared import guard, number, plain, show
 from attnviz.ui.sharing import bytes_panel, quality, sharing_choices, sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose
@@ -40,9 +40,7 @@ def _panel() -> None:
     _table(found)
     quality.panel()
     _everyone(context)
-    sharing_snippets.counting(
-        chosen.arch, Deployment(context, batch, encoder_tokens=chosen.arch.encoder_tokens(context))
-    )
+    sharing_snippets.counting(chosen.arch, context, batch)
 
 
 def _source(chosen: Chosen) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
 from attnviz.figures import sharing_costs as figures
-from attnviz.models.architecture import Architecture, Deployment, all_presets
+from attnviz.models.architecture import Architecture, all_presets
 from attnviz.ui.shared import guard, number, one_of, plain, show
 from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.tables import columns, tabled
@@ -47,7 +47,7 @@ def _panel() -> None:
     _machines(arch, latent, context)
     _over_context(arch, latent, context)
     _baselines(arch, latent, context)
-    sharing_snippets.counting(arch, Deployment(context))
+    sharing_snippets.latents(arch, latent, context)
 
 
 def machine_names() -> dict[LatentForm, str]:
@@ -88,7 +88,9 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int) -> None:
 def _over_context(arch: Architecture, latent: LatentLayout, context: int) -> None:
     lines = {name: [_work(latent, 1, t, machine) for t in CONTEXTS] for machine, name in machine_names().items()}
     show.figure(
-        figures.over(CONTEXTS, lines, _("tokens of context"), _("FLOP for one token, one layer"), here=context),
+        figures.over(
+            CONTEXTS, lines, _("tokens of context"), _("FLOP for one token, one layer"), here=context, said=flop
+        ),
         name=f"mla-decode-{arch.name}",
         key="h-mla-decode",
         words=_(

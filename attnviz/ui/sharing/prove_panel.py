@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.sharing import live_layers
-from attnviz.models.architecture import Architecture, Deployment, Measurement, measure_on_meta
+from attnviz.models.architecture import Architecture, Measurement, measure_on_meta
 from attnviz.ui.shared import guard, number, plain, spoken
 from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose
@@ -43,9 +43,9 @@ def _panel() -> None:
         st.session_state["h_proof"] = key
     if st.session_state.get("h_proof") == key:
         _proof(chosen, tokens, batch)
+        if chosen.arch.config is not None:
+            sharing_snippets.proving(chosen, tokens, batch)
     _live()
-    heard = chosen.arch.encoder_tokens(tokens)
-    sharing_snippets.counting(chosen.arch, Deployment(tokens, batch, convention="transformers", encoder_tokens=heard))
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})

@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.models.architecture import Architecture, Claim, Deployment, claims
+from attnviz.models.architecture import Claim, claims
 from attnviz.ui.shared import guard, plain, spoken
 from attnviz.ui.sharing import quality, sharing_snippets
 from attnviz.ui.sharing.tables import columns, tabled
@@ -22,7 +22,7 @@ def panel() -> None:
 def _panel() -> None:
     _claims()
     quality.panel()
-    sharing_snippets.counting(Architecture.preset("deepseek-v3"), Deployment(1))
+    sharing_snippets.published()
 
 
 @st.cache_resource(max_entries=1, show_spinner=False)

@@ -12,9 +12,9 @@ from attnviz.experiments.sharing import SharingConfig as Config
 from attnviz.experiments.sharing import SharingResult as Result
 from attnviz.figures import sharing_figures as figures
 from attnviz.ui.shared import guard, model_cache, plain, sentence_input, show, widgets
-from attnviz.ui.sharing import sharing_choices, sharing_snippets
+from attnviz.ui.sharing import sharing_choices, sharing_snippets, wiring_panel
 from attnviz.ui.sharing.units import both
-from attnviz.ui.sharing.variants import kind_of
+from attnviz.ui.sharing.variants import named
 from attnviz.words import _, ngettext
 
 TOKENS_SHOWN = 48
@@ -38,7 +38,7 @@ def _shared(run: ModelRun) -> None:
     layers = run.stacks[0].layers
     config = _ask(layers)
     result = _result(run, config)
-    _wiring(run, result)
+    wiring_panel.wirings(run, result)
     _group(run, result)
     left, right = st.columns(2, gap="large")
     with left:
@@ -46,10 +46,10 @@ def _shared(run: ModelRun) -> None:
         _sweep(result, model_cache.model(run.request.model).entry.kind == "encoder")
     with right:
         st.subheader(_("The next token, before and after"), anchor=False)
-        _downstream(run, config)
+        found = _downstream(run, config)
     with st.expander(_("Head by head")):
         _heads(result)
-    sharing_snippets.sharing(run, result)
+    sharing_snippets.sharing(run, result, found)
 
 
 def _result(run: ModelRun, config: Config) -> Result:
@@ -75,8 +75,7 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
     options = head_sharing.choices(layers[int(layer)])
     heads, trained = layers[int(layer)].n_heads, layers[int(layer)].n_kv_heads
     names = {
-        str(g): _("{kind} (trained)").format(kind=_named(heads, g)) if g == trained else _named(heads, g)
-        for g in options
+        str(g): _("{kind} (trained)").format(kind=named(heads, g)) if g == trained else named(heads, g) for g in options
     }
     with which:
         kept = widgets.one_of(
@@ -95,50 +94,6 @@ def _ask(layers: tuple[RecordedLayer, ...]) -> Config:
     return Config(int(layer), int(kept), cast(Method, method))
 
 
-def _wiring(run: ModelRun, result: Result) -> None:
-    kind = kind_of(result.n_heads, result.config.n_kv_heads)
-    drawn, numbers = st.columns([2, 1], gap="medium", vertical_alignment="center")
-    with drawn:
-        show.figure(
-            figures.wiring(result.kv_of, result.config.n_kv_heads),
-            name=f"wiring-{result.n_heads}-{result.config.n_kv_heads}",
-            key="h-wiring",
-            words=ngettext(
-                "**{kind}**: {h} query heads on {g} K/V head; trained with {t}.",
-                "**{kind}**: {h} query heads on {g} K/V heads; trained with {t}.",
-                result.config.n_kv_heads,
-            ).format(kind=kind, h=result.n_heads, g=result.config.n_kv_heads, t=result.trained_kv_heads),
-            caption=_("{model}, layer {layer}").format(model=run.name, layer=result.config.layer),
-            table={"query head": range(result.n_heads), "K/V head": result.kv_of, "trained": result.trained_kv_of},
-        )
-    trained, point = result.trained, result.point
-    numbers.markdown(
-        _(
-            "| this layer | trained | shared |\n|:--|--:|--:|\n"
-            "| K shape (G, K, D) | {k0} | {k1} |\n| V shape | {v0} | {v1} |\n"
-            "| $W_K$ and $W_V$ | {p0} | {p1} |\n| K/V, 16 bit | {b0} | {b1} |"
-        ).format(
-            k0=_shape(result.trained_kv_heads, result.k_shape),
-            k1=_shape(result.config.n_kv_heads, result.k_shape),
-            v0=_shape(result.trained_kv_heads, result.v_shape),
-            v1=_shape(result.config.n_kv_heads, result.v_shape),
-            p0=f"{trained.parameters:,}",
-            p1=f"{point.parameters:,}",
-            b0=f"{trained.cache_bytes:,} B",
-            b1=f"{point.cache_bytes:,} B",
-        )
-    )
-
-
-def _named(heads: int, kv_heads: int) -> str:
-    """The kind of sharing and its number of K/V heads: "GQA 3"."""
-    return f"{kind_of(heads, kv_heads)} {kv_heads}"
-
-
-def _shape(kv_heads: int, shape: tuple[int, ...]) -> str:
-    return " × ".join(str(n) for n in (kv_heads, *shape[1:]))
-
-
 def _group(run: ModelRun, result: Result) -> None:
     """Draw the heads that share one K/V head, side by side."""
     per = result.n_heads // result.config.n_kv_heads
@@ -155,7 +110,7 @@ def _group(run: ModelRun, result: Result) -> None:
     n = len(tokens)
     before, after, hidden = result.before[heads][:, :n, :n], result.after[heads][:, :n, :n], result.hidden[:n, :n]
     st.caption(_("Weights of each head, as trained above and sharing below; dark is 0, bright is 1."))
-    side = 105 if len(heads) > 6 else 170  # nine in a row on a laptop, three on a phone
+    side = 92 if len(heads) > 6 else 170  # nine in a row on a laptop, three on a phone
     with st.container(horizontal=True, gap="small"):
         for i, head in enumerate(heads):
             fig = figures.pair(before[i], after[i], head, tokens, hidden, side)
@@ -206,7 +161,7 @@ def _sweep(result: Result, encoder: bool) -> None:
             [p.moved for p in result.sweep],
             [p.cache_bytes for p in result.sweep],
             point.n_kv_heads,
-            [_named(result.n_heads, g) for g in counts],
+            [named(result.n_heads, g) for g in counts],
         ),
         name=f"sharing-sweep-layer-{result.config.layer}",
         key="h-sweep",
@@ -256,7 +211,7 @@ def _saved(result: Result, encoder: bool) -> str:
     )
 
 
-def _downstream(run: ModelRun, config: Config) -> None:
+def _downstream(run: ModelRun, config: Config) -> downstream.Result:
     scopes = {"layer": _("share in this layer"), "all": _("share in every layer")}
     scope = cast(
         downstream.Scope, widgets.one_of(sharing_choices.SCOPE, _("Where"), scopes, label_visibility="collapsed")
@@ -269,7 +224,7 @@ def _downstream(run: ModelRun, config: Config) -> None:
                 "of its length."
             ).format(model=plain(run.name), moved=found.last_moved)
         )
-        return
+        return found
     best, now = found.guesses[0], max(found.guesses, key=lambda guess: guess.after)
     show.figure(
         figures.guesses(
@@ -293,6 +248,7 @@ def _downstream(run: ModelRun, config: Config) -> None:
             "shared": [g.after for g in found.guesses],
         },
     )
+    return found
 
 
 def _heads(result: Result) -> None:

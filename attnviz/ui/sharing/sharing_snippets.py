@@ -2,27 +2,58 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from fractions import Fraction
-
-from attnviz.core.precision import bits
+from attnviz.core.latent import LatentLayout
+from attnviz.core.roofline import Machine
 from attnviz.experiments.explorer import ModelRun
 from attnviz.experiments.sharing import SharingResult as Result
-from attnviz.models.architecture import Architecture, Deployment, Paged
+from attnviz.experiments.sharing import downstream
+from attnviz.models.architecture import Architecture, Deployment
 from attnviz.ui.shared import snippet
+from attnviz.ui.sharing import sharing_programs
+from attnviz.ui.sharing.architecture_form import Chosen
+from attnviz.words import _
 
 
-def sharing(run: ModelRun, result: Result) -> None:
-    """Draw the code that pools the recorded keys and values, and attends again."""
-    snippet(sharing_code(run, result), "h-see")
+def sharing(run: ModelRun, result: Result, found: downstream.Result) -> None:
+    """Draw the code that pools the recorded keys and values, attends again, and runs the model with them."""
+    snippet(sharing_code(run, result, found.scope, bool(found.guesses)), "h-see")
 
 
-def counting(arch: Architecture, how: Deployment) -> None:
+def counting(arch: Architecture, context: int, batch: int) -> None:
     """Draw the code that counts parameters and cache bytes as tensors on the meta device."""
-    snippet(counting_code(arch, how), "h-count")
+    about = _("Paste this code into a notebook: it prints the attention parameters and the three sizes of the cache.")
+    snippet(sharing_programs.of_count(arch, context, batch), "h-count", about=about)
 
 
-def sharing_code(run: ModelRun, result: Result) -> str:
+def sizing(chosen: Chosen, how: Deployment, machine: Machine) -> None:
+    """Draw the code that works out what fits and how fast it can be."""
+    code = (
+        sharing_programs.of_size(chosen.code, chosen.arch, chosen.counts, how, machine)
+        if chosen.arch.decodes
+        else sharing_programs.of_encoder(chosen.counts, how, machine)
+    )
+    snippet(code, "h-size")
+
+
+def proving(chosen: Chosen, tokens: int, batch: int) -> None:
+    """Draw the code that builds the model without memory; what is timed here has other numbers every time."""
+    about = _("Paste this code into a notebook: it prints the numbers by formula and as measured.")
+    snippet(sharing_programs.of_proof(chosen.code, chosen.total, tokens, batch), "h-prove", about=about)
+
+
+def latents(arch: Architecture, latent: LatentLayout, context: int) -> None:
+    """Draw the code that works out the forms of MLA from its widths."""
+    snippet(sharing_programs.of_latents(arch.name, latent, len(arch.layers), context), "h-latent")
+
+
+def published() -> None:
+    """Draw the code that works out what others print."""
+    about = _("Paste this code into a notebook: it prints the table of published numbers.")
+    snippet(sharing_programs.of_published(), "h-published", about=about)
+
+
+def sharing_code(run: ModelRun, result: Result, scope: downstream.Scope, predicts: bool) -> str:
+    """The code for `sharing`; `predicts` says whether the model predicts a next token."""
     config = result.config
     pool = {
         "mean": "t.unflatten(1, (G, -1)).mean(2)",
@@ -33,18 +64,27 @@ def sharing_code(run: ModelRun, result: Result) -> str:
         pool = "t.repeat_interleave(G // t.shape[1], 1)"
     return f"""\
 import torch
-from attnviz.models.capture import capture
+from attnviz.models.capture import Edit, capture, intervene, output_projection_of
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
 
 loaded = load({run.request.model!r})
 tokens = encode(loaded, {run.request.text!r})
-layer = capture(loaded.model, logits=None, **tokens.inputs).layers[{config.layer}]
+modules = dict(loaded.model.named_modules())
+before = capture(loaded.model, **tokens.inputs)
+layer = before.layers[{config.layer}]
 G = {config.n_kv_heads}  # K/V heads; the layer was trained with {result.trained_kv_heads}
 
 
 def pooled(t, seed):
     return t if G == t.shape[1] else {pool}
+
+
+def output(of, weights, v):  # what a layer adds to the sentence, (1, Q, M)
+    heads = weights @ v.repeat_interleave(of.n_heads // v.shape[1], 1)
+    module, around = modules[of.name], modules[of.name.rpartition(".")[0]]
+    w_o = output_projection_of(module, around, of.n_heads * v.shape[-1])
+    return heads.transpose(1, 2).flatten(2) @ w_o.float().T
 
 
 q, k, v = layer.q, pooled(layer.k, {config.seed}), pooled(layer.v, {config.seed + 1})
@@ -54,46 +94,26 @@ moved = (shared - layer.weights()).abs().sum(-1) / 2  # how much of each row wen
 chose = (layer.mask.sum(-1) > 1).expand_as(moved)  # rows that had two keys or more
 print([round(m, 4) for m in ((moved * chose).sum(-1) / chose.sum(-1))[0].tolist()])
 print("K/V bytes at 16 bits:", (k.numel() + v.numel()) * 2)
+old, new = output(layer, layer.weights(), layer.v), output(layer, shared, v)
+print("change of the layer's output:", ((new - old).norm() / old.norm()).item())
+
+
+def share(q, k, v):
+    return q, pooled(k, {config.seed}), pooled(v, {config.seed + 1})
+
+
+edit = Edit(layers={config.layer if scope == "layer" else "all"!r}, change=share)
+after = intervene(loaded.model, edit, **tokens.inputs)
+{_GUESS if predicts else _LAST}"""
+
+
+_GUESS = """\
+old, new = (trace.logits[0].double().softmax(-1) for trace in (before, after))
+for name, chances in (("trained", old), ("shared", new)):
+    print(f"likeliest next token, {name}: {loaded.tokenizer.decode(chances.argmax())!r} {chances.max():.4f}")
+print("KL(trained|shared) in nats:", (old * (old / new).log()).sum().item())
 """
-
-
-def counting_code(arch: Architecture, how: Deployment) -> str:
-    """The code for `counting`; layers that are alike are counted once and multiplied."""
-    counts: Counter[tuple[int, int, int, int, int]] = Counter()
-    paged = Paged(hybrid=how.hybrid)
-    for layer in arch.layers:
-        length = how.encoder_tokens if layer.role == "cross" else how.context
-        kept = layer.tokens_kept(length, how.convention, paged)
-        held = layer.cached if layer.held is None or how.convention != "transformers" else layer.held
-        counts[layer.parameters.total, held, kept, layer.fixed, layer.fixed_float32] += 1
-    rows = "\n".join(f"    ({n}, {', '.join(map(str, row))})," for row, n in counts.items())
-    plain = how.cache_dtype if how.cache_dtype in ("float32", "float16", "bfloat16") else "bfloat16"
-    each = bits(how.cache_dtype, how.group) / 8
-    growing = f"nbytes(each * kept, torch.{plain})" if each == bits(plain) / 8 else _rounded_up(each)
-    return f"""\
-import torch
-
-# {arch.name}: how many layers alike, attention parameters of one, numbers a token leaves in its cache,
-# tokens kept of {how.context:,} ({how.convention}), and numbers kept whatever the length (16 bit, 32 bit)
-layers = [
-{rows}
-]
-
-
-def nbytes(numbers, dtype):
-    return torch.empty(numbers, dtype=dtype, device="meta").nbytes
-
-
-parameters = sum(n * count for n, count, *_ in layers)
-cache = {how.batch} * sum(
-    n * ({growing} + nbytes(fixed, torch.{plain}) + nbytes(fixed32, torch.float32))
-    for n, _, each, kept, fixed, fixed32 in layers
-)
-print("attention parameters:", parameters)
-print("cache bytes:", cache)
+_LAST = """\
+old, new = (output(last, last.weights(), last.v) for last in (before.layers[-1], after.layers[-1]))
+print("change of the last layer's output:", ((new - old).norm() / old.norm()).item())
 """
-
-
-def _rounded_up(each: Fraction) -> str:
-    """Python code for the bytes of `each * kept` numbers, in a format that torch has no dtype for."""
-    return f"-(-each * kept * {each.numerator} // {each.denominator})"

@@ -44,13 +44,14 @@ def _panel() -> None:
     _about_the_format(chosen.arch, how)
     if not chosen.arch.decodes:
         _encoder(chosen, how, machine)
+        sharing_snippets.sizing(chosen, how, machine)
         return
     found = sized(chosen.arch, chosen.counts, how, machine)
     _verdict(found, machine, chosen.arch.max_context)
     _memory(found.weight_bytes, found.cache_bytes, machine)
     _three(chosen, how, machine)
     _roofline(chosen, how, machine, found)
-    sharing_snippets.counting(chosen.arch, how)
+    sharing_snippets.sizing(chosen, how, machine)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs={Architecture: hash})
@@ -249,7 +250,7 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, found: Size) ->
         ),
     }[found.step.bound]
     show.figure(
-        figures.over(BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, height=290),
+        figures.over(BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, said=duration, height=290),
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",
         words=words.format(

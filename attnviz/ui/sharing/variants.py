@@ -49,6 +49,11 @@ def kind_of(heads: int, kv_heads: int) -> str:
     return "MHA" if kv_heads == heads else "MQA" if kv_heads == 1 else "GQA"
 
 
+def named(heads: int, kv_heads: int) -> str:
+    """The kind of sharing and its number of K/V heads: "GQA 3"."""
+    return f"{kind_of(heads, kv_heads)} {kv_heads}"
+
+
 def _kind(heads: int, kv_heads: int) -> str:
     kind = kind_of(heads, kv_heads)
     return kind if kind == "MQA" else f"{kind}-{kv_heads}"

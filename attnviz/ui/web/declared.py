@@ -4,6 +4,7 @@ from attnviz.ui.building import building_choices
 from attnviz.ui.compare import compare_choices
 from attnviz.ui.decoding import decoding_choices
 from attnviz.ui.explorer import explorer_choices
+from attnviz.ui.glossary import glossary_choices
 from attnviz.ui.home import home_choices
 from attnviz.ui.masks import mask_choices
 from attnviz.ui.positions import positions_choices
@@ -20,4 +21,5 @@ DECLARED = (
     sharing_choices,
     compare_choices,
     decoding_choices,
+    glossary_choices,
 )

@@ -28,6 +28,8 @@ class PageRow:
 
 SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
 
+#: what a page opens with from the menu and the cards until its visitor chooses otherwise: Build at its first step
+OPENING = {"build": {"b_step": "embed"}}
 LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
 
 ROWS = [
@@ -75,6 +77,13 @@ ROWS = [
         N_("What does attention buy, and what does it cost, beside a recurrence and a convolution?"),
     ),
     PageRow(
+        "glossary",
+        N_("Glossary"),
+        ":material/menu_book:",
+        UNDERSTAND,
+        N_("What do the words mean: key, head, logit, nat, KV cache, GQA?"),
+    ),
+    PageRow(
         "sharing",
         N_("Share heads"),
         ":material/account_tree:",
@@ -108,7 +117,9 @@ def pages() -> dict[str, list[Any]]:
 
 def menu() -> None:
     """Draw the pages in the sidebar. Each link opens its page as it was left, in this tab or in a new one."""
-    st.session_state[LINKS] = {row.name: link_parameters(row.name) for row in ROWS}  # packed once a run
+    st.session_state[LINKS] = {
+        row.name: OPENING.get(row.name, {}) | link_parameters(row.name) for row in ROWS
+    }  # packed once a run
     with st.sidebar:
         for group in dict.fromkeys(row.group for row in ROWS):
             with st.container(gap=None):

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from attnviz.mask_bits import pack_bits, unpack_bits
 from attnviz.ui.canvas import Head, Overview, Pin, Pins, packing
 from attnviz.ui.canvas.blobs import read_pins
 
@@ -91,12 +92,12 @@ def test_an_overview_of_30_layers_at_200_tokens_is_small() -> None:
 @given(hnp.arrays(bool, hnp.array_shapes(min_dims=2, max_dims=2, max_side=11)))
 @settings(max_examples=25, deadline=None)
 def test_a_painted_grid_comes_back_bit_for_bit(grid: np.ndarray) -> None:
-    np.testing.assert_array_equal(packing.unpack_bits(packing.pack_bits(grid), grid.shape), grid)
+    np.testing.assert_array_equal(unpack_bits(pack_bits(grid), grid.shape), grid)
 
 
 def test_bits_of_another_size_are_refused() -> None:
     with pytest.raises(ValueError, match="3 x 3"):
-        packing.unpack_bits(b"\x00", (3, 3))
+        unpack_bits(b"\x00", (3, 3))
 
 
 def test_pins_of_other_tokens_are_not_these_tokens_pins() -> None:

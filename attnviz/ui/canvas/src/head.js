@@ -18,7 +18,7 @@ import { HeadTools } from "./head_tools.js";
 import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
-import { roomBelow } from "./room.js";
+import { bringIntoWindow, roomBelow } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame } from "./surface.js";
 import { themeOf } from "./theme.js";
@@ -217,8 +217,10 @@ export class HeadView {
   recompute() {
     if (!this.held || this.held.header.edit === null) return;
     const start = performance.now();
-    const { signed, scale } = this.held.header;
-    const masked = this.held.hasMasked;
+    const {
+      header: { signed, scale },
+      hasMasked: masked,
+    } = this.held;
     this.compute();
     this.controls.update();
     const { header, hasMasked } = this.held;
@@ -286,13 +288,14 @@ export class HeadView {
 
   /** @param {Change} what */
   hear(what) {
-    if (!this.held) return;
-    const { group } = this.held;
+    const { group, header } = this.held ?? {};
+    if (!group || !header) return;
     if (what === "zoom" || what === "document") this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
     else if (what === "pointed") void fetchAround(group, (tile) => this.fetchAhead(tile));
     else if (what === "selected") {
+      bringIntoWindow(this.root, !sameHead(header.tile, group.selected));
       this.recall();
       void this.fetchAhead(group.selected);
       this.wait();

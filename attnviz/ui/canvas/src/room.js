@@ -1,5 +1,7 @@
 // How much of the window is left for a picture.
 
+/** A window that is narrower shows one column. */
+const NARROW = 640;
 /** With less room than this, what is above must be scrolled away anyhow. */
 const LEAST_ROOM = 200;
 
@@ -28,4 +30,17 @@ function hostOf(node) {
 export function roomBelow(root, taken) {
   const room = globalThis.innerHeight - placeOnPage(root) - taken;
   return room < LEAST_ROOM ? null : room;
+}
+
+/**
+ * On a phone a head stands below the small pictures: who taps one wants to see it.
+ * @param {Element} root
+ * @param {boolean} tapped whether a hand chose another head
+ */
+export function bringIntoWindow(root, tapped) {
+  const { top } = root.getBoundingClientRect();
+  const { innerWidth, innerHeight, matchMedia } = globalThis;
+  if (!tapped || innerWidth > NARROW || (top >= 0 && top < innerHeight / 2)) return;
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  root.scrollIntoView({ block: "start", behavior: still ? "instant" : "smooth" });
 }

@@ -1,0 +1,3 @@
+"""The numbers that stand in the glossary, computed."""
+
+__all__ = ["term_numbers"]

@@ -1,0 +1,3 @@
+"""The page with the words of attention."""
+
+__all__ = ["glossary_choices", "glossary_panel"]

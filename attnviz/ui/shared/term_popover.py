@@ -1,0 +1,41 @@
+"""A term that explains itself: a click or a touch opens its two sentences and the way to where it can be seen."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.experiments.glossary import term_numbers
+from attnviz.ui.shared import link_state
+from attnviz.ui.shared.choices import choices_of
+from attnviz.ui.shared.glossary_terms import TERMS, GlossaryTerm
+from attnviz.ui.shared.page_files import file_of
+from attnviz.words import _
+
+
+def explanation(term: GlossaryTerm) -> str:
+    """The two sentences in the visitor's language, with their numbers."""
+    return _(term.text).format(**term_numbers.numbers())
+
+
+def term_popover(id: str, key: str = "") -> None:
+    """A small button with the term on it; `key` tells two of the same term on one page apart."""
+    term = TERMS[id]
+    with st.popover(_(term.name), icon=":material/help:", type="tertiary", key=f"term-{id}{key}", width="content"):
+        st.markdown(explanation(term))
+        see_button(term, key)
+
+
+def terms(*ids: str, key: str = "") -> None:
+    """A line of terms."""
+    with st.container(horizontal=True, gap="small", key=f"terms-{ids[0]}{key}"):
+        for id in ids:
+            term_popover(id, key)
+
+
+def see_button(term: GlossaryTerm, key: str = "") -> None:
+    """A button that opens the page where the term can be seen, set so that it shows it."""
+    if st.button(_("See it"), icon=":material/arrow_forward:", type="tertiary", key=f"see-{term.id}{key}"):
+        known = {choice.name: choice for choice in choices_of(term.page)}
+        for name, text in term.seen.items():
+            link_state.keep(known[name], known[name].read(text))
+        st.switch_page(file_of(term.page))

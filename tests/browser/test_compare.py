@@ -1,0 +1,66 @@
+"""The comparison page in a real Chromium: a first picture in time, training that stops, nothing wider than a phone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import answered
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def open_compare(server_url: str, new_page: Open) -> Open:
+    """`open_compare("?c_section=reach")`: the page, drawn to its end."""
+
+    def opened(query: str = "", **options: Any) -> Any:
+        page = new_page(**options)
+        page.goto(f"{server_url}/compare{query}")
+        page.locator("[class*=st-key-snippet-c]").wait_for(timeout=60_000)
+        answered(page)
+        return page
+
+    return opened
+
+
+def test_the_curves_cross_where_the_table_says(open_compare: Open) -> None:
+    page = open_compare("?c_d=640")
+    page.get_by_text("LSTM at n = 1,280").wait_for()
+    assert page.locator(".js-plotly-plot .main-svg").first.is_visible()
+
+
+def test_training_is_drawn_as_it_runs_and_stops_where_it_is_told(open_compare: Open) -> None:
+    page = open_compare("?c_section=reach&c_reach_n=24&c_reach_steps=1000")
+    page.get_by_text("Training takes a few seconds").wait_for()
+    page.get_by_role("button", name="Train").click()
+    page.get_by_text(re.compile(r"step \d\d+ of 1000")).wait_for()
+    page.get_by_text(re.compile(r"after [1-9]\d* steps")).first.wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text(re.compile(r"Stopped at step [1-9]\d* of 1000")).wait_for()
+    answered(page)
+    assert page.get_by_role("button", name="Start again").is_visible()
+    assert page.get_by_text("Labels right").first.is_visible(), "its curves stay"
+
+
+def test_measuring_can_be_stopped_and_keeps_what_it_has(open_compare: Open) -> None:
+    page = open_compare("?c_section=measured&c_where=here&c_longest=8192")
+    page.get_by_role("button", name="Measure on this server").click()
+    page.get_by_text(re.compile(r"LSTM, 32 tokens")).wait_for(timeout=60_000)
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text(re.compile(r"Stopped after [1-9]\d* of \d+ measurements")).wait_for()
+    page.get_by_role("button", name="Measure on this server").wait_for()
+
+
+@pytest.mark.parametrize("section", ["table", "measured", "reach", "shared"])
+def test_nothing_is_wider_than_a_phone_in_the_dark(open_compare: Open, section: str) -> None:
+    page = open_compare(f"?c_section={section}", width=390, height=844, dark=True)
+    page.locator(".js-plotly-plot .main-svg").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    for plot in page.locator(".js-plotly-plot").all():
+        box = plot.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 391

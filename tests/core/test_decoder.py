@@ -1,0 +1,41 @@
+import pytest
+import torch
+
+from attnviz.core.attention import attend
+from attnviz.core.decoder import ByteDecoder
+from attnviz.core.heads import HeadLayout
+
+LAYOUT = HeadLayout(32, 4, 2)
+IDS = torch.tensor([list(b"the cache grows")])
+
+
+@pytest.mark.parametrize("kv_heads", [4, 2, 1])
+def test_with_a_cache_it_computes_what_one_pass_computes(kv_heads):
+    model = ByteDecoder(HeadLayout(32, 4, kv_heads), 3).eval()
+    with torch.no_grad():
+        whole = model(IDS)
+        caches = model.caches()
+        parts = [model(IDS[:, :6], caches), *(model(IDS[:, n : n + 1], caches) for n in range(6, IDS.shape[1]))]
+    assert torch.allclose(torch.cat(parts, 1), whole, atol=1e-4)
+    assert [len(cache) for cache in caches] == [IDS.shape[1]] * 3
+
+
+def test_attention_can_be_answered_from_outside():
+    model = ByteDecoder(LAYOUT, 2).eval()
+    asked = []
+
+    def by_hand(index, source):
+        asked.append(index)
+        return attend(source.q, source.k, source.v, source.mask).output
+
+    with torch.no_grad():
+        assert torch.allclose(model(IDS, attend_as=by_hand), model(IDS), atol=1e-5)
+        silent = model(IDS, attend_as=lambda index, source: torch.zeros_like(source.q))
+    assert asked == [0, 1]
+    assert not torch.allclose(silent, model(IDS), atol=0.1)
+
+
+def test_equal_seeds_give_equal_weights_and_others_do_not():
+    one, again, other = (ByteDecoder(LAYOUT, 1, seed).state_dict() for seed in (3, 3, 4))
+    assert all(torch.equal(one[name], again[name]) for name in one)
+    assert not torch.equal(one["embedding.weight"], other["embedding.weight"])

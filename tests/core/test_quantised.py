@@ -1,0 +1,59 @@
+from fractions import Fraction
+
+import pytest
+import torch
+
+from attnviz.core.message import Problem
+from attnviz.core.precision import bits as bits_of
+from attnviz.core.quantised import dequantise, quantise
+
+
+def numbers(*shape, seed=0):
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed)) * 3 + 0.7
+
+
+@pytest.mark.parametrize("bits", [8, 4, 2])
+@pytest.mark.parametrize("group", [8, 16, 32])
+def test_it_is_what_torchs_own_fake_quantisation_gives_with_the_same_scales(bits, group):
+    x = numbers(3, 5, 32)
+    stored = quantise(x, bits, group)
+    scale, lowest = stored.scale.float().flatten(), stored.lowest.float().flatten()
+    rows = x.reshape(-1, group) - lowest[:, None]
+    theirs = torch.fake_quantize_per_channel_affine(
+        rows, scale, torch.zeros(len(scale), dtype=torch.int32), 0, 0, 2**bits - 1
+    )
+    assert torch.allclose(dequantise(stored), (theirs + lowest[:, None]).reshape(x.shape), atol=2e-6)
+
+
+@pytest.mark.parametrize("bits", [8, 4, 2])
+def test_no_number_is_off_by_more_than_half_a_step(bits):
+    x = numbers(2, 7, 64)
+    stored = quantise(x, bits, 64)
+    step = stored.scale.float()[..., 0, 0]
+    rounding = 2e-3 * x.abs().max()  # lowest and scale are kept at 16 bits
+    assert ((dequantise(stored) - x).abs() <= step[..., None] / 2 + rounding).all()
+
+
+@pytest.mark.parametrize("bits", [8, 4, 2])
+@pytest.mark.parametrize("group", [16, 64])
+def test_bytes_are_those_of_the_formula(bits, group):
+    x = numbers(2, 9, 64)
+    assert Fraction(quantise(x, bits, group).nbytes * 8, x.numel()) == bits_of(f"int{bits}", group)
+
+
+def test_few_values_survive_exactly():
+    x = torch.tensor([[0.0, 1.0, 2.0, 3.0], [5.0, 5.0, 5.0, 5.0]])
+    assert torch.equal(dequantise(quantise(x, 2, 4)), x)
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(Problem, match="bits=3 is not one of 8, 4, 2"):
+        quantise(numbers(4), 3, 4)
+    with pytest.raises(Problem, match="group=3 must divide 8 numbers"):
+        quantise(numbers(8), 4, 3)
+
+
+def test_nothing_to_store_takes_nothing():
+    stored = quantise(numbers(2, 3, 0), 4, 32)
+    assert stored.nbytes == 0
+    assert dequantise(stored).shape == (2, 3, 0)

@@ -1,0 +1,86 @@
+"""The programs that the page shows, run: they print the page's own numbers."""
+
+import contextlib
+import io
+
+import pytest
+
+from attnviz.core.roofline import Machine
+from attnviz.experiments.decoding import (
+    decoding_snippets,
+    growing_bytes,
+    kept_positions,
+    prefill_and_decode,
+    quantised_cache,
+    token_by_token,
+)
+from attnviz.experiments.decoding.decoders import ModelDecoder
+from attnviz.models.architecture import Architecture
+from scripts.faces import breaches_of
+from tests.experiments.decoding.conftest import of_family
+
+TEXT = 'the "cat" sat on the mat'
+
+
+def printed(code):
+    assert not breaches_of(code)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(code, {})
+    return out.getvalue()
+
+
+def last(results):
+    *_partial, whole = results
+    return whole
+
+
+def test_steps_of_the_core():
+    config = token_by_token.Config(TEXT, 5)
+    result = last(token_by_token.run(of_family("core"), config))
+    said = printed(decoding_snippets.steps("core", config, result))
+    assert f"tokens processed: {result.context} with a cache" in said
+    assert float(said.rsplit(maxsplit=1)[-1]) < 1e-4
+
+
+def test_steps_of_a_trained_model(smollm2):
+    config = token_by_token.Config(TEXT, 3)
+    result = last(token_by_token.run(ModelDecoder(smollm2), config))
+    said = printed(decoding_snippets.steps("smollm2-135m", config, result))
+    assert f"tokens processed: {result.context} with a cache" in said
+    assert float(said.rsplit(maxsplit=1)[-1]) < 1e-3
+
+
+def test_growing():
+    result = growing_bytes.run(Architecture.preset("gpt2"), growing_bytes.Config(100))
+    said = printed(decoding_snippets.growing(result))
+    for scheme in result.models[1].schemes[:3]:
+        assert f"{scheme.kv_heads} K/V heads: {scheme.bytes[-1]} bytes, {scheme.per_token} a token" in said
+
+
+def test_policies():
+    result = last(kept_positions.run(of_family("core"), kept_positions.Config(TEXT, 2)))
+    for kind, budget in (("heavy", 8), ("random", 4)):
+        kept = result.at(kind, budget)
+        said = printed(decoding_snippets.policy("core", TEXT, result, kind, budget))
+        assert f"KL {kept.moved.kl.mean():.4f} nats, loss {kept.moved.loss:.4f}" in said
+        assert str(kept.positions[0, 0, -1].nonzero()[0].tolist()) in said
+
+
+def test_quantised():
+    result = last(quantised_cache.run(of_family("core"), quantised_cache.Config(TEXT)))
+    said = printed(decoding_snippets.quantised("core", TEXT, result))
+    for made in result.formats:
+        expected = f"int{made.bits} by {made.axis}: {made.nbytes} bytes"
+        assert f"{expected}, largest difference {made.moved.largest.max():.4f}" in said
+
+
+@pytest.mark.parametrize("peak", [10**9, 10**14])
+def test_roofline(peak):
+    machine = Machine(peak, 10**10, 1)
+    points = prefill_and_decode.by_formula(of_family("core"), 2)
+    said = printed(decoding_snippets.roofline(machine, points)).splitlines()
+    for line, point in zip(said, points, strict=True):
+        best = point.at_best(machine)
+        bound = {"compute": "computing", "memory": "reading"}[best.bound]
+        assert line.startswith(f"{point.kind} of {point.tokens}: {point.intensity:.3g} FLOPs a byte")
+        assert line.endswith(f"{best.seconds:.3g} s, {bound}")

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { newRows, rowAt, sceneOf, soFar, stepOfRow } from "../../attnviz/ui/canvas/src/step_player_geometry.js";
+import { binary, duration, flop } from "../../attnviz/ui/canvas/src/units.js";
+
+/** @type {(context: number, flops: [number, number], difference: number) => any} */
+const step = (context, flops, difference) => ({ context, flops, seconds: [0.1, 0.2], difference });
+const STEPS = [step(5, [50, 50], 1e-6), step(6, [10, 60], 3e-6), step(7, [10, 70], 2e-6)];
+
+test("a step adds the rows after those of the step before", () => {
+  assert.deepEqual(newRows(STEPS, 0), [0, 5]);
+  assert.deepEqual(newRows(STEPS, 2), [6, 7]);
+});
+
+test("a row belongs to the step that processed its token", () => {
+  assert.deepEqual(
+    [0, 4, 5, 6, 7].map((row) => stepOfRow(STEPS, row)),
+    [0, 0, 1, 2, 2],
+  );
+});
+
+test("work adds up to the step on show, and the largest difference is kept", () => {
+  const { flops, seconds, difference } = soFar(STEPS, 1);
+  assert.deepEqual(flops, [60, 110]);
+  assert.deepEqual(
+    seconds.map((each) => Number(each.toFixed(6))),
+    [0.2, 0.4],
+  );
+  assert.equal(difference, 3e-6);
+});
+
+for (const width of [200, 340, 700, 1100])
+  for (const rows of [1, 12, 40, 160])
+    test(`all parts stand side by side in ${width} pixels with ${rows} rows`, () => {
+      const scene = sceneOf(width, rows);
+      const ends = [scene.label, scene.marks[1] + scene.mark, scene.k.x + scene.k.w, scene.weights.x + scene.weights.w];
+      const starts = [scene.marks[0], scene.k.x, scene.weights.x, scene.v.x];
+      starts.forEach((start, n) => assert.ok(start >= ends[n], `${n}: ${start} after ${ends[n]}`));
+      assert.ok(width === 200 || scene.v.x + scene.v.w <= width);
+      assert.ok(scene.row >= 3);
+      assert.equal(rowAt(scene, rows, scene.top + scene.row * (rows - 1) + 1), rows - 1);
+      assert.equal(rowAt(scene, rows, scene.top - 1), null);
+      assert.equal(rowAt(scene, rows, scene.height), null);
+    });
+
+test("bytes, FLOPs and seconds are readable", () => {
+  assert.deepEqual([0, 1023, 1024, 1107296256, 4 * 2 ** 30].map(binary), [
+    "0 B",
+    "1,023 B",
+    "1 KiB",
+    "1.031 GiB",
+    "4 GiB",
+  ]);
+  assert.deepEqual([12, 2.614616064e9].map(flop), ["12 FLOP", "2.615 GFLOP"]);
+  assert.deepEqual([2.5, 0.0123, 4.5e-6, 3e-9].map(duration), ["2.5 s", "12.3 ms", "4.5 µs", "3 ns"]);
+});
