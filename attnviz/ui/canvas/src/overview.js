@@ -1,11 +1,12 @@
 // All heads at once: a mosaic of thumbnails on one canvas, a floating preview, a focus that arrow keys move.
 
-import { inflate, readHeader } from "./blob.js";
+import { readHeader } from "./blob.js";
 import { MASKED_8 } from "./codes.js";
 import { drawColourBar } from "./colour_bar.js";
 import { viewComponent } from "./component.js";
 import { el, fill } from "./dom.js";
 import { groupOf, tell } from "./group.js";
+import { unpackedTiles } from "./kept_tiles.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
 import { contextOf, sized } from "./surface.js";
@@ -89,8 +90,8 @@ export class Overview extends MosaicDrawing {
     this.component = component;
     this.turn += 1;
     const { turn } = this;
-    const before = this.held;
-    const own = before?.header.data === header.data && this.own ? this.own : await inflate(payload);
+    const unpacked = unpackedTiles(header.data, payload);
+    const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
     if (turn === this.turn) this.take(header, own);
   }
 
