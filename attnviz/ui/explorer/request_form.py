@@ -129,7 +129,10 @@ def _examples() -> None:
 
 
 def take(example: Example) -> None:
-    """Choose an example: its sentence, and the model and head that show best what it is about. A callback."""
+    """Choose an example: its sentence, and the model and head that show best what it is about. A callback.
+
+    The first one is any model's to read, so it keeps the model that is chosen, and its head where that is another.
+    """
     changes: dict[Choice[Any], Any] = {
         choices.SENTENCE: example.text,
         choices.SECOND: example.second,
@@ -141,6 +144,10 @@ def take(example: Example) -> None:
         choices.QUIET: (),
         choices.FRAME: "usual",
     }
+    chosen = link_state.value(choices.MODEL)
+    if example is EXAMPLES[0] and chosen not in (choices.MODEL.default, example.model):
+        link_state.put_all(changes)
+        return
     if example.model:
         changes[choices.MODEL] = example.model
     if example.head is not None:
