@@ -19,7 +19,7 @@ from attnviz.words import _
 IT = 8  # the position of "it"
 
 
-def picture(text: str, edit: canvas.Edit) -> tuple[Matrix, canvas.Head, canvas.Edit]:
+def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canvas.HeadEdit]:
     """The matrix, the head to draw with a caption on where its tensors come from, and the edit as far as it fits."""
     if availability(landing.MODEL).on_this_machine:
         try:

@@ -179,7 +179,7 @@ def test_the_page_is_unchanged_when_the_visitor_comes_back(visit):
 def test_a_length_after_w_o_stands_beside_the_one_before(visit):
     """At layer 13, head 8, “it” gives 0.7496 to “animal”: both lengths of that product are said, each with its name."""
     page = visit("explore", open_stages="true", show="values")
-    said = " ".join(m.value for m in page.markdown)
+    said = " ".join([*(m.value for m in page.markdown), said_below_heads(page)])
     assert "“animal” (9.72 long after W_O)" in said
     assert "Before W_O, weight times value of “animal” is 2.79 long." in said
     assert "After W_O, the projection that follows, it is 9.723 long." in said

@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.packing import raw_scores
 from attnviz.ui.canvas import canvas_wording, packing
-from attnviz.ui.canvas.kinds import Edit, Head, Options, Overview, Pin, Pins, Raw
+from attnviz.ui.canvas.kinds import Head, HeadEdit, Options, Overview, Pin, Pins, Raw
 
 
 def document(tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> str:
@@ -54,7 +54,7 @@ def head_blob(
     echo: dict[str, Any],
     ahead: str | None = None,
     every: str | None = None,
-    edit: Edit | None = None,
+    edit: HeadEdit | None = None,
 ) -> bytes:
     """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
@@ -135,7 +135,7 @@ def _sentence(head: Head) -> dict[str, Any] | None:
     return {"templates": list(told.templates), "row": told.row, "places": [list(rows), list(cols)], "least": told.least}
 
 
-def plain_edit(edit: Edit) -> dict[str, Any]:
+def plain_edit(edit: HeadEdit) -> dict[str, Any]:
     """An edit as JSON, under the names that the browser has."""
     return {
         "mask": edit.mask,
@@ -149,12 +149,12 @@ def plain_edit(edit: Edit) -> dict[str, Any]:
     }
 
 
-def edit_name(edit: Edit) -> str:
+def edit_name(edit: HeadEdit) -> str:
     """A short name of an edit: the browser takes over one whose name it has not heard."""
     return packing.fingerprint(plain_edit(edit))
 
 
-def read_edit(kept: dict[str, Any]) -> Edit | None:
+def read_edit(kept: dict[str, Any]) -> HeadEdit | None:
     """An edit as the browser reported it; None where it makes no sense."""
     ids = {
         "mask": ("model", "none", "causal", "window", "painted"),
@@ -173,7 +173,7 @@ def read_edit(kept: dict[str, Any]) -> Edit | None:
         return None
     keys = tuple(sorted({key for key in hidden if isinstance(key, int) and key >= 0}))
     chosen = {name: str(kept[name]) for name in ids}
-    return Edit(window=max(1, window), hidden=keys, painted=painted, factor=max(0.0, float(factor)), **chosen)
+    return HeadEdit(window=max(1, window), hidden=keys, painted=painted, factor=max(0.0, float(factor)), **chosen)
 
 
 def _plain_pins(pins: Pins) -> dict[str, Any]:

@@ -177,12 +177,12 @@ def drawn_alone(matrix: Matrix, title: str, raw: canvas.Raw | None) -> canvas.He
     return canvas.Head(matrix.values, title, matrix.hidden, raw=raw, sentence=sentence_of(matrix))
 
 
-def sentence_of(matrix: Matrix) -> canvas.Sentence:
+def sentence_of(matrix: Matrix) -> canvas.SaidOfRow:
     """What the canvas says of a row below the picture, in the visitor's language."""
     one, two, three = (_(message.template) for message in experiment.SAID[matrix.meaning])
     masked, none = (_(message.template) for message in (experiment.MASKED_ROW, experiment.FAINT_ROW))
     least = 1e-9 if matrix.meaning == "values" else 0.005
-    return canvas.Sentence((one, two, three, masked, none), telling_row(matrix), (matrix.row_at, matrix.col_at), least)
+    return canvas.SaidOfRow((one, two, three, masked, none), telling_row(matrix), (matrix.row_at, matrix.col_at), least)
 
 
 def _others(request: Request, stack_id: StackId, look: Look) -> Callable[[int, int], canvas.Head]:
