@@ -231,7 +231,7 @@ def test_a_thousand_tokens_can_be_zoomed(explore: Open) -> None:
 
 
 def test_a_head_is_fetched_and_drawn_before_the_script_answers(explore: Open) -> None:
-    page = explore()
+    page = explore("?text=" + "one+two+three+" * 25)  # all heads of a short sentence come by themselves
     with page.expect_response(lambda answer: answer.url.endswith("/7.1")) as fetched:
         page.mouse.move(*tile(page, 7 * 9 + 1))
     assert fetched.value.status == 200
