@@ -37,7 +37,7 @@ class LiveView:
     note        a sentence below, plain text; link: the address of this view in an app, if it has one
     pins, cell  what is pinned: ("q" | "k", position) each, and the clicked (query, key)
     edit        mask and scale as they are set, under the names of `ui.canvas`; None: as the model has them
-    sentence    templates about a row, what `ui.canvas.Sentence` says, as JSON
+    sentence    templates about a row, what `ui.canvas.SaidOfRow` says, as JSON
     segments    first rows and columns of a second sentence
     arranged    how tokens are joined or left out, what `ui.canvas.Raw` says, as JSON; then rows and cols are the labels
                 of what is left

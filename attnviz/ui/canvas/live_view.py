@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from attnviz.live import LiveView
 from attnviz.packing import RawHead
 from attnviz.ui.canvas.blobs import plain_arrangement, plain_edit, plain_sentence
-from attnviz.ui.canvas.kinds import Edit, Head, Options, Pins
+from attnviz.ui.canvas.kinds import Head, HeadEdit, Options, Pins
 
 
 def live_view(
@@ -19,7 +19,7 @@ def live_view(
     axes: tuple[Sequence[str], Sequence[str] | None],
     options: Options,
     pins: Pins,
-    edit: Edit,
+    edit: HeadEdit,
     *,
     title: str,
     note: str,

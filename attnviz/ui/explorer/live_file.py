@@ -60,7 +60,7 @@ def offers(
 
 
 def alone(
-    head: canvas.Head, tokens: Sequence[str], pins: canvas.Pins, edit: canvas.Edit, title: str
+    head: canvas.Head, tokens: Sequence[str], pins: canvas.Pins, edit: canvas.HeadEdit, title: str
 ) -> list[show.LiveFile]:
     """The same for a picture of one head that stands alone; nothing where it came without its scores."""
     if head.raw is None:
