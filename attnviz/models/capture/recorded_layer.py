@@ -56,9 +56,8 @@ class RecordedLayer:
     sinks: Tensor | None = None  #: (H,)
     scales: tuple[float, ...] | None = None  #: one per head, if an intervention changed some of them
     silenced: frozenset[int] = frozenset()  #: heads whose output an intervention replaced by 0
-    w_o: Tensor | None = (
-        None  #: output projection (M, H*Dv); a capture stores `norms` instead, which no change of the model can reach
-    )
+    w_o: Tensor | None = None  #: a copy of the output projection (M, H*Dv), of a capture with `residual` only
+    b_o: Tensor | None = None  #: a copy of that projection's bias (M,)
     norms: Tensor | None = None  #: the result of `value_norms`, (B, H, K), computed during the capture
     reported: Tensor | None = None  #: (B, H, Q, K) weights reported by the model, in layers that are not exact
     why: Message | None = None  #: why the layer is not exact
@@ -182,6 +181,35 @@ class RecordedLayer:
     def scale_of(self, head: int) -> float:
         """The number that multiplies this head's q.kT: `scale`, unless an intervention changed it."""
         return self.scale if self.scales is None else self.scales[head]
+
+    def head_outputs(self, heads: int | Sequence[int] | None = None, projected: bool = False) -> Tensor:
+        """What each head hands on, (B, H', Q, Dv): its weights times its values; 0 where it was silenced.
+
+        `projected`: after the head's slice of the output projection, (B, H', Q, M), which is what the head alone adds
+        to the residual stream. That needs the projection, which `capture(..., residual=True)` keeps.
+        """
+        chosen = chosen_heads(heads, self.n_heads, self.index)
+        if not self.exact:
+            raise Problem("layer {index} gives its weights only; its heads' outputs are not known", index=self.index)
+        slices = self._projection_slices() if projected else None
+        b, _, q_len, k_len = self.shape
+        step = max(1, CHUNK // (b * q_len * k_len))
+        parts = [self._outputs_of(part) for _, part in equal_scale_groups(chosen, step, self.scale_of)]
+        found = torch.cat(parts, 1)
+        return found if slices is None else found @ slices[chosen].mT
+
+    def _outputs_of(self, heads: list[int]) -> Tensor:
+        output = self.stages_of(heads).output
+        told = torch.tensor([head not in self.silenced for head in heads], device=output.device)
+        return torch.where(told[:, None, None], output, 0.0)
+
+    def _projection_slices(self) -> Tensor:
+        """Each head's slice of the output projection, (H, M, Dv)."""
+        if self.w_o is None:
+            raise Problem(
+                "the output projection of layer {index} was not kept: capture with residual=True", index=self.index
+            )
+        return wide(self.w_o).unflatten(1, (self.n_heads, -1)).transpose(0, 1)
 
     def value_norms(self) -> Tensor:
         """Length of each value after its head's slice of the output projection, (B, H, K)."""
