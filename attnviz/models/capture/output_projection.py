@@ -25,11 +25,11 @@ def output_projection_of(module: nn.Module, parent: nn.Module | None, width: int
     return None if layer is None else _weight_of(layer, width)
 
 
-def copied_projection(layer: nn.Module, width: int) -> dict[str, Tensor]:
-    """Copies of the matrix (M, H*Dv) and the bias (M,) of an output projection, by the names of a recorded layer."""
-    kept = {"w_o": _weight_of(layer, width).detach().clone()}
+def copied_projection(layer: nn.Module, width: int) -> tuple[Tensor, Tensor | None]:
+    """Copies of the matrix (M, H*Dv) and the bias (M,) of an output projection."""
     bias = getattr(layer, "bias", None)
-    return kept | ({"b_o": bias.detach().clone()} if isinstance(bias, Tensor) else {})
+    copied = bias.detach().clone() if isinstance(bias, Tensor) else None
+    return _weight_of(layer, width).detach().clone(), copied
 
 
 def _weight_of(layer: nn.Module, width: int) -> Tensor:

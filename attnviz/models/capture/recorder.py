@@ -112,20 +112,22 @@ class Recorder:
 
     def _measured(self, layer: RecordedLayer, module: nn.Module, values_are_known: bool) -> RecordedLayer:
         assert layer.v is not None
+        v = layer.v
         width = layer.n_heads * layer.v.shape[-1]
         found = output_layer_of(module, self._modules.get(layer.name.rpartition(".")[0]), width)
         if found is None:
             return layer
         if self._keeps_projections:
-            layer = replace(layer, **copied_projection(found, width))
+            w_o, b_o = copied_projection(found, width)
+            layer = replace(layer, w_o=w_o, b_o=b_o)
         _, _, q_len, k_len = layer.shape
         earlier = self.earlier_norms.get(layer.place) if values_are_known else None
         done = 0 if earlier is None else earlier.shape[2]
         if earlier is None or k_len != done + (0 if layer.kind == "cross" else q_len):
-            return replace(layer, norms=lengths_through(found, layer.v, layer.n_heads))
+            return replace(layer, norms=lengths_through(found, v, layer.n_heads))
         if k_len == done:
             return replace(layer, norms=earlier)
-        new = lengths_through(found, layer.v[:, :, done:], layer.n_heads)
+        new = lengths_through(found, v[:, :, done:], layer.n_heads)
         return replace(layer, norms=torch.cat([earlier, new], 2))
 
     def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:

@@ -21,7 +21,22 @@ from attnviz.models.capture.recorded_layer import RecordedLayer
 
 FORMAT = "attnviz-trace-1"
 _PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scales", "tower", "run")
-_TENSORS = ("q", "k", "v", "allowed", "padding", "queries", "bias", "sinks", "norms", "reported", "w_o", "b_o")
+_TENSORS = (
+    "q",
+    "k",
+    "v",
+    "allowed",
+    "padding",
+    "queries",
+    "bias",
+    "sinks",
+    "norms",
+    "reported",
+    "w_o",
+    "b_o",
+    "set_weights",
+    "set_output",
+)
 
 
 def write_trace_file(
