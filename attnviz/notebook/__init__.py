@@ -1,0 +1,6 @@
+"""What `import attnviz as av` adds for a notebook: tables and pictures that show themselves. No Streamlit."""
+
+from attnviz.notebook.find_heads import find_heads
+from attnviz.notebook.head_table import HeadTable
+
+__all__ = ["HeadTable", "find_heads"]
