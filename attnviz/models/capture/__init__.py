@@ -11,6 +11,7 @@ from attnviz.models.capture.next_token import guesses, moved, probabilities, pro
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.residual import Residual
+from attnviz.models.capture.resumed_pass import ResumedPass
 from attnviz.models.capture.rotary_positions import Rotary, learned_positions, rotary_of
 from attnviz.models.capture.run import adopt, capture
 from attnviz.models.capture.trace import Trace
@@ -25,6 +26,7 @@ __all__ = [
     "NumberChoice",
     "RecordedLayer",
     "Residual",
+    "ResumedPass",
     "Rotary",
     "ScaleChoice",
     "Swept",

@@ -56,6 +56,13 @@ def last_positions(inputs: dict[str, Any], model: nn.Module, length: int) -> Ten
     return torch.full((1 if ids is None else len(ids),), length - 1, device=None if ids is None else ids.device)
 
 
+def at_last(logits: Tensor | None, positions: Tensor) -> Tensor | None:
+    """Logits (B, V) or (B, Q, V) at one position of each row, (B, V)."""
+    if logits is None or logits.dim() == 2:
+        return logits
+    return logits[torch.arange(len(logits), device=logits.device), positions.to(logits.device)]
+
+
 def _must_be_a_batch(inputs: dict[str, Any]) -> None:
     for name in ("input_ids", "decoder_input_ids"):
         ids = inputs.get(name)

@@ -88,9 +88,7 @@ class Edit:
         return sorted(set(chosen_heads(_numbers("heads", self.heads, layer.n_heads), layer.n_heads, layer.index)))
 
 
-def intervene(
-    model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits = "last", residual: bool = False, **inputs: Any
-) -> Trace:
+def intervene(model: nn.Module, edits: Edit | Sequence[Edit], *, logits: Logits = "last", **inputs: Any) -> Trace:
     """The same pass as `capture`, with `edits` applied; the trace records the changed attention."""
     chosen = (edits,) if isinstance(edits, Edit) else tuple(edits)
     must_hold()
@@ -99,8 +97,8 @@ def intervene(
         raise Problem(
             "{model} computes attention in its own way; it can be shown but not changed", model=type(model).__name__
         )
-    recorder = Intervention(model, chosen, residual)
-    trace, _ = record(model, recorder, logits, inputs, residual=residual)
+    recorder = Intervention(model, chosen)
+    trace, _ = record(model, recorder, logits, inputs)
     recorder.must_have_met_all()
     return trace
 
@@ -108,8 +106,8 @@ def intervene(
 class Intervention(Recorder):
     """A recorder that answers the attention calls of edited layers with the changed attention."""
 
-    def __init__(self, model: nn.Module, edits: tuple[Edit, ...], keeps_projections: bool = False) -> None:
-        super().__init__(model, keeps_projections=keeps_projections)
+    def __init__(self, model: nn.Module, edits: tuple[Edit, ...]) -> None:
+        super().__init__(model)
         for edit in edits:
             _layers(edit.layers)
             _numbers("heads", edit.heads, 0)

@@ -20,7 +20,7 @@ from torch.overrides import TorchFunctionMode
 from attnviz.core.message import Problem
 from attnviz.models.capture.attention_call import Call
 from attnviz.models.capture.compiled import plain_name, uncompiled
-from attnviz.models.capture.forward_pass import Logits
+from attnviz.models.capture.forward_pass import Logits, at_last
 from attnviz.models.capture.recorded_layer import AttentionKind, StackName
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.residual_watch import ResidualWatch
@@ -49,7 +49,7 @@ def record_plain(
     if not residual:
         return Trace(layers, found, kept)
     at = torch.full((layers[0].shape[0],), layers[0].shape[2] - 1)
-    return Trace(layers, found, kept, stream.residual(layers, found, at), at)
+    return Trace(layers, found, kept, stream.residual(layers, at_last(found, at), at), at)
 
 
 class _Mode(TorchFunctionMode):

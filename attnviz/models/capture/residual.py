@@ -27,6 +27,7 @@ class LogitPath:
     centres: bool
     unembedding: Tensor
     factor: float = 1.0
+    norm: str = ""  #: the dotted name of the final norm
 
     def direction(self, token: int | Tensor, versus: int | Tensor | None, positions: Tensor) -> Tensor:
         """(B, M): the product with a vector of the stream is what that vector adds to the logit of `token` at a
@@ -35,11 +36,19 @@ class LogitPath:
         row = self._row(token, len(positions))
         if versus is not None:
             row = row - self._row(versus, len(positions))
-        found = row * wide(self.gain)
-        if self.centres:
-            found = found - found.mean(-1, keepdim=True)
+        found = self._before_the_norm(row)
         scale = wide(self.scale)[torch.arange(len(positions), device=self.scale.device), positions]
         return found * scale[:, None] * self.factor
+
+    def towards(self, rows: Tensor) -> Tensor:
+        """The same for vectors (B, Q', M) in the unembedding's space, at the first Q' positions: (B, Q', M)."""
+        scale = wide(self.scale)[:, : rows.shape[1], None]
+        made: Tensor = self._before_the_norm(rows) * scale * self.factor
+        return made
+
+    def _before_the_norm(self, rows: Tensor) -> Tensor:
+        found = rows * wide(self.gain)
+        return found - found.mean(-1, keepdim=True) if self.centres else found
 
     def _row(self, token: int | Tensor, batch: int) -> Tensor:
         ids = torch.as_tensor(token, device=self.unembedding.device).reshape(-1)
@@ -57,7 +66,7 @@ class LogitPath:
 class Residual:
     """The residual stream at the input of each block, and at the end of the last one: `residual[i]` is (B, Q, M).
 
-    `attributable` and `why` say whether what a head adds to the stream reaches the logits unchanged.
+    `why` says why what a head adds to the stream does not reach the logits unchanged; None if it does.
     """
 
     streams: tuple[Tensor, ...]
@@ -83,7 +92,8 @@ class Residual:
 
     def plain(self) -> dict[str, Any]:
         """Everything else, as JSON can say it."""
-        path = None if self.path is None else {"centres": self.path.centres, "factor": self.path.factor}
+        held = self.path
+        path = None if held is None else {"centres": held.centres, "factor": held.factor, "norm": held.norm}
         why = None if self.why is None else [self.why.template, self.why.params]
         return {"path": path, "why": why, "blocks": list(self.blocks)}
 
@@ -93,8 +103,8 @@ class Residual:
         count = sum(name.startswith("residual.") for name in tensors)
         path = None
         if plain["path"] is not None:
-            named = {name: tensors[f"path.{name}"] for name in ("gain", "scale", "unembedding")}
-            path = LogitPath(**named, **plain["path"])
+            gain, scale, unembedding = (tensors[f"path.{name}"] for name in ("gain", "scale", "unembedding"))
+            path = LogitPath(gain=gain, scale=scale, unembedding=unembedding, **plain["path"])
         why = None if plain["why"] is None else Message(*plain["why"])
         streams = tuple(tensors[f"residual.{number}"] for number in range(count))
         return Residual(streams, path, why, tuple(plain["blocks"]))

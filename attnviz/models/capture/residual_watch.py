@@ -152,7 +152,7 @@ class ResidualWatch:
             return None, Message("the final norm or the unembedding of this model was not found")
         if logits is None or at is None:
             return None, Message('logits must be asked for, as "last" or "all"')
-        module, after = norm
+        name, module, after = norm
         measured = measured_norm(module, end, after)
         if measured is None:
             return None, Message("the final norm of this model is not one whose scale can be held fixed")
@@ -163,9 +163,9 @@ class ResidualWatch:
         factor = float((given * made).sum() / (made * made).sum())
         if not _close(given, made * factor, 100.0):
             return None, Message("the model does something to its logits that is not a product with a number")
-        return LogitPath(*measured[:2], measured[2], matrix, 1.0 if abs(factor - 1) < 1e-4 else factor), None
+        return LogitPath(*measured[:2], measured[2], matrix, 1.0 if abs(factor - 1) < 1e-4 else factor, name), None
 
-    def _norm_after(self, end: Tensor, blocks: list[str]) -> tuple[nn.Module, Tensor] | None:
+    def _norm_after(self, end: Tensor, blocks: list[str]) -> tuple[str, nn.Module, Tensor] | None:
         """The module outside the blocks that was given the end of the stream, and its answer."""
         above = blocks[0].rpartition(".")[0] + "."
         modules = {plain_name(name): module for name, module in self.model.named_modules()}
@@ -175,7 +175,7 @@ class ResidualWatch:
             for each in seen:
                 same = each.given.shape == end.shape and torch.equal(each.given, end)
                 if same and each.answered is not None and each.answered.shape == end.shape:
-                    return modules[name], each.answered
+                    return name, modules[name], each.answered
         return None
 
 

@@ -20,7 +20,7 @@ from attnviz.models.capture.adapter import adopt, switched, takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.compiled import uncompiled, unwrapped
 from attnviz.models.capture.eager_fallback import eager_layers
-from attnviz.models.capture.forward_pass import Logits, arguments, last_positions, logits_of
+from attnviz.models.capture.forward_pass import Logits, arguments, at_last, last_positions, logits_of
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorder import Recorder, listening
 from attnviz.models.capture.residual_watch import ResidualWatch
@@ -90,5 +90,5 @@ def record(
         return Trace(layers, found, kept), output
     length = layers[0].shape[2] if layers else 0
     at = last_positions(inputs, model, length)
-    stream = watch.residual(layers, found, at)
+    stream = watch.residual(layers, at_last(found, at), at)
     return Trace(layers, found, kept, stream, at), output
