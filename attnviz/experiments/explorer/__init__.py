@@ -4,7 +4,7 @@
 because functions of this package take and return them.
 """
 
-from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out
+from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out, telling_depth
 from attnviz.experiments.explorer.head_stages import StagesResult, stages
 from attnviz.experiments.explorer.largest_change import (
     LargestChange,
@@ -71,6 +71,7 @@ __all__ = [
     "said_of_difference",
     "slots",
     "stages",
+    "telling_depth",
     "token_choices",
     "what_if",
 ]

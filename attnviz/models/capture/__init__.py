@@ -1,6 +1,6 @@
 """Run a model once with every attention layer recorded, to read it afterwards, or with its attention changed."""
 
-from attnviz.models.capture.all_heads import Swept, measures, sweep, yardstick
+from attnviz.models.capture.all_heads import Swept, few_heads, measures, sweep, yardstick
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, pass_with_cache
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.generation import generate, sampler
@@ -34,6 +34,7 @@ __all__ = [
     "Trace",
     "adopt",
     "capture",
+    "few_heads",
     "generate",
     "guesses",
     "intervene",
