@@ -2,5 +2,6 @@
 
 from attnviz.notebook.find_heads import find_heads
 from attnviz.notebook.head_table import HeadTable
+from attnviz.notebook.show import View, show
 
-__all__ = ["HeadTable", "find_heads"]
+__all__ = ["HeadTable", "View", "find_heads", "show"]
