@@ -261,8 +261,8 @@ NEIGHBOURS = {"previous_token": -1, "same_token": 0, "next_token": 1}
 
 
 def _dot(weights: Tensor, table: Tensor) -> Tensor:
-    """Sum over keys of weights (..., Q, K) times `table`, which broadcasts to the weights: (..., Q)."""
-    return torch.einsum("...qk,...qk->...q", weights, table.to(weights.dtype))
+    """Sum over keys of weights (..., K) times `table`, which broadcasts to the weights: (...); one row is enough."""
+    return torch.einsum("...k,...k->...", weights, table.to(weights.dtype))
 
 
 def _blank_empty(values: Tensor, weights: Tensor) -> Tensor:
