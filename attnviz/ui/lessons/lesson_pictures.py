@@ -36,7 +36,7 @@ PICTURES: dict[str, PictureKind] = {
     ),
     "curves": PictureKind(cost_pictures.curves, {"d_k": ("16", "64", "256", "512", "1024")}),
     "order": PictureKind(
-        hand_pictures.order, {"kind": ("none", "sinusoidal", "rope", "alibi"), "mask": ("none", "causal")}
+        hand_pictures.order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}
     ),
     "circle": PictureKind(hand_pictures.circle),
     "player": PictureKind(cost_pictures.player),
