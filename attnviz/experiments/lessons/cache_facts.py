@@ -59,7 +59,8 @@ def three(_subject: Subject) -> Facts:
     near = {"quarter": 4.0, "eighth": 8.0, "half": 2.0}
     right = min(near, key=lambda name: abs(near[name] - mha / gqa))
     return Facts(
-        {"model": NAME, "heads": heads, "tokens": TOKENS, "mha": mha // MIB, "gqa": gqa // MIB, "mqa": mqa // MIB}, right
+        {"model": NAME, "heads": heads, "tokens": TOKENS, "mha": mha // MIB, "gqa": gqa // MIB, "mqa": mqa // MIB},
+        right,
     )
 
 

@@ -57,7 +57,9 @@ def cost(_subject: Subject) -> Facts:
         sum(p.numel() for p in Attention(HeadLayout(MODEL_WIDTH, heads)).parameters()) for heads in (1, EIGHT)
     )
     right = "same" if one == eight else "more" if eight > one else "less"
-    return Facts({"width": MODEL_WIDTH, "one": one, "eight": eight, "heads": EIGHT, "each": MODEL_WIDTH // EIGHT}, right)
+    return Facts(
+        {"width": MODEL_WIDTH, "one": one, "eight": eight, "heads": EIGHT, "each": MODEL_WIDTH // EIGHT}, right
+    )
 
 
 def joined(subject: Subject) -> Facts:

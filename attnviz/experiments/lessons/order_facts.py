@@ -19,9 +19,7 @@ def moved(subject: Subject, kind: str, causal: bool = False) -> shuffled_words.R
 
 def bag(subject: Subject) -> Facts:
     result = moved(subject, "none")
-    return Facts(
-        {"change": result.change, "backwards": " ".join(result.words)}, "same" if result.same else "different"
-    )
+    return Facts({"change": result.change, "backwards": " ".join(result.words)}, "same" if result.same else "different")
 
 
 def added(subject: Subject) -> Facts:

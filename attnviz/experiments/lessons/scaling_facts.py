@@ -33,16 +33,16 @@ def spread(_subject: Subject) -> Facts:
 
 def saturated(_subject: Subject) -> Facts:
     row = growing_width.run(growing_width.Config(d_k=WIDE))
-    return Facts(
-        {"d_k": WIDE, "n": row.config.n_keys, "raw": row.raw.largest, "scaled": row.scaled.largest}
-    )
+    return Facts({"d_k": WIDE, "n": row.config.n_keys, "raw": row.raw.largest, "scaled": row.scaled.largest})
 
 
 def off(subject: Subject) -> Facts:
     """The told row with and without scaling."""
     row = subject.row
     before, after = subject.matrix(), subject.matrix(WhatIf(scale="none"))
-    one, other = (torch.from_numpy(np.where(each.hidden[row], 0.0, each.values[row])).double() for each in (before, after))
+    one, other = (
+        torch.from_numpy(np.where(each.hidden[row], 0.0, each.values[row])).double() for each in (before, after)
+    )
     sharper = float(entropy(one) - entropy(other))
     right = "same" if abs(sharper) < 1e-9 else "sharper" if sharper > 0 else "flatter"
     values = {

@@ -75,7 +75,9 @@ LESSON = Lesson(
             facts.one_hot,
             Question(
                 N_("If “{word}” gave all its weight to “{other}”, what would come out?"),
-                N_("It is the value of “{other}”, to within {difference:.0e}: 1 times that vector, 0 times the others."),
+                N_(
+                    "It is the value of “{other}”, to within {difference:.0e}: 1 times that vector, 0 times the others."
+                ),
                 {
                     "value": N_("the value vector of “{other}”"),
                     "mean": N_("the mean of all value vectors"),

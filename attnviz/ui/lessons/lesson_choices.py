@@ -14,7 +14,11 @@ OWN = "own"  #: the id of a lecturer's lesson
 MOST_STEPS = 30
 LARGEST_FILE = 40_000  #: characters of a lecturer's lesson
 FARTHEST = 512
-MASKS, SCALES, SEEN = ("model", "none", "causal", "window"), ("model", "none", "inverse", "factor"), ("after", "before", "difference")
+MASKS, SCALES, SEEN = (
+    ("model", "none", "causal", "window"),
+    ("model", "none", "inverse", "factor"),
+    ("after", "before", "difference"),
+)
 PLAIN_EDIT = canvas.Edit()
 
 

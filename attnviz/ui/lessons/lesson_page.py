@@ -249,9 +249,7 @@ def _further(step: LessonStep) -> None:
 def _notes(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
     notes = step.notes
     with st.container(border=True, key="l-notes-box"):
-        st.markdown(
-            "**" + _("For the teacher, {minutes} minutes").format(minutes=notes.minutes) + "**"
-        )
+        st.markdown("**" + _("For the teacher, {minutes} minutes").format(minutes=notes.minutes) + "**")
         if notes.say:
             st.markdown(_("Say: {text}").format(text=said(lesson, notes.say, facts)))
         if notes.wrong:

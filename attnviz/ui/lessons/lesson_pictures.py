@@ -22,9 +22,7 @@ class PictureKind:
 
 PICTURES: dict[str, PictureKind] = {
     "tokens": PictureKind(hand_pictures.tokens),
-    "board": PictureKind(
-        hand_pictures.board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}
-    ),
+    "board": PictureKind(hand_pictures.board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
     "head": PictureKind(
         trained_pictures.head,
         {"mask": ("model", "none", "causal", "window"), "scale": ("model", "none", "inverse")},

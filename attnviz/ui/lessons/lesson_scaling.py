@@ -53,7 +53,9 @@ LESSON = Lesson(
         ),
         LessonStep(
             N_("On a real head"),
-            N_("Now the head of lesson 1, on your sentence. It was trained with scaling, and this can be switched off."),
+            N_(
+                "Now the head of lesson 1, on your sentence. It was trained with scaling, and this can be switched off."
+            ),
             LessonPicture("head"),
             N_("Predict, then switch the scale below the picture back and forth."),
             facts.off,

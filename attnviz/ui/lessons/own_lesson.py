@@ -1,22 +1,22 @@
 """A lesson as a small text file in TOML: read with errors that name the line and what is allowed, and written.
 
-    title = "My lesson"
+title = "My lesson"
 
-    [[step]]
-    title = "One row"
-    idea = "“{token}” shares a weight of {total:.0f} among {n} tokens."
-    facts = "mixture_facts.row_sum"
-    picture = "head"
-    set = { mask = "causal" }
-    do = "Click another row."
-    question = "Which one gets most?"
-    answers = ["the first", "the last"]
-    right = 2
-    truth = "The last one does."
-    say = "..."
-    wrong = "..."
-    minutes = 3
-    terms = ["weight"]
+[[step]]
+title = "One row"
+idea = "“{token}” shares a weight of {total:.0f} among {n} tokens."
+facts = "mixture_facts.row_sum"
+picture = "head"
+set = { mask = "causal" }
+do = "Click another row."
+question = "Which one gets most?"
+answers = ["the first", "the last"]
+right = 2
+truth = "The last one does."
+say = "..."
+wrong = "..."
+minutes = 3
+terms = ["weight"]
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ LONGEST = 2000
 def read(text: str) -> Lesson:
     """The lesson in a file; a Problem names the line and what is allowed there."""
     if len(text) > choices.LARGEST_FILE:
-        raise Problem("The file has {n} characters; a lesson has at most {most}.", n=len(text), most=choices.LARGEST_FILE)
+        raise Problem(
+            "The file has {n} characters; a lesson has at most {most}.", n=len(text), most=choices.LARGEST_FILE
+        )
     try:
         made = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
@@ -69,7 +71,9 @@ def _step(text: str, number: int, raw: Mapping[str, Any]) -> LessonStep:
         if key not in KEYS:
             raise _at(text, number, key, "“{value}” is not known in a step; allowed: {allowed}", key, ", ".join(KEYS))
         if key in TEXTS and (not isinstance(value, str) or len(value) > LONGEST):
-            raise _at(text, number, key, "“{value}” must be {allowed}", value, "a text in quotes, up to 2,000 characters")
+            raise _at(
+                text, number, key, "“{value}” must be {allowed}", value, "a text in quotes, up to 2,000 characters"
+            )
     for key in ("title", "idea", "picture"):
         if not raw.get(key):
             raise _at(text, number, "", "{allowed} is missing ({value})", f"step {number}", key)
@@ -112,7 +116,12 @@ def _picture(text: str, number: int, raw: Mapping[str, Any], key: str, with_key:
             raise _at(text, number, with_key, f"“{{value}}” cannot be set on {kind}; allowed: {{allowed}}", name, known)
         if value not in allows[name]:
             raise _at(
-                text, number, with_key, f"{name} = “{{value}}” must be one of: {{allowed}}", value, ", ".join(allows[name])
+                text,
+                number,
+                with_key,
+                f"{name} = “{{value}}” must be one of: {{allowed}}",
+                value,
+                ", ".join(allows[name]),
             )
     return LessonPicture(kind, set_to)
 
@@ -154,7 +163,9 @@ def _question(text: str, number: int, raw: Mapping[str, Any]) -> Question | None
 def _whole(text: str, number: int, raw: Mapping[str, Any], key: str, usual: int, low: int, high: int) -> int:
     value = raw.get(key, usual)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise _at(text, number, key, f"{key} = “{{value}}” must be {{allowed}}", value, f"a whole number, {low} to {high}")
+        raise _at(
+            text, number, key, f"{key} = “{{value}}” must be {{allowed}}", value, f"a whole number, {low} to {high}"
+        )
     return value
 
 
@@ -213,7 +224,10 @@ def _question_pairs(question: Question) -> list[tuple[str, str]]:
     return [
         ("question", _quoted(question.asked)),
         ("answers", "[" + ", ".join(map(_quoted, question.answers.values())) + "]" if question.answers else ""),
-        ("ids", "[" + ", ".join(map(_quoted, question.answers)) + "]" if question.answers and not question.right else ""),
+        (
+            "ids",
+            "[" + ", ".join(map(_quoted, question.answers)) + "]" if question.answers and not question.right else "",
+        ),
         ("right", str(list(question.answers).index(question.right) + 1) if question.right else ""),
         ("truth", _quoted(question.truth)),
     ]

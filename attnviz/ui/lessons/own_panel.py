@@ -19,7 +19,9 @@ def opened() -> Lesson | None:
     """The lecturer's lesson that the link or a file brought; None, with the reason on the page, where there is none."""
     text = link_state.value(choices.OWN_TEXT)
     if not text:
-        st.info(_("This link asks for a lecturer’s own lesson, but brings none: open its file below the lesson’s name."))
+        st.info(
+            _("This link asks for a lecturer’s own lesson, but brings none: open its file below the lesson’s name.")
+        )
         return None
     try:
         return own_lesson.read(text)
