@@ -62,7 +62,7 @@ LESSON = Lesson(
             notes=Notes(N_("Two clock hands: both an hour later, the angle between them is the same."), "", 5),
             terms=("rope",),
             page="positions",
-            seen={},
+            seen={"p_section": "circle"},
         ),
         LessonStep(
             N_("Or take something off the score"),

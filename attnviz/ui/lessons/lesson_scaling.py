@@ -32,7 +32,7 @@ LESSON = Lesson(
             ),
             terms=("score", "scaling"),
             page="scaling",
-            seen={"s_section": "1"},
+            seen={"s_section": "variance"},
         ),
         LessonStep(
             N_("Large scores: one key takes all"),
@@ -103,7 +103,7 @@ LESSON = Lesson(
             ),
             ("saturation", "softmax"),
             "scaling",
-            {"s_section": "2"},
+            {"s_section": "saturation"},
         ),
         LessonStep(
             N_("Why the root, and not d_k?"),

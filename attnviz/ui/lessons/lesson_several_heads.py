@@ -46,7 +46,8 @@ LESSON = Lesson(
         LessonStep(
             N_("They look at different things"),
             N_(
-                "Take one layer and one row, “{token}” in layer {layer}, and ask each of its {heads} heads for its favourite."
+                "Take one layer and one row, “{token}” in layer {layer}, and ask each of its {heads} heads "
+                "for its favourite."
             ),
             LessonPicture("tokens"),
             N_("Predict, then choose the heads one after the other."),
@@ -64,8 +65,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Several heads cost no more"),
             N_(
-                "A layer of width {width} can be one head of {width} or {heads} heads of {each}. The heads cut the width "
-                "into pieces."
+                "A layer of width {width} can be one head of {width} or {heads} heads of {each}. The heads cut the "
+                "width into pieces."
             ),
             LessonPicture("board", {"step": "project", "heads": "2"}),
             N_("Find the line that separates the two heads in Q."),

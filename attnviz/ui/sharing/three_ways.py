@@ -26,8 +26,8 @@ def columns(arch: Architecture, tokens: int, batch: int = 1, key: str = "h-three
             other = shared_otherwise(arch, g)
             st.markdown(
                 _(
-                    "{h} query heads over {g} K/V heads  \nK and V: {g} × {tokens} × {width} in each of {layers} layers  "
-                    "\nattention weights: {parameters:.2f} billion  \ncache: **{bytes}**"
+                    "{h} query heads over {g} K/V heads  \nK and V: {g} × {tokens} × {width} in each of {layers} "
+                    "layers  \nattention weights: {parameters:.2f} billion  \ncache: **{bytes}**"
                 ).format(
                     h=heads,
                     g=g,
