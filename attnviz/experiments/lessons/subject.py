@@ -1,4 +1,4 @@
-"""What a lesson speaks of: the visitor's sentence, as words with small random vectors and as a pass of a trained model."""
+"""What a lesson speaks of: the sentence, as words with small random vectors and as a pass of a trained model."""
 
 from __future__ import annotations
 

@@ -50,7 +50,8 @@ LESSON = Lesson(
         LessonStep(
             N_("The weights of a row sum to 1"),
             N_(
-                "“{token}” shares a total weight of {total:.2f} among the {n} tokens that it may see. Here {hidden} are "
+                "“{token}” shares a total weight of {total:.2f} among the {n} tokens that it may see. Here "
+                "{hidden} are "
                 "hidden from it. More for one token is less for the others."
             ),
             LessonPicture("head"),
@@ -67,7 +68,8 @@ LESSON = Lesson(
         LessonStep(
             N_("The new vector is a mixture"),
             N_(
-                "The new vector of “{word}” is a weighted mixture: each token’s value vector times its weight, added up. "
+                "The new vector of “{word}” is a weighted mixture: each token’s value vector times its weight, "
+                "added up. "
                 "That is all that attention does."
             ),
             LessonPicture("board", {"step": "sum"}),

@@ -11,7 +11,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Writing goes token by token"),
             N_(
-                "A model writes one token, puts it after the text, and reads again. To write {written} tokens after your "
+                "A model writes one token, puts it after the text, and reads again. To write {written} tokens "
+                "after your "
                 "{n}, reading everything anew each time, {anew} tokens pass through it."
             ),
             LessonPicture("player"),
@@ -81,7 +82,8 @@ LESSON = Lesson(
         LessonStep(
             N_("What it is for"),
             N_(
-                "On a GPU with 80 GB, beside the weights of {model} in 16 bit, there is room for {mha} texts of {tokens:,} "
+                "On a GPU with 80 GB, beside the weights of {model} in 16 bit, there is room for {mha} texts of "
+                "{tokens:,} "
                 "tokens with MHA, {gqa} with GQA and {mqa:,} with MQA."
             ),
             LessonPicture("sharing"),

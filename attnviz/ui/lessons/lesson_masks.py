@@ -21,7 +21,8 @@ LESSON = Lesson(
         LessonStep(
             N_("A causal mask hides what comes later"),
             N_(
-                "A model that writes must not see the word that it is to guess. So each word sees itself and those before it."
+                "A model that writes must not see the word that it is to guess. So each word sees itself and "
+                "those before it."
             ),
             LessonPicture("mask", {"mask": "none"}),
             N_("Predict, then read the picture row by row."),
@@ -87,7 +88,8 @@ LESSON = Lesson(
             Question(
                 N_("Weights set to 0 after softmax: what does the row of “{word}” sum to?"),
                 N_(
-                    "To {left:.2f}; masked before softmax it sums to {proper:.2f}. The words that it may see get too little."
+                    "To {left:.2f}; masked before softmax it sums to {proper:.2f}. The words that it may see get "
+                    "too little."
                 ),
                 {"one": N_("to 1, as always"), "less": N_("to less than 1")},
             ),

@@ -11,7 +11,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Layer upon layer"),
             N_(
-                "{n} tokens go through {layers} layers. Each has attention with {heads} heads, where tokens hear of each "
+                "{n} tokens go through {layers} layers. Each has attention with {heads} heads, where tokens "
+                "hear of each "
                 "other, and a feed-forward part, where each token thinks alone."
             ),
             LessonPicture("heads"),
@@ -57,7 +58,8 @@ LESSON = Lesson(
         LessonStep(
             N_("The last token’s vector is a guess"),
             N_(
-                "After the last layer the vector of the last token is compared with every token of the vocabulary. That "
+                "After the last layer the vector of the last token is compared with every token of the "
+                "vocabulary. That "
                 "gives a logit for each, and softmax makes probabilities of them."
             ),
             LessonPicture("tokens"),
@@ -75,7 +77,8 @@ LESSON = Lesson(
         LessonStep(
             N_("What training pays for"),
             N_(
-                "If “{token}” is the right one, with {share:.0%}, the loss is −ln {share:.3f} = {loss:.2f} nats. Training "
+                "If “{token}” is the right one, with {share:.0%}, the loss is −ln {share:.3f} = {loss:.2f} "
+                "nats. Training "
                 "changes every W a little so that the loss falls: that is how heads learn where to look."
             ),
             LessonPicture("next"),

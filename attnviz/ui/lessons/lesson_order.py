@@ -17,7 +17,8 @@ LESSON = Lesson(
             Question(
                 N_("Does any word get another output?"),
                 N_(
-                    "No number changes by more than {change:.0e}, which is rounding: to attention it is the same sentence."
+                    "No number changes by more than {change:.0e}, which is rounding: to attention it is the same "
+                    "sentence."
                 ),
                 {"same": N_("no"), "different": N_("yes")},
             ),
@@ -29,7 +30,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Add the place to the vector"),
             N_(
-                "The first transformer adds a pattern of sines and cosines to each word’s vector, another one for each place."
+                "The first transformer adds a pattern of sines and cosines to each word’s vector, another one "
+                "for each place."
             ),
             LessonPicture("order", {"kind": "sinusoidal"}),
             N_("Compare the two pictures now."),
@@ -45,7 +47,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Turn query and key instead"),
             N_(
-                "Most models now use RoPE: pairs of numbers in q and k are turned by an angle that grows with the place. "
+                "Most models now use RoPE: pairs of numbers in q and k are turned by an angle that grows with "
+                "the place. "
                 "Query at {q_at}, key at {k_at}: their score is {before:.2f}."
             ),
             LessonPicture("circle"),

@@ -11,7 +11,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Three vectors from one"),
             N_(
-                "Three tables of learned numbers turn the vector of “{word}”, {x}, into three: a query q = {q}, what it "
+                "Three tables of learned numbers turn the vector of “{word}”, {x}, into three: a query q = {q}, "
+                "what it "
                 "looks for; a key k = {k}, how it is found; and a value v = {v}, what it hands over."
             ),
             LessonPicture("board", {"step": "project"}),
@@ -66,7 +67,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Softmax: scores become shares"),
             N_(
-                "Softmax takes e to the power of each score and divides by the row’s sum. All weights are positive, and "
+                "Softmax takes e to the power of each score and divides by the row’s sum. All weights are "
+                "positive, and "
                 "those of “{word}” sum to {total:.2f}."
             ),
             LessonPicture("board", {"step": "softmax"}),

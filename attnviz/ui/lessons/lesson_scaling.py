@@ -81,7 +81,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Why that hurts: no gradient"),
             N_(
-                "Training changes scores a little and looks at what comes of it. The curve on the right says how much of "
+                "Training changes scores a little and looks at what comes of it. The curve on the right says "
+                "how much of "
                 "a change in the scores softmax lets through."
             ),
             LessonPicture("bars", {"d_k": "512"}),
@@ -90,7 +91,8 @@ LESSON = Lesson(
             Question(
                 N_("Without scaling, at d_k = {d_k}: how much gets through, compared to with scaling?"),
                 N_(
-                    "The median is {raw:.1g} without and {scaled:.2f} with scaling: a row that is almost one-hot hardly "
+                    "The median is {raw:.1g} without and {scaled:.2f} with scaling: a row that is almost one-hot "
+                    "hardly "
                     "answers to its scores."
                 ),
                 {"more": N_("more"), "same": N_("as much"), "less": N_("much less")},
