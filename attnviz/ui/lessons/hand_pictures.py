@@ -69,10 +69,10 @@ def mask(subject: Subject, set_to: Settings, key: str) -> None:
         result = mask_lab.run(mask_lab.Config(words, rules=rules, paint=mask_lab.painted(start.rules_alone, wanted)))
     left, right = st.columns(2, gap="medium")
     with left:
-        st.markdown(f"**{_('Who may look at whom: click to change it')}**")
+        st.markdown("**" + _("Who may look at whom: click to change it") + "**")
         canvas.mask_grid(key, result.mask, words, on_change=_paint, label=_("Who may look at whom"))
     with right:
-        st.markdown(f"**{_('What attention is left')}**")
+        st.markdown("**" + _("What attention is left") + "**")
         drawn = canvas.Head(result.after, hidden=~result.mask)
         canvas.head_view(f"{key}-after", drawn, words, options=canvas.Options(compact=True))
     st.caption(

@@ -55,7 +55,7 @@ LESSON = Lesson(
                 "hidden from it. More for one token is less for the others."
             ),
             LessonPicture("head"),
-            N_("Change the mask or the scale below the picture: the row is shared out anew, and sums to 1 again."),
+            N_("Change the mask or the scale above the picture: the row is shared out anew, and sums to 1 again."),
             facts.row_sum,
             notes=Notes(
                 N_("A row is a budget. That is what softmax is for: it turns any numbers into shares."),

@@ -70,7 +70,7 @@ def _top(lesson: Lesson, number: int) -> None:
             on_click=_open,
             args=after or (lesson.id, number),
         )
-        widgets.text(choices.SENTENCE, _("Sentence"), width=420)
+        widgets.text(choices.SENTENCE, _("Sentence"), width=300)
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
     st.progress(number / count, _("Step {number} of {count}").format(number=number, count=count))
 

@@ -57,7 +57,7 @@ LESSON = Lesson(
                 "Now the head of lesson 1, on your sentence. It was trained with scaling, and this can be switched off."
             ),
             LessonPicture("head"),
-            N_("Predict, then switch the scale below the picture back and forth."),
+            N_("Predict, then switch the scale above the picture back and forth."),
             facts.off,
             Question(
                 N_("What happens to the row of “{token}” when scaling is off?"),
