@@ -77,6 +77,7 @@ def total_parameters() -> int:
     """Every weight of the model, from its config: embedding, attention, feed-forward, norms, output."""
     arch = Architecture.preset(MODEL)
     config = arch.config
+    assert config is not None
     width, layers = config.hidden_size, config.num_hidden_layers
     outside = 2 * config.vocab_size * width + width
     return int(outside + arch.attention_parameters() + layers * (3 * width * config.intermediate_size + 2 * width))

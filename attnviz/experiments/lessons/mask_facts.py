@@ -28,8 +28,8 @@ def later_words(subject: Subject) -> Facts:
         return Facts({"last": words[-1], "causal": 0.0, "open": 0.0}, "no")
     changes = {}
     for mask in ("causal", "none"):
-        whole = subject.by_hand(mask=mask).tensors["output"][0, :-1]  # type: ignore[arg-type]
-        shorter = subject.by_hand(words[:-1], mask=mask).tensors["output"][0]  # type: ignore[arg-type]
+        whole = subject.by_hand(mask=mask).tensors["output"][0, :-1]
+        shorter = subject.by_hand(words[:-1], mask=mask).tensors["output"][0]
         changes[mask] = float(np.abs(whole - shorter).max())
     right = "no" if changes["causal"] < 1e-5 else "yes"
     return Facts({"last": words[-1], "causal": changes["causal"], "open": changes["none"]}, right)

@@ -14,7 +14,7 @@ from attnviz.experiments.home import landing
 from attnviz.models.catalogue import LoadedModel
 from attnviz.word_boundaries import split
 
-MOST_WORDS = 8  #: words that are worked out by hand: more numbers do not fit on a screen
+MOST_WORDS = 6  #: words that are worked out by hand: more numbers do not fit on a screen
 WIDTH = 4  #: of the vectors by hand
 HEAD = landing.HEAD  #: layer and head of the trained model on show
 

@@ -22,7 +22,7 @@ from attnviz.words import _
 
 Settings = Mapping[str, str]
 WRITTEN = 8  #: tokens that the decoder writes in the lesson
-PROMPT = 40  #: bytes of the sentence that the small decoder reads
+PROMPT = 10  #: bytes of the sentence that the small decoder reads
 
 
 def bars(_subject: Subject, set_to: Settings, key: str) -> None:

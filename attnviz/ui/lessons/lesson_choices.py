@@ -50,7 +50,7 @@ def _place(value: Any) -> tuple[int, int, int]:
     found = tuple(value)
     if len(found) != 3 or any(isinstance(n, bool) or not isinstance(n, int) or not 0 <= n <= FARTHEST for n in found):
         raise ValueError(value)
-    return found  # type: ignore[return-value]
+    return found
 
 
 PAGE = PageChoices("lessons")
@@ -78,7 +78,7 @@ def _cell(value: Any) -> tuple[int, int, int]:
     found = tuple(value)
     if len(found) != 3 or any(isinstance(n, bool) or not isinstance(n, int) or not -1 <= n <= FARTHEST for n in found):
         raise ValueError(value)
-    return found  # type: ignore[return-value]
+    return found
 
 
 def go_to(lesson: str, step: int) -> None:

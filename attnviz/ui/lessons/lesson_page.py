@@ -15,10 +15,18 @@ from attnviz.ui.lessons import all_lessons, own_panel
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import Lesson, LessonPicture, LessonStep, Question
 from attnviz.ui.lessons.lesson_pictures import PICTURES
-from attnviz.ui.shared import file_of, guard, link_state, model_cache, plain, spoken, widgets
-from attnviz.ui.shared.choices import choices_of
-from attnviz.ui.shared.glossary_terms import TERMS
-from attnviz.ui.shared.term_popover import terms
+from attnviz.ui.shared import (
+    choices_of,
+    file_of,
+    glossary_terms,
+    guard,
+    link_state,
+    model_cache,
+    plain,
+    spoken,
+    term_popover,
+    widgets,
+)
 from attnviz.words import _
 
 PICTURE_KEY = "l-pic-"
@@ -234,9 +242,9 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
 
 def _further(step: LessonStep) -> None:
     """The step's terms, and the page where the same can be tried further."""
-    known = [id for id in step.terms if id in TERMS]
+    known = [id for id in step.terms if id in glossary_terms.TERMS]
     if known:
-        terms(*known, key="-lesson")
+        term_popover.terms(*known, key="-lesson")
     if step.page and st.button(
         _("Try it further on its page"), key="l-further", type="tertiary", icon=":material/open_in_new:"
     ):

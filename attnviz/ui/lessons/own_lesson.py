@@ -34,7 +34,8 @@ from attnviz.ui.lessons import fact_names
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
 from attnviz.ui.lessons.lesson_pictures import PICTURES
-from attnviz.ui.shared.glossary_terms import TERMS
+from attnviz.ui.shared import glossary_terms
+from attnviz.words import N_, _
 
 TEXTS = ("title", "idea", "facts", "picture", "do", "question", "truth", "say", "wrong")
 KEYS = (*TEXTS, "set", "after", "after_set", "answers", "ids", "right", "minutes", "terms")
@@ -53,10 +54,14 @@ def read(text: str) -> Lesson:
         raise Problem("This file is not TOML: {why}", why=str(wrong)) from None
     unknown = [key for key in made if key not in ("title", "step")]
     if unknown:
-        raise _at(text, 0, unknown[0], "“{value}” is not known here; allowed: {allowed}", unknown[0], "title, [[step]]")
+        raise _at(
+            text, 0, unknown[0], N_("“{value}” is not known here; allowed: {allowed}"), unknown[0], "title, [[step]]"
+        )
     steps = made.get("step")
     if not isinstance(made.get("title"), str) or not made["title"].strip():
-        raise _at(text, 0, "title", "title = “{value}” must be {allowed}", made.get("title", ""), "a text in quotes")
+        raise _at(
+            text, 0, "title", N_("title = “{value}” must be {allowed}"), made.get("title", ""), "a text in quotes"
+        )
     if not isinstance(steps, list) or not 1 <= len(steps) <= choices.MOST_STEPS or not all(map(_is_table, steps)):
         raise Problem("A lesson has 1 to {most} steps, each under a line [[step]].", most=choices.MOST_STEPS)
     return Lesson(choices.OWN, made["title"], tuple(_step(text, i, raw) for i, raw in enumerate(steps, 1)), own=True)
@@ -69,14 +74,16 @@ def _is_table(value: object) -> bool:
 def _step(text: str, number: int, raw: Mapping[str, Any]) -> LessonStep:
     for key, value in raw.items():
         if key not in KEYS:
-            raise _at(text, number, key, "“{value}” is not known in a step; allowed: {allowed}", key, ", ".join(KEYS))
+            raise _at(
+                text, number, key, N_("“{value}” is not known in a step; allowed: {allowed}"), key, ", ".join(KEYS)
+            )
         if key in TEXTS and (not isinstance(value, str) or len(value) > LONGEST):
             raise _at(
-                text, number, key, "“{value}” must be {allowed}", value, "a text in quotes, up to 2,000 characters"
+                text, number, key, N_("“{value}” must be {allowed}"), value, "a text in quotes, up to 2,000 characters"
             )
     for key in ("title", "idea", "picture"):
         if not raw.get(key):
-            raise _at(text, number, "", "{allowed} is missing ({value})", f"step {number}", key)
+            raise _at(text, number, "", N_("{allowed} is missing ({value})"), f"step {number}", key)
     for key in ("idea", "do", "question", "truth", "say", "wrong"):
         _check_fields(text, number, key, raw.get(key, ""))
     return LessonStep(
@@ -97,30 +104,34 @@ def _check_fields(text: str, number: int, key: str, template: str) -> None:
     try:
         fields = [(name, spec) for _text, name, spec, _how in string.Formatter().parse(template) if name is not None]
     except ValueError as wrong:
-        raise _at(text, number, key, "{value}; {allowed}", str(wrong), "write {{ and }} for braces") from None
+        raise _at(text, number, key, N_("{value}; {allowed}"), str(wrong), "write {{ and }} for braces") from None
     for name, spec in fields:
         if not name.isidentifier() or not re.fullmatch(r"[,.0-9a-z%]{0,6}", spec or ""):
-            raise _at(text, number, key, "“{value}” must be {allowed}", name, "the name of a fact, such as {share:.0%}")
+            raise _at(
+                text, number, key, N_("“{value}” must be {allowed}"), name, "the name of a fact, such as {share:.0%}"
+            )
 
 
 def _picture(text: str, number: int, raw: Mapping[str, Any], key: str, with_key: str) -> LessonPicture:
     kind, set_to = raw[key], raw.get(with_key, {})
     if not isinstance(kind, str) or kind not in PICTURES:
-        raise _at(text, number, key, f"{key} = “{{value}}” must be one of: {{allowed}}", kind, ", ".join(PICTURES))
+        raise _at(text, number, key, N_("“{value}” must be one of: {allowed}"), f"{key} = {kind}", ", ".join(PICTURES))
     allows = PICTURES[kind].allows
     if not isinstance(set_to, dict):
-        raise _at(text, number, with_key, "“{value}” must be {allowed}", set_to, '{ name = "value" }')
+        raise _at(text, number, with_key, N_("“{value}” must be {allowed}"), set_to, '{ name = "value" }')
     for name, value in set_to.items():
         if name not in allows:
             known = ", ".join(allows) or "nothing"
-            raise _at(text, number, with_key, f"“{{value}}” cannot be set on {kind}; allowed: {{allowed}}", name, known)
+            raise _at(
+                text, number, with_key, N_("“{value}” cannot be set on this picture; allowed: {allowed}"), name, known
+            )
         if value not in allows[name]:
             raise _at(
                 text,
                 number,
                 with_key,
-                f"{name} = “{{value}}” must be one of: {{allowed}}",
-                value,
+                N_("“{value}” must be one of: {allowed}"),
+                f"{name} = {value}",
                 ", ".join(allows[name]),
             )
     return LessonPicture(kind, set_to)
@@ -132,7 +143,7 @@ def _facts(text: str, number: int, raw: Mapping[str, Any]) -> FactsOf:
         return nothing
     known = fact_names.by_name()
     if name not in known:
-        raise _at(text, number, "facts", "facts = “{value}” must be one of: {allowed}", name, ", ".join(known))
+        raise _at(text, number, "facts", N_("facts = “{value}” must be one of: {allowed}"), name, ", ".join(known))
     return known[name]
 
 
@@ -141,19 +152,21 @@ def _question(text: str, number: int, raw: Mapping[str, Any]) -> Question | None
         return None
     answers, right = raw.get("answers", []), raw.get("right")
     if not isinstance(answers, list) or not all(isinstance(each, str) and each for each in answers):
-        raise _at(text, number, "answers", "“{value}” must be {allowed}", answers, '["one answer", "another"]')
+        raise _at(text, number, "answers", N_("“{value}” must be {allowed}"), answers, '["one answer", "another"]')
     if not answers and "facts" not in raw:
-        raise _at(text, number, "question", "“{value}” needs {allowed}", raw["question"], "answers = [...] and right")
+        raise _at(
+            text, number, "question", N_("“{value}” needs {allowed}"), raw["question"], "answers = [...] and right"
+        )
     for each in answers:
         _check_fields(text, number, "answers", each)
     ids = raw.get("ids", [])
     if ids:
         if not isinstance(ids, list) or len(ids) != len(answers) or not all(isinstance(each, str) for each in ids):
-            raise _at(text, number, "ids", "ids = “{value}” must be {allowed}", ids, "one text for each answer")
+            raise _at(text, number, "ids", N_("ids = “{value}” must be {allowed}"), ids, "one text for each answer")
         return Question(raw["question"], raw.get("truth", ""), dict(zip(ids, answers, strict=True)))
     if answers and (isinstance(right, bool) or not isinstance(right, int) or not 1 <= right <= len(answers)):
         raise _at(
-            text, number, "right" if "right" in raw else "answers", "right = “{value}” must be {allowed}", right,
+            text, number, "right" if "right" in raw else "answers", N_("right = “{value}” must be {allowed}"), right,
             f"the number of the right answer, 1 to {len(answers)}",
         )  # fmt: skip
     numbered = {str(i): each for i, each in enumerate(answers, 1)}
@@ -164,22 +177,30 @@ def _whole(text: str, number: int, raw: Mapping[str, Any], key: str, usual: int,
     value = raw.get(key, usual)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         raise _at(
-            text, number, key, f"{key} = “{{value}}” must be {{allowed}}", value, f"a whole number, {low} to {high}"
+            text, number, key, N_("“{value}” must be {allowed}"), f"{key} = {value}", f"a whole number, {low} to {high}"
         )
     return value
 
 
 def _terms(text: str, number: int, raw: Mapping[str, Any]) -> tuple[str, ...]:
     ids = raw.get("terms", [])
-    lost = [each for each in ids if each not in TERMS] if isinstance(ids, list) else [ids]
+    lost = [each for each in ids if each not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
     if lost:
-        raise _at(text, number, "terms", "terms: “{value}” must be among: {allowed}", lost[0], ", ".join(TERMS))
+        raise _at(
+            text,
+            number,
+            "terms",
+            N_("terms: “{value}” must be among: {allowed}"),
+            lost[0],
+            ", ".join(glossary_terms.TERMS),
+        )
     return tuple(ids)
 
 
 def _at(text: str, step: int, key: str, template: str, value: object, allowed: str) -> Problem:
     """The Problem with the line of `key` in front, in the given step; 0 is before the first."""
-    return Problem(f"Line {{line}}: {template}", line=line_of(text, step, key), value=str(value)[:60], allowed=allowed)
+    what = _(template).format(value=str(value)[:60], allowed=allowed)
+    return Problem("Line {line}: {what}", line=line_of(text, step, key), what=what)
 
 
 def line_of(text: str, step: int, key: str) -> int:

@@ -8,8 +8,7 @@ from attnviz.core.message import Problem
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons import own_lesson
 from attnviz.ui.lessons.lesson_form import Lesson
-from attnviz.ui.shared import link_state, show_problem
-from attnviz.ui.shared.streamlit_adapter import upload_id
+from attnviz.ui.shared import link_state, show_problem, upload_id
 from attnviz.words import _
 
 _OPENED = "_lesson_opened"
