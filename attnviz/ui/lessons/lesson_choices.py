@@ -19,7 +19,7 @@ MASKS, SCALES, SEEN = (
     ("model", "none", "inverse", "factor"),
     ("after", "before", "difference"),
 )
-PLAIN_EDIT = canvas.Edit()
+PLAIN_EDIT = canvas.HeadEdit()
 
 
 def _file(value: Any) -> str:
@@ -28,16 +28,16 @@ def _file(value: Any) -> str:
     return value
 
 
-def _edit(value: Any) -> canvas.Edit:
+def _edit(value: Any) -> canvas.HeadEdit:
     mask, window, scale, factor, seen = value
     if mask not in MASKS or scale not in SCALES or seen not in SEEN:
         raise ValueError(value)
     if not 1 <= int(window) <= FARTHEST or not 0 <= float(factor) <= 64:
         raise ValueError(value)
-    return canvas.Edit(mask, int(window), scale=scale, factor=float(factor), seen=seen)
+    return canvas.HeadEdit(mask, int(window), scale=scale, factor=float(factor), seen=seen)
 
 
-def _edit_written(edit: canvas.Edit) -> list[Any]:
+def _edit_written(edit: canvas.HeadEdit) -> list[Any]:
     return [edit.mask, edit.window, edit.scale, edit.factor, edit.seen]
 
 
@@ -64,7 +64,7 @@ OWN_TEXT: Choice[str] = PAGE.on_canvas("l_own", "", _file, str, 'title = "Mine"'
 GUESS = PAGE.one_of("l_guess")
 WIDTH = PAGE.whole_or_none("l_width", low=1, high=4096)
 PLACE = PAGE.whole_or_none("l_at", low=0, high=FARTHEST)
-EDIT = PAGE.on_canvas("l_edit", PLAIN_EDIT, _edit, _edit_written, canvas.Edit("none"), inside="l_hand", short="e")
+EDIT = PAGE.on_canvas("l_edit", PLAIN_EDIT, _edit, _edit_written, canvas.HeadEdit("none"), inside="l_hand", short="e")
 PAINTED: Choice[str] = PAGE.on_canvas("l_painted", "", _bits, str, "gA==", inside="l_hand", short="m")
 CELL = PAGE.on_canvas("l_cell", (0, -1, -1), lambda v: _cell(v), list, (1, 0, 2), inside="l_hand", short="c")
 PAIR = PAGE.on_canvas("l_pair", (0, 12, 4), _place, list, (1, 7, 3), inside="l_hand", short="p")

@@ -23,7 +23,7 @@ def head(subject: Subject, set_to: Settings, key: str) -> None:
     """One head with the told row pinned; its mask and scale can be changed."""
     edit = link_state.value(choices.EDIT)
     if edit == choices.PLAIN_EDIT:
-        edit = canvas.Edit(mask=set_to.get("mask", "model"), scale=set_to.get("scale", "model"))
+        edit = canvas.HeadEdit(mask=set_to.get("mask", "model"), scale=set_to.get("scale", "model"))
     change, fitting = edit_state.fitted(edit, len(subject.tokens))
     matrix = subject.matrix(None if fitting.seen == "before" else change)
     if fitting.seen == "difference":
@@ -47,10 +47,10 @@ def head(subject: Subject, set_to: Settings, key: str) -> None:
     )
 
 
-def _keep(edit: canvas.Edit) -> None:
+def _keep(edit: canvas.HeadEdit) -> None:
     if edit.mask in choices.MASKS and edit.scale in choices.SCALES:
         window, factor = min(edit.window, choices.FARTHEST), min(edit.factor, 64.0)
-        link_state.put(choices.EDIT, canvas.Edit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen))
+        link_state.put(choices.EDIT, canvas.HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen))
 
 
 def heads(subject: Subject, set_to: Settings, key: str) -> None:
