@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class HeadTable:
-    """How strongly each head shows each pattern, from 0 to 1."""
+    """How strongly each head shows each pattern, from 0 to 1, or what each costs."""
 
     scores: HeadScores
     complete: bool = True  #: False if the run was interrupted
+    signed: bool = False  #: costs, which may be below 0 and above 1
 
     @property
     def mean(self) -> dict[str, np.ndarray]:
@@ -63,7 +64,7 @@ class HeadTable:
         from attnviz.figures import head_map  # here because plotly is only needed for the picture
 
         chosen = [pattern] if pattern is not None else list(self.scores.by_sentence)
-        return head_map.head_maps({name: self.scores.grid(name) for name in chosen}, self._layers())
+        return head_map.head_maps({name: self.scores.grid(name) for name in chosen}, self._layers(), self.signed)
 
     def _layers(self) -> list[int]:
         return sorted({layer for layer, _ in self.scores.places})
