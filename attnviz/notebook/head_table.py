@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from attnviz.experiments.heads import HeadScore, HeadScores
 
 if TYPE_CHECKING:
     import pandas as pd
-    from plotly.graph_objects import Figure
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,8 +58,8 @@ class HeadTable:
         columns = ["layer", "name", "head", "pattern", "mean", "stderr", "stability", "sentences"]
         return pd.DataFrame(rows, columns=columns)
 
-    def plot(self, pattern: str | None = None) -> Figure:
-        """A map of layers by heads for one pattern, or for each beside the others."""
+    def plot(self, pattern: str | None = None) -> Any:
+        """A Plotly figure: a map of layers by heads for one pattern, or for each beside the others."""
         from attnviz.figures import head_map  # here because plotly is only needed for the picture
 
         chosen = [pattern] if pattern is not None else list(self.scores.by_sentence)
