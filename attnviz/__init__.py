@@ -27,9 +27,20 @@ if TYPE_CHECKING:
     from attnviz.experiments.heads import mean_outputs
     from attnviz.models.capture import Edit, Trace, capture, intervene
     from attnviz.models.loading import load
-    from attnviz.notebook import find_heads, show
+    from attnviz.notebook import cost_of_heads, find_heads, show
 
-__all__ = ["Edit", "Trace", "attend", "capture", "find_heads", "intervene", "load", "mean_outputs", "show"]
+__all__ = [
+    "Edit",
+    "Trace",
+    "attend",
+    "capture",
+    "cost_of_heads",
+    "find_heads",
+    "intervene",
+    "load",
+    "mean_outputs",
+    "show",
+]
 
 _HOME = {
     "attend": "attnviz.core.attention",
@@ -39,6 +50,7 @@ _HOME = {
     "Trace": "attnviz.models.capture",
     "load": "attnviz.models.loading",
     "find_heads": "attnviz.notebook",
+    "cost_of_heads": "attnviz.notebook",
     "show": "attnviz.notebook",
     "mean_outputs": "attnviz.experiments.heads",
 }

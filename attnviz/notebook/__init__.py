@@ -1,7 +1,8 @@
 """What `import attnviz as av` adds for a notebook: tables and pictures that show themselves. No Streamlit."""
 
-from attnviz.notebook.find_heads import find_heads
+from attnviz.notebook.cost_run import cost_of_heads
 from attnviz.notebook.head_table import HeadTable
-from attnviz.notebook.show import View, show
+from attnviz.notebook.pattern_search import find_heads
+from attnviz.notebook.view import View, show
 
-__all__ = ["HeadTable", "View", "find_heads", "show"]
+__all__ = ["HeadTable", "View", "cost_of_heads", "find_heads", "show"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,15 +11,15 @@ from attnviz.experiments.heads import HeadScore, HeadScores
 
 if TYPE_CHECKING:
     import pandas as pd
-    from plotly.graph_objects import Figure
 
 
 @dataclass(frozen=True, repr=False)
 class HeadTable:
-    """How strongly each head shows each pattern, from 0 to 1."""
+    """How strongly each head shows each pattern, from 0 to 1, or what each costs."""
 
     scores: HeadScores
     complete: bool = True  #: False if the run was interrupted
+    signed: bool = False  #: costs, which may be below 0 and above 1
 
     @property
     def mean(self) -> dict[str, np.ndarray]:
@@ -58,12 +58,12 @@ class HeadTable:
         columns = ["layer", "name", "head", "pattern", "mean", "stderr", "stability", "sentences"]
         return pd.DataFrame(rows, columns=columns)
 
-    def plot(self, pattern: str | None = None) -> Figure:
-        """A map of layers by heads for one pattern, or for each beside the others."""
+    def plot(self, pattern: str | None = None) -> Any:
+        """A Plotly figure: a map of layers by heads for one pattern, or for each beside the others."""
         from attnviz.figures import head_map  # here because plotly is only needed for the picture
 
         chosen = [pattern] if pattern is not None else list(self.scores.by_sentence)
-        return head_map.head_maps({name: self.scores.grid(name) for name in chosen}, self._layers())
+        return head_map.head_maps({name: self.scores.grid(name) for name in chosen}, self._layers(), self.signed)
 
     def _layers(self) -> list[int]:
         return sorted({layer for layer, _ in self.scores.places})

@@ -1,10 +1,10 @@
 """Which head does what, over many sentences."""
 
 from attnviz.experiments.heads.batches import Batch
-from attnviz.experiments.heads.head_costs import head_costs
+from attnviz.experiments.heads.head_means import mean_outputs
 from attnviz.experiments.heads.head_patterns import NAMED, HeadPattern
 from attnviz.experiments.heads.head_scores import HeadScore, HeadScores
-from attnviz.experiments.heads.mean_outputs import mean_outputs
+from attnviz.experiments.heads.removal_costs import costs_in_layer, head_costs, targets
 from attnviz.experiments.heads.scan import ScoredRows, scan
 
 __all__ = [
@@ -14,7 +14,9 @@ __all__ = [
     "HeadScore",
     "HeadScores",
     "ScoredRows",
+    "costs_in_layer",
     "head_costs",
     "mean_outputs",
     "scan",
+    "targets",
 ]

@@ -72,7 +72,7 @@ class KeptCosts:
         arrays = {f"{kind} {key}": value for key, (_, _, held) in everything.items() for kind, value in held.items()}
         self._path.parent.mkdir(parents=True, exist_ok=True)
         temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.npz")
-        np.savez(temporary, said=np.array(json.dumps(said)), **arrays)
+        np.savez(temporary, said=np.array(json.dumps(said)), **arrays)  # type: ignore[arg-type]
         temporary.replace(self._path)
 
 

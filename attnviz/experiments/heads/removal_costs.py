@@ -47,7 +47,7 @@ def _of_batch(
 ) -> tuple[tuple[tuple[int, int], ...], tuple[str, ...], dict[str, np.ndarray]]:
     """Places, names, and what each head costs in each sentence, (B, N)."""
     started = ResumedPass(model, **inputs)
-    ids, real = _targets(inputs)
+    ids, real = targets(inputs)
     assert started.trace.logits is not None
     base = _loss(started.trace.logits, ids, real)
     layers = started.trace.layers
@@ -61,12 +61,24 @@ def _of_batch(
 
 
 def _rises(started: ResumedPass, base: Tensor, ids: Tensor, real: Tensor, means: Mapping[str, Tensor] | None) -> Tensor:
-    parts = []
-    for number, layer in enumerate(started.trace.layers):
-        mean = None if means is None else means[layer.name][:, 0]
-        for heads in _groups(layer.n_heads, ids.numel()):
-            logits = started.logits_with(number, heads, mean)  # (n, B, Q, V)
-            parts.append(torch.stack([_loss(each, ids, real) - base for each in logits], 1))
+    layers = range(len(started.trace.layers))
+    return torch.cat([costs_in_layer(started, number, base, ids, real, means) for number in layers], 1)
+
+
+def costs_in_layer(
+    started: ResumedPass,
+    number: int,
+    base: Tensor,
+    ids: Tensor,
+    real: Tensor,
+    means: Mapping[str, Tensor] | None = None,
+) -> Tensor:
+    """How much the loss of each sentence rises above `base` (B,) without each head of one layer, (B, H)."""
+    layer, parts = started.trace.layers[number], []
+    mean = None if means is None else means[layer.name][:, 0]
+    for heads in _groups(layer.n_heads, ids.numel()):
+        logits = started.logits_with(number, heads, mean)  # (n, B, Q, V)
+        parts.append(torch.stack([_loss(each, ids, real) - base for each in logits], 1))
     return torch.cat(parts, 1)
 
 
@@ -76,7 +88,7 @@ def _groups(heads: int, tokens: int) -> list[list[int]]:
     return [part.tolist() for part in np.array_split(np.arange(heads), count)]
 
 
-def _targets(inputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
+def targets(inputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
     """Token ids (B, Q), and at which positions a next token is there to be guessed, (B, Q - 1)."""
     ids = inputs.get("input_ids")
     if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.shape[1] < 2:

@@ -74,7 +74,7 @@ def test_a_stopped_run_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest
     first = next(iter(head_costs(model, BATCHES, keep=file)))
     assert first.sentences == 2
     ran: list[int] = []
-    module = sys.modules["attnviz.experiments.heads.head_costs"]
+    module = sys.modules["attnviz.experiments.heads.removal_costs"]
 
     before = module._of_batch
     monkeypatch.setattr(module, "_of_batch", lambda *given: ran.append(1) or before(*given))

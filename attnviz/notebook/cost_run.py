@@ -1,0 +1,42 @@
+"""How much the loss on a data set rises without each head, in one call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor, nn
+
+from attnviz.experiments.heads import Batch, HeadScores, head_costs
+from attnviz.models.catalogue import LoadedModel
+from attnviz.notebook.head_table import HeadTable
+
+
+def cost_of_heads(
+    model: nn.Module | LoadedModel,
+    batches: Iterable[Batch] | Batch,
+    means: Mapping[str, Tensor] | None = None,
+    tokenizer: Any = None,
+    keep: Path | str | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> HeadTable:
+    """How much the loss of the next token rises, in nats, when each head is silenced ("silenced") or, with `means` as
+    `mean_outputs` makes them, replaced by its mean ("mean"); beside it what it adds to the right logit ("direct").
+
+    `batches` as in `find_heads`; sentences of one length given as one tensor run faster. `keep` names a file (.npz)
+    that holds what is done: a later call goes on from there. Interrupting returns what is done.
+    """
+    found: HeadScores | None = None
+    try:
+        for found in head_costs(model, batches, means, tokenizer, keep):
+            if progress is not None:
+                progress(found.sentences)
+    except KeyboardInterrupt:
+        if found is None:
+            raise
+        warnings.warn(f"stopped after {found.sentences} sentences", stacklevel=2)
+        return HeadTable(found, complete=False, signed=True)
+    assert found is not None  # an empty data set is refused
+    return HeadTable(found, signed=True)
