@@ -46,7 +46,7 @@ def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line", "says"),
+    "old, new, line, says",
     [
         ('picture = "head"', 'picture = "hed"', 7, "must be one of: tokens, board, head"),
         ('mask = "causal"', 'mask = "cusal"', 8, "must be one of: model, none, causal, window"),
