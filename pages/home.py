@@ -61,8 +61,8 @@ page_heading(_("See what a language model looks at"))
 st.markdown(
     _(
         "Attention makes each token’s new vector a weighted mixture of the vectors of other tokens; a token is a word "
-        "or a piece of one. Each row is a token that looks, each column one that is looked at: a bright cell is a large "
-        "weight, and the weights of a row sum to 1. New to this? Begin with the lessons."
+        "or a piece of one. Each row is a token that looks, each column one that is looked at: a bright cell is a "
+        "large weight, and the weights of a row sum to 1. New to this? Begin with the lessons."
     )
 )
 left, right = st.columns([2.3, 1], gap="large")
