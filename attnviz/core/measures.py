@@ -261,7 +261,7 @@ NEIGHBOURS = {"previous_token": -1, "same_token": 0, "next_token": 1}
 
 
 def _dot(weights: Tensor, table: Tensor) -> Tensor:
-    """Sum over keys of weights (..., K) times `table`, which broadcasts to the weights: (...); one row is enough."""
+    """Sum over keys of weights (..., K) times `table`, which broadcasts to the weights: (...)."""
     return torch.einsum("...k,...k->...", weights, table.to(weights.dtype))
 
 

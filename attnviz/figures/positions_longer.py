@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.figures.compare_curves import below
 from attnviz.figures.theme import RAW, SCALED, SERIES, THEORY, Figure, layout, with_alpha
 from attnviz.words import _
 
@@ -31,7 +32,7 @@ def wavelengths(lines: Mapping[str, np.ndarray], chosen: str, trained: int, want
         fig.add_annotation(x=0, y=float(np.log10(y)), xanchor="left", yanchor="bottom", **note)
     fig.update_xaxes(title_text=_("pair, the fastest first"), zeroline=False)
     fig.update_yaxes(type="log", dtick=1, exponentformat="power", title_text=_("positions for one turn"))
-    return layout(fig, height=400)
+    return layout(fig, height=400).update_layout(legend=below())
 
 
 def over_distance(distance: np.ndarray, plain: np.ndarray, chosen: np.ndarray, name: str, trained: int) -> Figure:

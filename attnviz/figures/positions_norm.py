@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.figures.compare_curves import below
 from attnviz.figures.theme import RAW, SCALED, THEORY, Figure, layout
 from attnviz.words import _
 
@@ -44,4 +45,4 @@ def growth(
     elif share:
         fig.update_yaxes(tickformat=".0%", range=[0, 1.02])
     layout(fig, title, height=330)
-    return fig.update_layout(legend={"y": -0.3, "yanchor": "top"})
+    return fig.update_layout(legend=below())

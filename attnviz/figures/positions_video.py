@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from attnviz.figures.compare_curves import below
 from attnviz.figures.theme import MASKED, Q_BLUE, SCORES, SERIES, Figure, layout
 from attnviz.words import _
 
@@ -52,7 +53,7 @@ def wavelengths(lines: Sequence[tuple[str, np.ndarray, int]]) -> Figure:
         fig.add_hline(y=size, line={"color": SERIES[i], "dash": "dash", "width": 1})
     fig.update_xaxes(title_text=_("pair of that axis"), zeroline=False)
     fig.update_yaxes(type="log", dtick=1, exponentformat="power", title_text=_("patches for one turn"))
-    return layout(fig, height=330)
+    return layout(fig, height=330).update_layout(legend=below())
 
 
 def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figure:

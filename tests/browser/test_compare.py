@@ -20,7 +20,7 @@ def open_compare(server_url: str, new_page: Open) -> Open:
     def opened(query: str = "", **options: Any) -> Any:
         page = new_page(**options)
         page.goto(f"{server_url}/compare{query}")
-        page.locator("[class*=st-key-snippet-c]").wait_for(timeout=60_000)
+        page.locator("[class*=st-key-snippet-c]").wait_for(timeout=120_000)
         answered(page)
         return page
 

@@ -570,7 +570,7 @@ def read_changed_head(page: Any, query: int, key: int, n: int) -> Shown:
     caption = page.get_by_label("Caption (leave empty for none)").input_value()
     rows = read_csv(saved(page, "CSV, the numbers"))
     close_export(page)
-    pinned = sorted(page.get_by_role("option", selected=True).all_inner_texts())
+    pinned = sorted(page.locator(".av-chips [aria-selected=true]").all_inner_texts())
     reading = point_at(page, after, query, key, n)
     return Shown(beside(main, "title"), words.inner_text(), caption, reading, str(pinned), rows)
 
@@ -623,7 +623,7 @@ def read_large_head(page: Any, query: int, key: int, n: int) -> Shown:
     caption = page.get_by_label("Caption (leave empty for none)").input_value()
     rows = read_csv(saved(page, "CSV, the numbers"))
     close_export(page)
-    pinned = sorted(page.get_by_role("option", selected=True).all_inner_texts())
+    pinned = sorted(page.locator(".av-chips [aria-selected=true]").all_inner_texts())
     reading = point_at(page, stage, query, key, n)
     return Shown(beside(stage, "title"), gives(page).first.inner_text(), caption, reading, str(pinned), rows)
 

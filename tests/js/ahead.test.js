@@ -14,9 +14,10 @@ test("neighbours are those that exist, of the same layer first", () => {
   assert.deepEqual(neighbours([0, 3], [4, 2]), [[0, 2]]);
 });
 
-/** @param {(asked: string[], group: object) => void} then what happens after each fetch, and after the rest */
+/** @param {(asked: string[], group: { pointed: [number, number] | null }) => void} then what happens after each fetch, and after the rest */
 async function fetched(then) {
   const asked = [];
+  /** @type {{ pointed: [number, number] | null, counts: number[] }} */
   const group = { pointed: [1, 1], counts: [3, 3, 3] };
   const get = async (tile) => {
     asked.push(String(tile));

@@ -9,13 +9,20 @@ const { header, payload, heads } = JSON.parse(
 ).plain;
 
 function bytes() {
-  const text = Buffer.from(JSON.stringify({ doc: "d", heads: [1, 2], raw: header }));
-  const size = Buffer.alloc(4);
-  size.writeUInt32LE(text.length);
-  return new Uint8Array(Buffer.concat([size, text, Buffer.from(payload, "base64")]));
+  const text = new TextEncoder().encode(JSON.stringify({ doc: "d", heads: [1, 2], raw: header }));
+  const rest = Buffer.from(payload, "base64");
+  const whole = new Uint8Array(4 + text.length + rest.length);
+  new DataView(whole.buffer).setUint32(0, text.length, true);
+  whole.set(text, 4);
+  whole.set(rest, 4 + text.length);
+  return whole;
 }
 
 const binary = { "content-type": "application/octet-stream" };
+/**
+ * @param {Uint8Array<ArrayBuffer> | string} body
+ * @param {ResponseInit} init
+ */
 const answering = (body = bytes(), init = { headers: binary }) => {
   const asked = [];
   const get = async (address) => {
@@ -34,10 +41,12 @@ function listeningGroup(name) {
 
 test("a head is found by its layer and its place in it", () => {
   const all = new AllHeads(bytes(), "/here");
-  assert.equal(all.head([0, 0]).scores[0], Math.fround(all.heads[0].scores[0]));
+  assert.equal(all.head([0, 0]), all.heads[0]);
   assert.equal(all.head([1, 1]), all.heads[2]);
-  assert.ok(Math.abs(all.head([1, 0]).scores[3] - heads[1].scores[3]) < 1e-4);
-  for (const wrong of [null, [0, 1], [1, 2], [2, 0]]) assert.equal(all.head(wrong), null);
+  assert.ok(Math.abs((all.head([1, 0])?.scores[3] ?? NaN) - heads[1].scores[3]) < 1e-4);
+  /** @type {([number, number] | null)[]} */
+  const missing = [null, [0, 1], [1, 2], [2, 0]];
+  for (const wrong of missing) assert.equal(all.head(wrong), null);
 });
 
 test("all heads are fetched once, however often it is asked for", async () => {
@@ -74,11 +83,13 @@ test("an answer that another sentence has overtaken is dropped", async () => {
 });
 
 test("a server that has no such address leaves all as it was, and is not asked again", async () => {
-  for (const [name, init] of [
+  /** @type {[string, ResponseInit][]} */
+  const answers = [
     ["404", { status: 404 }],
     ["page", { headers: { "content-type": "text/html" } }],
     ["nonsense", { headers: binary }],
-  ]) {
+  ];
+  for (const [name, init] of answers) {
     const { group, heard } = listeningGroup(name);
     const { asked, get } = answering("<!doctype html>", init);
     await bringAllHeads(group, "/a", get);

@@ -6,6 +6,8 @@ import { arrange, columnSums } from "../../attnviz/ui/canvas/src/arrange.js";
 import { changes, editFor, factorOf, maskOf, NO_EDIT, sameEdit } from "../../attnviz/ui/canvas/src/edit.js";
 import { thumbnail } from "../../attnviz/ui/canvas/src/tiles.js";
 
+/** @import { Arrangement, Edit } from "../../attnviz/ui/canvas/src/types.js" */
+
 async function read(name) {
   return JSON.parse(await readFile(new URL(`cases/${name}.json`, import.meta.url), "utf8"));
 }
@@ -89,21 +91,27 @@ layers.forEach((layer, n) => {
 test("padding stays hidden under every edit that asks for it", () => {
   const padded = layers.map(headOf).find((head) => head.padding !== null);
   const [, nk] = padded.shape;
-  const all = { ...NO_EDIT, mask: "painted", painted: new Uint8Array(padded.scores.length).fill(1) };
-  for (const edit of [all, { ...NO_EDIT, mask: "none" }, { ...NO_EDIT, mask: "window", window: 64 }]) {
-    const mask = maskOf(edit, padded);
-    assert.ok(mask.every((may, i) => may <= padded.padding[i % nk]));
+  /** @type {Partial<Edit>[]} */
+  const asked = [
+    { mask: "painted", painted: new Uint8Array(padded.scores.length).fill(1) },
+    { mask: "none" },
+    { mask: "window", window: 64 },
+  ];
+  for (const more of asked) {
+    const mask = maskOf({ ...NO_EDIT, ...more }, padded);
+    assert.ok(mask?.every((may, i) => may <= padded.padding[i % nk]));
     assert.ok(padded.padding.some((may) => may === 0));
   }
 });
 
 test("what is not arranged is the weights themselves, and columns add up what each key gets", () => {
   const weights = Float32Array.from([1, 0, 0.25, 0.75]);
+  /** @type {Arrangement} */
   const how = { shape: [2, 2], rows: null, cols: null, merged: false, renormalise: false, norms: null };
   const mask = Uint8Array.from([1, 0, 1, 1]);
   const made = arrange(weights, mask, how);
   assert.deepEqual([...made.values], [1, 0, 0.25, 0.75]);
-  assert.deepEqual([...made.hidden], [0, 1, 0, 0]);
+  assert.deepEqual([...(made.hidden ?? [])], [0, 1, 0, 0]);
   assert.deepEqual([...columnSums(made, [2, 2])], [1.25, 0.75]);
 });
 

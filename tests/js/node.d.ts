@@ -26,4 +26,8 @@ declare module "node:fs/promises" {
   export function readFile(path: URL | string, encoding: "utf8" | "utf-8"): Promise<string>;
 }
 
+declare module "node:zlib" {
+  export function deflateSync(bytes: Uint8Array): Uint8Array<ArrayBuffer>;
+}
+
 declare const Buffer: { from(text: string, encoding: "base64"): Uint8Array<ArrayBuffer> };

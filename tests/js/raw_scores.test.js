@@ -5,7 +5,7 @@ import { readRawScores } from "../../attnviz/ui/canvas/src/raw_scores.js";
 
 const cases = JSON.parse(await readFile(new URL("cases/raw_scores.json", import.meta.url), "utf8"));
 const bytesOf = (text) => new Uint8Array(Buffer.from(text, "base64"));
-const plain = (value) => (ArrayBuffer.isView(value) ? [...value] : value);
+const plain = (value) => (value instanceof Uint8Array || value instanceof Float32Array ? [...value] : value);
 
 for (const [name, { header, payload, heads }] of Object.entries(cases)) {
   test(`heads that Python packed are read (${name})`, () => {

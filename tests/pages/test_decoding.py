@@ -76,7 +76,7 @@ def test_layers_and_heads_beyond_the_model_show_its_last(visit):
     "link, words",
     [
         ({"d_prompt": " "}, "The prompt is empty: type at least one word"),
-        ({"d_prompt": "x" * 400}, "The prompt has 400 tokens and 16 are to be written"),
+        ({"d_prompt": "x" * 400}, "The prompt has 400 tokens and 8 are to be written"),
         ({"d_steps": "0"}, "Zero steps: the prompt is processed, and nothing is written"),
         ({"d_steps": "-1"}, "it must be a whole number from 0 to 48"),
         ({"d_steps": "<b>"}, "it must be a whole number from 0 to 48"),

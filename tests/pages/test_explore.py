@@ -179,7 +179,7 @@ def test_the_page_is_unchanged_when_the_visitor_comes_back(visit):
 def test_a_length_after_w_o_stands_beside_the_one_before(visit):
     """At layer 13, head 8, “it” gives 0.7496 to “animal”: both lengths of that product are said, each with its name."""
     page = visit("explore", open_stages="true", show="values")
-    said = " ".join(m.value for m in page.markdown)
+    said = " ".join([*(m.value for m in page.markdown), said_below_heads(page)])
     assert "“animal” (9.72 long after W_O)" in said
     assert "Before W_O, weight times value of “animal” is 2.79 long." in said
     assert "After W_O, the projection that follows, it is 9.723 long." in said
@@ -280,3 +280,15 @@ def test_the_small_pictures_and_the_large_one_have_the_same_colour_steps(visit, 
     large = next(header for name, header in headers.items() if name.endswith("head"))
     assert small["scale"]["root"] is root
     assert large["scale"]["root"] is root
+
+
+def test_of_a_sentence_that_was_read_before_the_picture_is_sent_first(visit, monkeypatch):
+    from attnviz.ui.explorer import head_panel, request_form
+
+    order = []
+    monkeypatch.setattr(request_form, "_fill", lambda _examples: order.append("examples"))
+    monkeypatch.setattr(head_panel, "explore", lambda _run, _below: order.append("picture"))
+    page = visit("explore", text="Nobody has read this sentence before.")
+    assert order == ["examples", "picture"], "a model that takes its time keeps nobody from the examples"
+    page.run()
+    assert order[2:] == ["picture", "examples"]

@@ -8,6 +8,7 @@ __all__ = [
     "kept_positions",
     "measured_file",
     "prefill_and_decode",
+    "prepared_policies",
     "quantised_cache",
     "teacher_forcing",
     "token_by_token",

@@ -22,7 +22,7 @@ ALTERNATIVES = 6
 @dataclass(frozen=True)
 class Config:
     text: str
-    steps: int = 16
+    steps: int = 8
     temperature: float = 0.0
     seed: int = 0
 

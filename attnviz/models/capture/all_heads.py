@@ -35,6 +35,16 @@ def measures(layer: RecordedLayer, tokens: Tensor | None = None) -> HeadMeasures
     return found
 
 
+def few_heads(layer: RecordedLayer) -> list[list[int]]:
+    """The heads in groups: all at once if their weights are small, else few at a time.
+
+    Groups are sized so that their weights fit the processor's cache, where computing them is much faster.
+    """
+    b, heads, q_len, k_len = layer.shape
+    step = max(1, CHUNK // 16 // (b * q_len * k_len))
+    return [list(range(start, min(start + step, heads))) for start in range(0, heads, step)]
+
+
 def yardstick(layer: RecordedLayer, tokens: Tensor | None = None) -> Yardstick:
     """What to measure a layer with, the same for all layers of a stack; `tokens` (B, K) or (K,) are the keys' ids.
 

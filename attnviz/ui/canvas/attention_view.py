@@ -24,7 +24,7 @@ from attnviz.ui.canvas.blobs import (
     read_edit,
     read_pins,
 )
-from attnviz.ui.canvas.kinds import Edit, Head, Options, Overview, Pins, Selection
+from attnviz.ui.canvas.kinds import Head, HeadEdit, Options, Overview, Pins, Selection
 from attnviz.ui.canvas.registration import component
 
 
@@ -73,8 +73,8 @@ def head_view(
     on_pins: Callable[[Pins], None] | None = None,
     others: Callable[[int, int], Head] | None = None,
     every: str | None = None,
-    edit: Edit | None = None,
-    on_edit: Callable[[Edit], None] | None = None,
+    edit: HeadEdit | None = None,
+    on_edit: Callable[[HeadEdit], None] | None = None,
 ) -> Pins:
     """Draw one head large, its lines and its sentence; answer what is pinned in the group.
 

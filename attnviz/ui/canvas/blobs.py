@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.live import canvas_wording
 from attnviz.packing import raw_scores
-from attnviz.ui.canvas import canvas_wording, packing
-from attnviz.ui.canvas.kinds import Edit, Head, Options, Overview, Pin, Pins, Raw
+from attnviz.ui.canvas import packing
+from attnviz.ui.canvas.kinds import Head, HeadEdit, Options, Overview, Pin, Pins, Raw
 
 
 def document(tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> str:
@@ -54,7 +55,7 @@ def head_blob(
     echo: dict[str, Any],
     ahead: str | None = None,
     every: str | None = None,
-    edit: Edit | None = None,
+    edit: HeadEdit | None = None,
 ) -> bytes:
     """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
@@ -98,7 +99,7 @@ def head_blob(
         "raw": raw,
         "fullRange": options.full_range,
         "fixedTop": options.top,
-        "sentence": _sentence(head),
+        "sentence": plain_sentence(head),
         "titles": None if head.titles is None else {"template": head.titles[0], "share": head.titles[1]},
         "edit": None if edit is None else plain_edit(edit),
         "editName": "" if edit is None else edit_name(edit),
@@ -117,17 +118,22 @@ def _raw(raw: Raw) -> tuple[dict[str, Any], bytes]:
     """What the browser computes weights from: not compressed, because unpacking would cost more time than sending."""
     scores, payload = raw_scores.pack([raw.head], 32)
     norms = b"" if raw.norms is None else raw.norms.astype("<f4").tobytes()
-    arranged = {
+    return {"scores": scores, "arranged": plain_arrangement(raw)}, payload + norms
+
+
+def plain_arrangement(raw: Raw) -> dict[str, Any]:
+    """How weights become the matrix on show, as JSON."""
+    return {
         "rows": None if raw.rows is None else [list(places) for places in raw.rows],
         "cols": None if raw.cols is None else [list(places) for places in raw.cols],
         "merged": raw.merged,
         "renormalise": raw.renormalise,
         "norms": raw.norms is not None,
     }
-    return {"scores": scores, "arranged": arranged}, payload + norms
 
 
-def _sentence(head: Head) -> dict[str, Any] | None:
+def plain_sentence(head: Head) -> dict[str, Any] | None:
+    """What is said of a row, as JSON."""
     told = head.sentence
     if told is None:
         return None
@@ -135,7 +141,7 @@ def _sentence(head: Head) -> dict[str, Any] | None:
     return {"templates": list(told.templates), "row": told.row, "places": [list(rows), list(cols)], "least": told.least}
 
 
-def plain_edit(edit: Edit) -> dict[str, Any]:
+def plain_edit(edit: HeadEdit) -> dict[str, Any]:
     """An edit as JSON, under the names that the browser has."""
     return {
         "mask": edit.mask,
@@ -149,12 +155,12 @@ def plain_edit(edit: Edit) -> dict[str, Any]:
     }
 
 
-def edit_name(edit: Edit) -> str:
+def edit_name(edit: HeadEdit) -> str:
     """A short name of an edit: the browser takes over one whose name it has not heard."""
     return packing.fingerprint(plain_edit(edit))
 
 
-def read_edit(kept: dict[str, Any]) -> Edit | None:
+def read_edit(kept: dict[str, Any]) -> HeadEdit | None:
     """An edit as the browser reported it; None where it makes no sense."""
     ids = {
         "mask": ("model", "none", "causal", "window", "painted"),
@@ -173,7 +179,7 @@ def read_edit(kept: dict[str, Any]) -> Edit | None:
         return None
     keys = tuple(sorted({key for key in hidden if isinstance(key, int) and key >= 0}))
     chosen = {name: str(kept[name]) for name in ids}
-    return Edit(window=max(1, window), hidden=keys, painted=painted, factor=max(0.0, float(factor)), **chosen)
+    return HeadEdit(window=max(1, window), hidden=keys, painted=painted, factor=max(0.0, float(factor)), **chosen)
 
 
 def _plain_pins(pins: Pins) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class Overview:
 
 
 @dataclass(frozen=True)
-class Edit:
+class HeadEdit:
     """What a visitor changes of a head, in the browser while a hand moves. The defaults change nothing."""
 
     mask: str = "model"  #: "model", "none", "causal", "window" or "painted"
@@ -125,7 +125,7 @@ class Raw:
 
 
 @dataclass(frozen=True)
-class Sentence:
+class SaidOfRow:
     """The sentence under a head: templates with one, two and three keys, and of rows with no key and none worth naming.
 
     `row` is the one that is told of while none is pinned; `places` are the positions of rows and columns in the text,
@@ -158,7 +158,7 @@ class Head:
     layer: int | None = None
     head: int | None = None
     raw: Raw | None = None
-    sentence: Sentence | None = None
+    sentence: SaidOfRow | None = None
     titles: tuple[str, int] | None = None
 
     @property

@@ -13,7 +13,7 @@ from attnviz.figures import compare_curves as figures
 from attnviz.figures.compare_curves import KindCurve
 from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import ORDERS, kind_names
-from attnviz.ui.shared import guard, number, one_of, show, snippet
+from attnviz.ui.shared import guard, number, one_of, show, snippet, term_popover
 from attnviz.ui.sharing import tables, units
 from attnviz.words import _
 
@@ -26,6 +26,7 @@ def panel() -> None:
         result = compare_results.costs(config)
         _curves(result)
         _table(result)
+        term_popover.terms("flop", "window", "linear_attention")
         snippet(compare_snippets.costs(config), "c-table")
 
 

@@ -14,7 +14,7 @@ from attnviz.figures.compare_curves import KindCurve
 from attnviz.models.settings import current
 from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import kind_names
-from attnviz.ui.shared import guard, one_of, plain, show, snippet
+from attnviz.ui.shared import guard, one_of, plain, show, snippet, term_popover
 from attnviz.ui.sharing import tables, units
 from attnviz.words import _
 
@@ -29,6 +29,7 @@ def panel() -> None:
     with guard():
         if result is not None:
             _pictures(result)
+            term_popover.terms("fused", "linear_attention", "flop")
     snippet(
         compare_snippets.timing(config),
         "c-measured",

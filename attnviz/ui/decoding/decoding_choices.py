@@ -24,7 +24,7 @@ SEED = PAGE.whole("d_seed", 0, low=0, high=9999)
 
 # Step by step
 PROMPT = PAGE.text("d_prompt", PROMPT_EXAMPLE, longest=2000)
-STEPS = PAGE.whole("d_steps", 16, low=0, high=token_by_token.MOST_STEPS)
+STEPS = PAGE.whole("d_steps", 8, low=0, high=token_by_token.MOST_STEPS)
 TEMPERATURE = PAGE.real("d_t", 0.0, low=0.0, high=2.0)
 LAYER = PAGE.whole("d_layer", 17, low=0, high=9999)
 HEAD = PAGE.whole("d_head", 5, low=0, high=9999)

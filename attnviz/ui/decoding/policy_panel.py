@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.eviction import EvictionKind
-from attnviz.experiments.decoding import decoding_snippets, kept_positions
+from attnviz.experiments.decoding import decoding_snippets, kept_positions, prepared_policies
 from attnviz.figures import decoding_policies as figures
 from attnviz.figures.theme import SERIES
 from attnviz.ui.decoding import decoder_form, live_run
@@ -29,13 +29,7 @@ def panel() -> None:
     name, text = decoder_form.choose_with_text()
     seed = widgets.number(choices.SEED, _("Seed of the random policy"), step=1, width=200)
     config = kept_positions.Config(text, seed)
-    decoder = decoder_form.decoder_of(name)
-    live = live_run.advance(
-        "policies",
-        (decoder_form.identity(name), config),
-        lambda: kept_positions.run(decoder, config),
-        lambda result: result.done,
-    )
+    live = _computed(name, config)
     result = live.result
     for notice in result.notices:
         st.info(spoken(notice))
@@ -47,6 +41,21 @@ def panel() -> None:
     live_run.again(live)
     _table(result)
     snippet(decoding_snippets.policy(name, text, result, policy, budget), "decoding-policies")
+
+
+def _computed(name: str, config: kept_positions.Config) -> live_run.Live[kept_positions.Result]:
+    """The prepared result of the example, or what has been computed so far of any other."""
+    prepared = prepared_policies.find(name, config)
+    if prepared is not None:
+        st.caption(_("Computed beforehand with these weights; any other text is computed now."))
+        return live_run.Live(prepared, False, False)
+    decoder = decoder_form.decoder_of(name)
+    return live_run.advance(
+        "policies",
+        (decoder_form.identity(name), config),
+        lambda: kept_positions.run(decoder, config),
+        lambda result: result.done,
+    )
 
 
 def _choose(result: kept_positions.Result) -> tuple[EvictionKind, int]:

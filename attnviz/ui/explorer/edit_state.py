@@ -25,7 +25,7 @@ from attnviz.ui.shared import link_state
 def chosen(stack: Stack) -> WhatIf:
     """The change of mask and scale that the link holds, as far as this sentence has its tokens."""
     keys = tuple(key for key in link_state.value(choices.HIDDEN) if isinstance(key, int))
-    asked = canvas.Edit(
+    asked = canvas.HeadEdit(
         link_state.value(choices.MASK),
         link_state.value(choices.WINDOW),
         keys,
@@ -37,7 +37,7 @@ def chosen(stack: Stack) -> WhatIf:
     return fitted(asked, len(stack.queries), len(stack.keys))[0]
 
 
-def fitted(edit: canvas.Edit, n_q: int, n_k: int | None = None) -> tuple[WhatIf, canvas.Edit]:
+def fitted(edit: canvas.HeadEdit, n_q: int, n_k: int | None = None) -> tuple[WhatIf, canvas.HeadEdit]:
     """An edit as a change and as an edit, as far as a sentence of so many queries and keys has its tokens."""
     n_k = n_q if n_k is None else n_k
     keys = tuple(sorted({key for key in edit.hidden if 0 <= key < n_k}))
@@ -50,9 +50,9 @@ def fitted(edit: canvas.Edit, n_q: int, n_k: int | None = None) -> tuple[WhatIf,
     return change, replace(edit, mask=mask, hidden=keys, painted=painted, seen=seen)
 
 
-def on_canvas(change: WhatIf) -> canvas.Edit:
+def on_canvas(change: WhatIf) -> canvas.HeadEdit:
     """The change as the canvas has it."""
-    return canvas.Edit(
+    return canvas.HeadEdit(
         change.pattern,
         change.window,
         change.hidden,
@@ -64,7 +64,7 @@ def on_canvas(change: WhatIf) -> canvas.Edit:
     )
 
 
-def keep(edit: canvas.Edit) -> None:
+def keep(edit: canvas.HeadEdit) -> None:
     """Keep what a hand has changed; in the link it is one step. A callback."""
     window, factor = choices.WINDOW, choices.FACTOR
     link_state.put_all({

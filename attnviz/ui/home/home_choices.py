@@ -42,9 +42,9 @@ PAINTED: Choice[str | None] = PAGE.on_canvas(
 HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("start_hide", (), _keys, list, (1,), inside="start", short="hide")
 
 
-def edit() -> canvas.Edit:
+def edit() -> canvas.HeadEdit:
     """What the link changes of mask and scale."""
-    return canvas.Edit(
+    return canvas.HeadEdit(
         link_state.value(MASK) if link_state.value(CAUSAL) else "none",
         link_state.value(WINDOW),
         link_state.value(HIDDEN),
@@ -55,7 +55,7 @@ def edit() -> canvas.Edit:
     )
 
 
-def keep(edit: canvas.Edit) -> None:
+def keep(edit: canvas.HeadEdit) -> None:
     """Keep what a hand has changed, in one step. A callback."""
     painted = base64.b64encode(edit.painted).decode() if edit.mask == "painted" else ""
     link_state.put_all(

@@ -12,7 +12,7 @@ import { adopt, adoptEdit, groupOf, letGo, sameHead, tell } from "./group.js";
 import { HeadControls } from "./head_controls.js";
 import { emitEdit, emitPins, press } from "./head_gestures.js";
 import { leadToken, litTokens, toldRow } from "./head_lit.js";
-import { HeadMemory } from "./head_memory.js";
+import { HeadMemory, isOvertaken } from "./head_memory.js";
 import { codedNumbers, fromAll, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
 import { HeadTools } from "./head_tools.js";
 import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
@@ -92,17 +92,8 @@ export class HeadView {
     const group = groupOf(header.group);
     this.memory.keep({ header, source }, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
-    if (!behind || !this.isOvertaken(header, group)) this.take(header, source, behind);
+    if (!behind || !isOvertaken(header, group, this.held)) this.take(header, source, behind);
     if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
-  }
-
-  /**
-   * Whether Python answers about a head that a newer click has left behind; it is not drawn.
-   * @param {HeadHeader} header
-   * @param {Group} group
-   */
-  isOvertaken(header, group) {
-    return this.held?.header.doc === header.doc && header.tile !== null && !sameHead(header.tile, group.selected);
   }
 
   /**
@@ -113,7 +104,7 @@ export class HeadView {
     const header = this.held?.header;
     const name = String(tile);
     if (!header?.ahead || !tile || this.memory.has(tile) || this.asking.has(name)) return;
-    if (fromAll(header, this.drawn.group, tile)) return;
+    if (sameHead(header.tile, tile) || fromAll(header, this.drawn.group, tile)) return;
     this.asking.add(name);
     try {
       const answer = await fetch(`${header.ahead}/${tile.join(".")}`);

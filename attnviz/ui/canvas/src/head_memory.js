@@ -2,6 +2,7 @@
 
 import { sameHead } from "./group.js";
 
+/** @import { Group } from "./group.js" */
 /** @import { Source } from "./head_numbers.js" */
 /** @import { HeadHeader } from "./types.js" */
 /** @typedef {{ header: HeadHeader, source: Source }} KnownHead */
@@ -50,4 +51,14 @@ export class HeadMemory {
     if (this.about !== [current.doc, current.look, tiles].join()) return null;
     return this.heads.get(String(wanted)) ?? null;
   }
+}
+
+/**
+ * Whether Python answers about a head that a newer click has left behind; it is not drawn.
+ * @param {HeadHeader} header
+ * @param {Group} group
+ * @param {{ header: HeadHeader } | null} held
+ */
+export function isOvertaken(header, group, held) {
+  return held?.header.doc === header.doc && header.tile !== null && !sameHead(header.tile, group.selected);
 }

@@ -1,11 +1,12 @@
 // All heads at once: a mosaic of thumbnails on one canvas, a floating preview, a focus that arrow keys move.
 
-import { inflate, readHeader } from "./blob.js";
+import { readHeader } from "./blob.js";
 import { MASKED_8 } from "./codes.js";
 import { drawColourBar } from "./colour_bar.js";
 import { viewComponent } from "./component.js";
 import { el, fill } from "./dom.js";
 import { groupOf, tell } from "./group.js";
+import { unpackedTiles } from "./kept_tiles.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
 import { contextOf, sized } from "./surface.js";
@@ -22,7 +23,7 @@ const REST = 30;
 /** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
-class Overview extends MosaicDrawing {
+export class Overview extends MosaicDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
@@ -89,9 +90,18 @@ class Overview extends MosaicDrawing {
     this.component = component;
     this.turn += 1;
     const { turn } = this;
+    const unpacked = unpackedTiles(header.data, payload);
+    const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
+    if (turn === this.turn) this.take(header, own);
+  }
+
+  /**
+   * @param {OverviewHeader} header
+   * @param {Uint8Array} own the pixels of all tiles, under the model's own mask and scale
+   */
+  take(header, own) {
     const before = this.held;
-    const own = before?.header.data === header.data && this.own ? this.own : await inflate(payload);
-    if (turn !== this.turn) return;
+    const group = groupOf(header.group);
     const tiles = tilesOf(header);
     this.own = own;
     const codes = editedTiles(group, tiles, own);

@@ -1,0 +1,91 @@
+"""The scripts that a page's widgets will need, named in the page that the browser asks for first.
+
+Streamlit loads the script of each kind of widget when it first hears of such a widget: after its own start, after the
+connection, after our script. Named in the page, they are fetched while the browser still reads Streamlit's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from attnviz.ui.shared import FRONTEND
+
+#: Widgets that nearly every page begins with, by the names of their scripts; one that is gone is left out.
+WIDGETS = (
+    "PageLink", "Html", "BidiComponent", "TextArea", "TextInput", "Selectbox", "NumberInput", "Slider", "ButtonGroup",
+    "Checkbox",
+)  # fmt: skip
+_IMPORTED = re.compile(rb"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")
+
+
+class Preloading:
+    """ASGI middleware that names these scripts in Streamlit's page, and leaves every other answer as it is."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self.app(scope, receive, send)
+            return
+        held: Message | None = None
+        body = b""
+
+        async def send_with_names(message: Message) -> None:
+            nonlocal held, body
+            if message["type"] == "http.response.start" and _is_page(message):
+                held = message
+            elif held is None or message["type"] != "http.response.body":
+                await send(message)
+            else:
+                body += message.get("body", b"")
+                if message.get("more_body"):
+                    return
+                whole = with_names(body)
+                MutableHeaders(scope=held)["content-length"] = str(len(whole))
+                await send(held)
+                await send({"type": "http.response.body", "body": whole})
+
+        await self.app(scope, receive, send_with_names)
+
+
+def _is_page(start: Message) -> bool:
+    headers = Headers(raw=start["headers"])
+    html = headers.get("content-type", "").startswith("text/html")
+    return bool(start["status"] == 200 and html and "content-encoding" not in headers)
+
+
+def with_names(page: bytes) -> bytes:
+    """The page with a line for each script that it does not name yet; only Streamlit's own page has that place."""
+    if b"static/js/" not in page:
+        return page
+    lines = (f'<link rel="modulepreload" crossorigin href="./static/js/{name}">\n' for name in scripts())
+    named = "".join(line for line in lines if line.split("/")[-1].split('"')[0].encode() not in page)
+    return page.replace(b"</head>", named.encode() + b"</head>", 1)
+
+
+@cache
+def scripts() -> tuple[str, ...]:
+    """The files of WIDGETS and what they import, in the order in which they are needed."""
+    files = {path.name: path for path in (FRONTEND / "static" / "js").glob("*.js")}
+    begun = [name for widget in WIDGETS for name in sorted(files) if name.startswith(f"{widget}.")]
+    return tuple(_with_imports(begun, files))
+
+
+def _with_imports(names: Iterable[str], files: dict[str, Path]) -> dict[str, None]:
+    found: dict[str, None] = {}
+    todo = list(names)
+    while todo:
+        name = todo.pop(0)
+        path = files.get(name)
+        if path is None or name in found:
+            continue
+        found[name] = None
+        todo += [imported.decode() for imported in _IMPORTED.findall(path.read_bytes())]
+    return found

@@ -1,0 +1,26 @@
+"""Compute the cache policies for the page's example and write them: `python -m scripts.prepare_decoding`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from attnviz.experiments.decoding import decoders, kept_positions, prepared_policies
+from attnviz.models.loading import load
+from attnviz.ui.decoding import decoding_choices
+
+MODEL = "smollm2-135m"
+FOLDER = Path(__file__).parents[1] / "attnviz" / "experiments" / "decoding" / "data"
+
+
+def main() -> None:
+    """Write the file that `prepared_policies.find` reads."""
+    config = kept_positions.Config(decoding_choices.TEXT_EXAMPLE)
+    *_partial, whole = kept_positions.run(decoders.ModelDecoder(load(MODEL)), config)
+    FOLDER.mkdir(exist_ok=True)
+    data = prepared_policies.packed(MODEL, whole)
+    (FOLDER / prepared_policies.FILE).write_bytes(data)
+    print(f"{len(whole.kept)} policies, {len(data) // 1024} KiB")
+
+
+if __name__ == "__main__":
+    main()

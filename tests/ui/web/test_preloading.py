@@ -1,0 +1,79 @@
+"""Streamlit's page names the scripts that its widgets will need; nothing else is touched."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from attnviz.ui.shared import FRONTEND
+from attnviz.ui.web import preloading
+from attnviz.ui.web.preloading import WIDGETS, Preloading, scripts, with_names
+
+PAGE = (FRONTEND / "index.html").read_bytes()
+OTHER = "<html><head></head>no scripts</html>"
+
+
+async def in_parts(_request):
+    return StreamingResponse((PAGE[at : at + 1000] for at in range(0, len(PAGE), 1000)), media_type="text/html")
+
+
+async def packed(_request):
+    return Response(b"not really packed static/js/ </head>", media_type="text/html", headers={"content-encoding": "br"})
+
+
+@pytest.fixture
+def client():
+    routes = [
+        Route("/", lambda _request: HTMLResponse(PAGE)),
+        Route("/parts", in_parts),
+        Route("/packed", packed),
+        Route("/other", lambda _request: HTMLResponse(OTHER)),
+        Route("/gone", lambda _request: HTMLResponse(PAGE, status_code=404)),
+        Route("/data", lambda _request: JSONResponse({"static/js/": "</head>"})),
+    ]
+    return TestClient(Starlette(routes=routes, middleware=[Middleware(Preloading)]))
+
+
+def test_every_widget_has_its_script_in_this_streamlit():
+    assert [name for name in WIDGETS if not any(script.startswith(f"{name}.") for script in scripts())] == []
+    there = {path.name for path in (FRONTEND / "static" / "js").iterdir()}
+    assert set(scripts()) <= there
+
+
+def test_the_page_names_each_script_once_before_its_end(client):
+    found = client.get("/")
+    assert int(found.headers["content-length"]) == len(found.content)
+    head = found.text.split("</head>")[0]
+    named = re.findall(r'href="\./static/js/([\w.-]+\.js)"', head) + re.findall(
+        r'src="\./static/js/([\w.-]+\.js)"', head
+    )
+    assert len(named) == len(set(named))
+    assert set(scripts()) <= set(named)
+    assert client.get("/parts").content == found.content
+
+
+@pytest.mark.parametrize("path, body", [("/other", OTHER.encode()), ("/data", b'{"static/js/":"</head>"}')])
+def test_other_answers_stay_as_they_are(client, path, body):
+    assert client.get(path).content == body
+
+
+def test_an_error_and_a_packed_page_stay_as_they_are(client):
+    assert client.get("/gone").content == PAGE
+    with client.stream("GET", "/packed", headers={"accept-encoding": "br"}) as answer:
+        assert b"".join(answer.iter_raw()) == b"not really packed static/js/ </head>"
+    assert client.head("/").headers["content-length"] == str(len(PAGE))
+
+
+def test_a_script_that_streamlit_no_longer_has_is_left_out(monkeypatch):
+    monkeypatch.setattr(preloading, "WIDGETS", ("NoSuchWidget",))
+    scripts.cache_clear()
+    try:
+        assert with_names(PAGE) == PAGE
+    finally:
+        scripts.cache_clear()
