@@ -70,9 +70,9 @@ def first_look() -> None:
 page_heading(_("See what a language model looks at"))
 st.markdown(
     _(
-        "A model cuts text into tokens: words or pieces of words. Each row is a token that looks, each column "
-        "a token that is looked at. A bright cell is a large weight, a dark cell a small one, and the weights "
-        "of a row sum to 1."
+        "Attention makes each token’s new vector a weighted mixture of the vectors of other tokens; a token is a word "
+        "or a piece of one. Each row is a token that looks, each column one that is looked at: a bright cell is a "
+        "large weight, and the weights of a row sum to 1. New to this? Begin with the lessons."
     )
 )
 left, right = st.columns([2.3, 1], gap="large")

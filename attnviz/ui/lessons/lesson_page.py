@@ -78,9 +78,27 @@ def _top(lesson: Lesson, number: int) -> None:
             on_click=_open,
             args=after or (lesson.id, number),
         )
-        widgets.text(choices.SENTENCE, _("Sentence"), width=300)
+        _sentence()
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
     st.progress(number / count, _("Step {number} of {count}").format(number=number, count=count))
+
+
+def _sentence() -> None:
+    """Draw the box for the sentence. An empty one changes nothing.
+
+    A key pressed while a step is still being drawn can make the browser send the box before it was filled.
+    """
+    choice = choices.SENTENCE
+    widgets.say_refusal(choice)
+    if st.session_state.get(choice.name) != link_state.value(choice):
+        st.session_state[choice.name] = link_state.value(choice)
+    st.text_input(_("Sentence"), key=choice.name, max_chars=choice.longest, on_change=_typed, width=300)
+
+
+def _typed() -> None:
+    typed = st.session_state[choices.SENTENCE.name]
+    if typed and typed.strip():
+        link_state.put(choices.SENTENCE, typed)
 
 
 def _title(lesson: Lesson) -> str:

@@ -1,0 +1,36 @@
+"""A lesson walked by arrow keys in a real browser, and the link of each step."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.ui.lessons import all_lessons
+
+
+@pytest.mark.every_commit
+def test_arrow_keys_walk_a_lesson_and_the_link_follows(server_url, new_page):
+    page = new_page()
+    steps = all_lessons.LESSONS["row"].steps
+    page.goto(f"{server_url}/lessons?lesson=row")
+    heading = page.locator("h3")
+    expect(heading).to_have_text(steps[0].title, timeout=60_000)
+    for number, step in enumerate(steps[1:], 2):
+        page.keyboard.press("ArrowRight")
+        expect(heading).to_have_text(step.title, timeout=30_000)
+        expect(page).to_have_url(re.compile(rf"lesson=row&step={number}"))
+    page.keyboard.press("ArrowLeft")
+    expect(heading).to_have_text(steps[-2].title, timeout=30_000)
+
+
+def test_an_arrow_key_in_the_sentence_stays_there(server_url, new_page):
+    page = new_page()
+    first = all_lessons.LESSONS["row"].steps[0].title
+    page.goto(f"{server_url}/lessons?lesson=row")
+    expect(page.locator("h3")).to_have_text(first, timeout=60_000)
+    page.get_by_label("Sentence").click()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(1500)
+    expect(page.locator("h3")).to_have_text(first)
