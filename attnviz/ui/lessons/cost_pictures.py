@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from attnviz.experiments.decoding import decoders, growing_bytes, token_by_token
@@ -14,18 +12,18 @@ from attnviz.models.architecture import Architecture
 from attnviz.ui.canvas import cache_growth, softmax_slider, step_player
 from attnviz.ui.decoding import decoder_form
 from attnviz.ui.lessons import lesson_choices as choices
+from attnviz.ui.lessons.lesson_form import PictureSettings
 from attnviz.ui.scaling import curves as scaling_curves
 from attnviz.ui.scaling import names, results
 from attnviz.ui.shared import link_state
 from attnviz.ui.sharing import three_ways, units
 from attnviz.words import _
 
-Settings = Mapping[str, str]
 WRITTEN = 8  #: tokens that the decoder writes in the lesson
 PROMPT = 10  #: bytes of the sentence that the small decoder reads
 
 
-def bars(_subject: Subject, set_to: Settings, key: str) -> None:
+def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
     """Weights of one query over 16 keys, raw and scaled, over d_k."""
     usual = int(set_to.get("d_k", "64"))
     asked = link_state.value(choices.WIDTH)
@@ -46,13 +44,13 @@ def bars(_subject: Subject, set_to: Settings, key: str) -> None:
     st.caption(_("Random vectors with a seed: one query, {n} keys.").format(n=config.n_keys))
 
 
-def curves(_subject: Subject, set_to: Settings, _key: str) -> None:
+def curves(_subject: Subject, set_to: PictureSettings, _key: str) -> None:
     """What softmax gives and lets through, over d_k."""
     config = growing_width.Config(d_k=int(set_to.get("d_k", "512")))
     scaling_curves.draw(scaling_curves.measured(config), scaling_curves.FIRST)
 
 
-def player(subject: Subject, _set_to: Settings, key: str) -> None:
+def player(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """A small decoder writes a few tokens, with its cache growing."""
     result = _written(subject.text[:PROMPT])
     held = result.layers[0]
@@ -95,7 +93,7 @@ def _written(text: str) -> token_by_token.Result:
     return last
 
 
-def growth(_subject: Subject, _set_to: Settings, key: str) -> None:
+def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """The cache of Llama-3.1-8B under each way of sharing, as the text grows."""
     result = _grown()
     last, asked = len(result.tokens) - 1, link_state.value(choices.PLACE)
@@ -126,6 +124,6 @@ def _grown() -> growing_bytes.Result:
     return growing_bytes.run(decoder_form.architecture_of(decoders.CORE), growing_bytes.Config(cache_facts.TOKENS))
 
 
-def sharing(_subject: Subject, _set_to: Settings, key: str) -> None:
+def sharing(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """MHA, GQA and MQA of Llama-3.1-8B side by side."""
     three_ways.columns(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS, key=key)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
 
 import numpy as np
 import streamlit as st
@@ -18,19 +17,19 @@ from attnviz.ui import canvas
 from attnviz.ui.building import numbers
 from attnviz.ui.canvas import rotation_circle, tensor_strip
 from attnviz.ui.lessons import lesson_choices as choices
+from attnviz.ui.lessons.lesson_form import PictureSettings
 from attnviz.ui.shared import link_state, plain
 from attnviz.words import _
 
 CIRCLE_LAST = 60  #: the farthest position on the circle
-Settings = Mapping[str, str]
 
 
-def tokens(subject: Subject, _set_to: Settings, _key: str) -> None:
+def tokens(subject: Subject, _set_to: PictureSettings, _key: str) -> None:
     """The sentence cut into tokens."""
     st.markdown(" ".join(f":blue-background[{plain(token.strip() or '␣')}]" for token in subject.tokens))
 
 
-def board(subject: Subject, set_to: Settings, key: str) -> None:
+def board(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """One operation of Build, with the last word's first number chosen."""
     step = set_to.get("step", "scores")
     result = subject.by_hand(mask=set_to.get("mask", "none"), heads=int(set_to.get("heads", "1")))  # type: ignore[arg-type]
@@ -58,7 +57,7 @@ def board(subject: Subject, set_to: Settings, key: str) -> None:
     )
 
 
-def mask(subject: Subject, set_to: Settings, key: str) -> None:
+def mask(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """The mask to paint on, and the weights that it leaves."""
     words = subject.words
     rules = (mask_rules.Rule("causal"),) if set_to.get("mask") == "causal" else ()
@@ -91,7 +90,7 @@ def _paint(grid: np.ndarray) -> None:
     link_state.put(choices.PAINTED, base64.b64encode(pack_bits(grid)).decode())
 
 
-def order(subject: Subject, set_to: Settings, key: str) -> None:
+def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """The weights of the sentence as typed, and backwards, sorted back."""
     kind, causal = set_to.get("kind", "none"), set_to.get("mask") == "causal"
     result = order_facts.moved(subject, kind, causal)
@@ -116,7 +115,7 @@ def order(subject: Subject, set_to: Settings, key: str) -> None:
     )
 
 
-def circle(_subject: Subject, _set_to: Settings, key: str) -> None:
+def circle(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """RoPE's rotation of one pair, to be turned by hand."""
     pair, q_at, k_at = link_state.value(choices.PAIR)
     q_at, k_at = min(q_at, CIRCLE_LAST), min(k_at, CIRCLE_LAST)

@@ -23,9 +23,14 @@ PLAIN_EDIT = canvas.HeadEdit()
 
 
 def _file(value: Any) -> str:
-    if not isinstance(value, str) or len(value) > LARGEST_FILE:
-        raise ValueError(value)
-    return value
+    (text,) = value
+    if not isinstance(text, str) or len(text) > LARGEST_FILE:
+        raise ValueError(text)
+    return text
+
+
+def _file_written(text: str) -> list[str]:
+    return [text]
 
 
 def _edit(value: Any) -> canvas.HeadEdit:
@@ -58,7 +63,7 @@ LESSON = PAGE.one_of("lesson", (*IDS, OWN))
 STEP = PAGE.whole("step", 1, low=1, high=MOST_STEPS)
 SENTENCE = PAGE.sentence("l_text", EXAMPLE, longest=400)
 NOTES = PAGE.flag("l_notes")
-OWN_TEXT: Choice[str] = PAGE.on_canvas("l_own", "", _file, str, 'title = "Mine"', inside="l_own")
+OWN_TEXT: Choice[str] = PAGE.on_canvas("l_own", "", _file, _file_written, 'title = "Mine"', inside="l_own")
 
 # Of one step:
 GUESS = PAGE.one_of("l_guess")

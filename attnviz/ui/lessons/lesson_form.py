@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from attnviz.experiments.lessons import FactsOf, nothing
 
+PictureSettings = Mapping[str, str]
+
 
 @dataclass(frozen=True)
 class LessonPicture:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from attnviz.experiments.explorer import Look, head_matrix
@@ -13,13 +11,12 @@ from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
 from attnviz.ui.explorer import edit_state, head_panel
 from attnviz.ui.lessons import lesson_choices as choices
+from attnviz.ui.lessons.lesson_form import PictureSettings
 from attnviz.ui.shared import link_state, model_cache, plain
 from attnviz.words import _
 
-Settings = Mapping[str, str]
 
-
-def head(subject: Subject, set_to: Settings, key: str) -> None:
+def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """One head with the told row pinned; its mask and scale can be changed."""
     edit = link_state.value(choices.EDIT)
     if edit == choices.PLAIN_EDIT:
@@ -50,10 +47,12 @@ def head(subject: Subject, set_to: Settings, key: str) -> None:
 def _keep(edit: canvas.HeadEdit) -> None:
     if edit.mask in choices.MASKS and edit.scale in choices.SCALES:
         window, factor = min(edit.window, choices.FARTHEST), min(edit.factor, 64.0)
-        link_state.put(choices.EDIT, canvas.HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen))
+        link_state.put(
+            choices.EDIT, canvas.HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen)
+        )
 
 
-def heads(subject: Subject, set_to: Settings, key: str) -> None:
+def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
     """All heads small, or those of one layer, and the chosen one large."""
     if subject.run is None or subject.stack is None:
         head(subject, set_to, f"{key}-only")
@@ -95,7 +94,7 @@ def heads(subject: Subject, set_to: Settings, key: str) -> None:
         )
 
 
-def following(subject: Subject, _set_to: Settings, key: str) -> None:
+def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """The likeliest next tokens."""
     found = model_facts.likeliest(subject)
     fig = figures.bars([each.label for each in found], [each.probability for each in found])
