@@ -13,32 +13,30 @@ BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merg
 
 
 @dataclass(frozen=True)
-class PictureKind:
+class LiveKind:
     """How it is drawn, and the settings that it takes with the values that each allows."""
 
     draw: Draw
     allows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-PICTURES: dict[str, PictureKind] = {
-    "tokens": PictureKind(hand_pictures.tokens),
-    "board": PictureKind(hand_pictures.board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
-    "head": PictureKind(
+PICTURES: dict[str, LiveKind] = {
+    "tokens": LiveKind(hand_pictures.tokens),
+    "board": LiveKind(hand_pictures.board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
+    "head": LiveKind(
         trained_pictures.head,
         {"mask": ("model", "none", "causal", "window"), "scale": ("model", "none", "inverse")},
     ),
-    "heads": PictureKind(trained_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
-    "mask": PictureKind(hand_pictures.mask, {"mask": ("none", "causal")}),
-    "bars": PictureKind(
-        cost_pictures.bars, {"d_k": ("1", "4", "16", "64", "256", "512", "1024"), "also": ("inverse",)}
-    ),
-    "curves": PictureKind(cost_pictures.curves, {"d_k": ("16", "64", "256", "512", "1024")}),
-    "order": PictureKind(
+    "heads": LiveKind(trained_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
+    "mask": LiveKind(hand_pictures.mask, {"mask": ("none", "causal")}),
+    "bars": LiveKind(cost_pictures.bars, {"d_k": ("1", "4", "16", "64", "256", "512", "1024"), "also": ("inverse",)}),
+    "curves": LiveKind(cost_pictures.curves, {"d_k": ("16", "64", "256", "512", "1024")}),
+    "order": LiveKind(
         hand_pictures.order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}
     ),
-    "circle": PictureKind(hand_pictures.circle),
-    "player": PictureKind(cost_pictures.player),
-    "growth": PictureKind(cost_pictures.growth),
-    "sharing": PictureKind(cost_pictures.sharing),
-    "next": PictureKind(trained_pictures.following),
+    "circle": LiveKind(hand_pictures.circle),
+    "player": LiveKind(cost_pictures.player),
+    "growth": LiveKind(cost_pictures.growth),
+    "sharing": LiveKind(cost_pictures.sharing),
+    "next": LiveKind(trained_pictures.following),
 }
