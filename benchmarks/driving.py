@@ -49,13 +49,15 @@ POINTED = 250  # milliseconds that a hand rests on a tile before it clicks
 FRAME = 15  # milliseconds between two moves of a hand, a little less than a frame
 
 FRAMES = """
-window.dragged = {frames: [], last: 0};
-const count = (now) => {
-  if (dragged.last) dragged.frames.push(now - dragged.last);
-  dragged.last = now;
+(() => {
+  const mine = window.dragged = {frames: [], last: 0};
+  const count = (now) => {
+    if (mine.last) mine.frames.push(now - mine.last);
+    mine.last = now;
+    if (window.dragged === mine) requestAnimationFrame(count);
+  };
   requestAnimationFrame(count);
-};
-requestAnimationFrame(count);
+})()
 """
 
 
@@ -192,7 +194,9 @@ class Tab:
         self.page.wait_for_timeout(200)
         self.page.evaluate(FRAMES)
         browser = self.context.browser
-        browser.start_tracing(page=self.page, categories=["toplevel", "disabled-by-default-devtools.timeline"])
+        browser.start_tracing(
+            page=self.page, categories=["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
+        )
         for place in places:
             self.page.mouse.move(box["x"] + box["width"] * place, middle)
             self.page.wait_for_timeout(FRAME)

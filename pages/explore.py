@@ -25,6 +25,4 @@ def picture(request: request_form.Request) -> None:
 
 
 with guard():
-    asked = request_form.ask()
-    if asked is not None:
-        picture(asked)
+    request_form.ask(picture)

@@ -7,10 +7,9 @@ import streamlit as st
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Look, Matrix, Request, WhatIf
 from attnviz.experiments.home import landing
-from attnviz.figures import attention_figures as figures
 from attnviz.models.loading import availability
 from attnviz.ui import canvas
-from attnviz.ui.explorer import edit_state, head_panel
+from attnviz.ui.explorer import edit_state, head_panel, live_file
 from attnviz.ui.home import home_choices
 from attnviz.ui.shared import guard, model_cache, page_heading, show, widgets
 from attnviz.ui.web import navigation
@@ -47,14 +46,25 @@ def first_look() -> None:
     matrix, head, edit = picture(text, home_choices.edit())
     start = canvas.Pins((canvas.Pin("q", IT),)) if text == home_choices.EXAMPLE else None
     pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
-    rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
-    show.under(
-        lambda: figures.head(matrix.values, matrix.rows, matrix.cols, matrix.hidden, pinned_rows=rows, title=text),
-        name="attention-first-look",
-        key="home-out",
-        caption=head.title,
-        table=lambda: head_panel.long_table(matrix),
-    )
+    drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
+    with st.container(horizontal=True, vertical_alignment="center", key="home-out-under"):
+        show.export_menu(
+            lambda: canvas.head_picture(drawn, matrix.rows, pins=pins, title=text),
+            "attention-first-look",
+            "home-out",
+            lambda: head_panel.long_table(matrix),
+            head.title,
+            None,
+            live_file.alone(head, matrix.rows, pins, edit, text),
+        )
+        show.export_menu(
+            lambda: canvas.lines_picture(drawn, matrix.rows, pins=pins, title=text),
+            "attention-first-look-lines",
+            "home-lines",
+            None,
+            head.title,
+            _("Export lines"),
+        )
 
 
 page_heading(_("See what a language model looks at"))

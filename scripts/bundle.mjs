@@ -1,44 +1,65 @@
-// Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/ui/canvas/bundles, --check only compares.
-// A component is a script with a style sheet of the same name; shared.css is what several of them import.
+// Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/ui/canvas/bundles and attnviz/live/bundle,
+// --check only compares. A component is a script with a style sheet of the same name; shared.css is what several of
+// them import. live is no component: it is the script of a file that leaves the app.
 
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const canvas = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "attnviz", "ui", "canvas");
-const source = path.join(canvas, "src");
-const bundles = path.join(canvas, "bundles");
+const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "attnviz");
+const source = path.join(root, "ui", "canvas", "src");
+const LIVE = "live.css";
 
 const sheets = (await readdir(source)).filter((file) => file.endsWith(".css") && file !== "shared.css").sort();
-const { outputFiles } = await build({
-  entryPoints: sheets.flatMap((sheet) => [sheet, sheet.replace(/css$/, "js")]).map((file) => path.join(source, file)),
-  outdir: bundles,
-  absWorkingDir: source,
-  bundle: true,
-  minify: true,
-  format: "esm",
-  target: ["chrome111", "firefox114", "safari16.4"],
-  charset: "utf8",
-  legalComments: "none",
-  banner: { js: "// Made by scripts/bundle.mjs from ../src.", css: "/* Made by scripts/bundle.mjs from ../src. */" },
-  write: false,
-});
-const made = new Map(outputFiles.map(({ path: file, contents }) => [path.basename(file), contents]));
-const present = (await readdir(bundles)).sort();
+const components = sheets.filter((sheet) => sheet !== LIVE);
+
+/**
+ * The files that esbuild makes of these style sheets and the scripts of the same names.
+ * @param {string[]} names
+ * @param {string} folder where they go
+ * @param {import("esbuild").Format} format
+ */
+async function bundled(names, folder, format) {
+  const { outputFiles } = await build({
+    entryPoints: names.flatMap((sheet) => [sheet, sheet.replace(/css$/, "js")]).map((file) => path.join(source, file)),
+    outdir: folder,
+    absWorkingDir: source,
+    bundle: true,
+    minify: true,
+    format,
+    target: ["chrome111", "firefox114", "safari16.4"],
+    charset: "utf8",
+    legalComments: "none",
+    banner: { js: "// Made by scripts/bundle.mjs from ../src.", css: "/* Made by scripts/bundle.mjs from ../src. */" },
+    write: false,
+  });
+  return outputFiles.map(({ path: file, contents }) => /** @type {const} */ ([file, contents]));
+}
+
+const folders = [path.join(root, "ui", "canvas", "bundles"), path.join(root, "live", "bundle")];
+const made = new Map([
+  ...(await bundled(components, folders[0], "esm")),
+  ...(await bundled([LIVE], folders[1], "iife")),
+]);
+for (const folder of folders) await mkdir(folder, { recursive: true });
+const listed = await Promise.all(
+  folders.map(async (folder) => (await readdir(folder)).map((file) => path.join(folder, file))),
+);
+const present = listed.flat().sort();
 
 if (process.argv.includes("--check")) {
   const wrong = [];
   for (const [file, contents] of made) {
-    if (!present.includes(file) || !Buffer.from(contents).equals(await readFile(path.join(bundles, file))))
-      wrong.push(file);
+    if (!present.includes(file) || !Buffer.from(contents).equals(await readFile(file))) wrong.push(file);
   }
   wrong.push(...present.filter((file) => !made.has(file)));
   if (wrong.length) {
-    console.error(`not what the sources make: ${wrong.join(", ")}. Run "make js-build" and commit what it writes.`);
+    const names = wrong.map((file) => path.relative(root, file)).join(", ");
+    console.error(`not what the sources make: ${names}. Run "make js-build" and commit what it writes.`);
     process.exit(1);
   }
 } else {
-  for (const file of present) if (!made.has(file)) await rm(path.join(bundles, file));
-  for (const [file, contents] of made) await writeFile(path.join(bundles, file), contents);
+  for (const file of present) if (!made.has(file)) await rm(file);
+  for (const [file, contents] of made) await writeFile(file, contents);
 }

@@ -11,24 +11,6 @@ from attnviz.figures.heatmap import label, matrix
 from attnviz.figures.theme import ALTERNATIVE, MASKED, RAW, SCALED, THEORY, WEIGHTS, Figure, layout
 from attnviz.words import _
 
-ONE = [(0.0, SCALED), (1.0, SCALED)]
-
-
-def mask(allowed: np.ndarray, words: Sequence[str]) -> Figure:
-    """A mask alone (T, T): allowed cells in one colour, hidden ones grey."""
-    fig = matrix(
-        allowed.astype(float),
-        words,
-        words,
-        kind="plain",
-        masked=~allowed,
-        numbers=False,
-        row_title=_("queries"),
-        col_title=_("keys"),
-    )
-    fig.data[-1].update(colorscale=ONE, showscale=False, hovertemplate="%{y} → %{x}<extra></extra>")
-    return fig
-
 
 def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
     """Layers until a key has reached a query (T, T), -1 = never; cells that need more than `upto` layers are grey."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from plotly.graph_objects import Figure
 
 # Identity colours: the same on every page, in formulas and in plots. Safe for colour-blind readers.
 Q_BLUE = "#0072B2"
 K_VERMILION = "#D55E00"
 V_GREEN = "#009E73"
+
+#: The theme's own colour on a light and on a dark page, as `.streamlit/config.toml` has it.
+PRIMARY = ("#7A2382", "#B565C6")
 
 #: A cell that the mask hides: a neutral colour that is on no scale.
 MASKED = "#9AA0A6"
@@ -44,6 +49,20 @@ SERIES = [SCALED, RAW, ALTERNATIVE, "#6A5ACD", "#5B8C3A", "#A0522D", "#20808D", 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", sans-serif'
 
 
+#: The most negative and the most positive number of a small tensor, by what the numbers are: below nought the same hue,
+#: greyed.
+ROLES = {
+    "q": ("#8295A3", Q_BLUE),
+    "k": ("#AD9484", K_VERMILION),
+    "v": ("#84A398", V_GREEN),
+    "scores": ("#7B68B5", "#E08A1E"),
+    "x": ("#8F939B", "#5F7FA8"),
+    "w": ("#9C948A", "#9A7B4F"),
+    "mask": (MASKED, MASKED),
+    "plain": ("#9A9A9A", "#7F7F7F"),
+}
+
+
 def layout(fig: Figure, title: str | None = None, height: int | None = None) -> Figure:
     """Fonts, margins and transparent backgrounds; the page's theme colours text and axes."""
     fig.update_layout(
@@ -72,3 +91,28 @@ def with_alpha(colour: str, alpha: float) -> str:
     """`#RRGGBB` with an opacity, as Plotly writes it: for bands around a line."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"
+
+
+def mixed(colour: str, other: str, share: float) -> str:
+    """`#RRGGBB` with `share` of `other` in it."""
+    pairs = [(int(colour[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(a + (b - a) * share):02X}" for a, b in pairs)
+
+
+def colour_at(stops: list[tuple[float, str]], place: float) -> str:
+    """The colour at `place`, 0 to 1, of a scale."""
+    for (low, under), (high, over) in pairwise(stops):
+        if place <= high:
+            return mixed(under, over, min(1.0, max(0.0, (place - low) / (high - low))))
+    return stops[-1][1]
+
+
+def ramp(stops: list[tuple[float, str]]) -> list[str]:
+    """A scale in 256 colours."""
+    return [colour_at(stops, i / 255) for i in range(256)]
+
+
+def is_bright(colour: str) -> bool:
+    """Whether dark text is the readable one on this colour."""
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return 0.299 * red + 0.587 * green + 0.114 * blue > 140

@@ -171,7 +171,7 @@ class Watched:
             self.errors.append(message.text)
 
     def _request(self, request: Any) -> None:
-        local = ("http://127.0.0.1", "http://localhost", "ws://127.0.0.1", "ws://localhost", "data:", "blob:")
+        local = ("http://127.0.0.1", "http://localhost", "ws://127.0.0.1", "ws://localhost", "data:", "blob:", "file:")
         if not request.url.startswith(local):
             self.outside.append(request.url)
 

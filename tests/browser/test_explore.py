@@ -203,11 +203,19 @@ def test_exports_open_and_hold_the_tokens_and_the_numbers(explore: Open, tmp_pat
     rows = list(csv.DictReader(table.open()))
     found = next(row for row in rows if row["query"] == "it" and row["key"] == "animal")
     assert float(found["value"]) == pytest.approx(0.7496, abs=5e-4)
-    html = save(page, "HTML, interactive", tmp_path)
-    alone = new_page()
-    alone.goto(f"data:text/html,{'<p>ready</p>'}")
-    alone.set_content(html.read_text())
-    alone.locator(".plotly .heatmaplayer").first.wait_for()
+    assert len(svg.encode()) <= 200_000
+
+
+def test_the_lines_leave_as_they_are_drawn(explore: Open, tmp_path: Path) -> None:
+    page = explore()
+    page.locator(".st-key-head-out-under").get_by_role("button", name="Export lines").first.click()
+    page.get_by_role("button", name="SVG", exact=True).wait_for()
+    svg = save(page, "SVG", tmp_path).read_text()
+    assert ">Queries<" in svg
+    assert ">Keys<" in svg
+    assert "linearGradient" in svg, "from Q's colour to K's"
+    assert re.search(r"M[\d.]+ [\d.]+C", svg), "curves"
+    assert "127.0.0.1" not in svg
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -1,17 +1,12 @@
 from __future__ import annotations
 
-import numpy as np
+import plotly.graph_objects as go
 import pytest
 
-from attnviz.figures import attention_figures
-from attnviz.figures.export import prepared, wide, wrapped
+from attnviz.figures.export import prepared
 from attnviz.figures.heatmap import rooted
+from attnviz.figures.picture import CHART, framed_chart, wide, wrapped
 from attnviz.figures.theme import WEIGHTS
-
-
-def head(count, **more):
-    tokens = [f"token{i}" for i in range(count)]
-    return attention_figures.head(np.eye(count), tokens, tokens, title="A head", **more)
 
 
 @pytest.mark.parametrize("text", ["plain words " * 40, "猫坐在垫子上。" * 40, "http://x/" + "a%20b" * 100, "", "x"])
@@ -21,26 +16,30 @@ def test_a_caption_of_any_script_is_broken_and_nothing_of_it_is_lost(text):
     assert "".join(lines).replace(" ", "") == text.replace(" ", "")
 
 
-def test_every_token_of_a_figure_for_paper_is_written_in_full_up_to_three_hundred():
-    fig = prepared(head(200))
-    assert list(fig.layout.xaxis.ticktext) == [f"token{i}" for i in range(200)]
-    assert fig.layout.width > 200 * 10
-    assert sum(bool(text) for text in prepared(head(1024)).layout.yaxis.ticktext) <= 300
+def test_a_chart_keeps_its_place_between_title_and_caption():
+    framed = framed_chart(900, 500, "white", "A long title, much longer than a line of it " * 3, "word " * 100)
+    bare = framed_chart(900, 500, "white", None, None)
+    assert framed.count(CHART) == bare.count(CHART) == 1
+    before, after = framed.split(CHART)
+    assert "A long title" in before
+    assert "word word" in after
+    assert "word word" not in before
 
 
-def test_title_caption_and_labels_each_have_their_room():
-    bare = prepared(head(12))
-    full = prepared(head(12), title="A long title, much longer than one line of it " * 3, caption="word " * 100)
-    assert full.layout.margin.t >= bare.layout.margin.t + 72
-    assert full.layout.margin.b > bare.layout.margin.b + 60
-    room = [fig.layout.height - fig.layout.margin.t - fig.layout.margin.b for fig in (bare, full)]
-    assert room[1] == pytest.approx(room[0], abs=40), "the matrix does not shrink for the words around it"
+def test_markup_in_title_and_caption_is_text():
+    framed = framed_chart(900, 500, "white", "<b>x</b>", "<img src=x> & more")
+    assert "&lt;b&gt;x&lt;/b&gt;" in framed
+    assert "&lt;img src=x&gt; &amp; more" in framed
+    assert "<img" not in framed
 
 
-def test_markup_in_title_and_caption_is_escaped():
-    fig = prepared(head(3), title="<b>x</b>", caption="<img src=x>")
-    assert fig.layout.title.text == "&lt;b&gt;x&lt;/b&gt;"
-    assert fig.layout.annotations[0].text == "&lt;img src=x&gt;"
+def test_a_prepared_chart_leaves_the_one_on_the_page_as_it_was():
+    fig = go.Figure(go.Bar(y=[1, 2]), layout={"title": "here", "paper_bgcolor": "rgba(0,0,0,0)"})
+    ready = prepared(fig, background="dark")
+    assert ready.layout.paper_bgcolor == "#14161C"
+    assert ready.layout.title.text == ""
+    assert fig.layout.title.text == "here"
+    assert fig.layout.paper_bgcolor == "rgba(0,0,0,0)"
 
 
 def test_square_root_colours_reach_each_colour_at_the_square_of_its_place():
@@ -48,11 +47,3 @@ def test_square_root_colours_reach_each_colour_at_the_square_of_its_place():
     assert scale[0.0] == WEIGHTS[0][1]
     assert scale[1.0] == WEIGHTS[-1][1]
     assert scale[min(scale, key=lambda at: abs(at - 0.75**2))] == "#F0685F"
-
-
-def test_masked_cells_of_the_mosaic_are_grey_and_the_gaps_are_empty():
-    tile = np.array([[1.0, np.nan], [0.5, 0.5]])
-    grey, heat = attention_figures.mosaic(np.stack([tile] * 4), [2, 2]).data
-    assert np.nansum(grey.z) == 4
-    assert heat.zmax == 1
-    assert grey.showscale is False

@@ -5,13 +5,6 @@ from attnviz.figures import mask_figures
 WORDS = ["<s>", "a", "a", "b"]
 
 
-def test_a_mask_draws_its_allowed_cells_and_nothing_else():
-    allowed = np.tril(np.ones((4, 4), bool))
-    fig = mask_figures.mask(allowed, WORDS)
-    assert (np.isfinite(fig.data[-1].z) == allowed).all()
-    assert fig.layout.xaxis.ticktext[0] == "&lt;s&gt;"
-
-
 def test_hops_beyond_the_chosen_layer_are_off_the_scale():
     layers = np.array([[0, -1], [3, 0]])
     near, far = mask_figures.hops(layers, WORDS[:2], 2), mask_figures.hops(layers, WORDS[:2], 3)

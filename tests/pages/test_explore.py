@@ -280,3 +280,15 @@ def test_the_small_pictures_and_the_large_one_have_the_same_colour_steps(visit, 
     large = next(header for name, header in headers.items() if name.endswith("head"))
     assert small["scale"]["root"] is root
     assert large["scale"]["root"] is root
+
+
+def test_of_a_sentence_that_was_read_before_the_picture_is_sent_first(visit, monkeypatch):
+    from attnviz.ui.explorer import head_panel, request_form
+
+    order = []
+    monkeypatch.setattr(request_form, "_fill", lambda _examples: order.append("examples"))
+    monkeypatch.setattr(head_panel, "explore", lambda _run, _below: order.append("picture"))
+    page = visit("explore", text="Nobody has read this sentence before.")
+    assert order == ["examples", "picture"], "a model that takes its time keeps nobody from the examples"
+    page.run()
+    assert order[2:] == ["picture", "examples"]

@@ -14,6 +14,8 @@ import pytest
 
 from attnviz.core.roofline import Machine
 from attnviz.experiments.building import generated_code, size_mismatches
+from attnviz.experiments.compare import compare_snippets, heads_as_kernel, layer_costs, layer_timing, reach_training
+from attnviz.experiments.decoding import cache_traps, decoders, decoding_snippets, growing_bytes, token_by_token
 from attnviz.experiments.explorer import WhatIf
 from attnviz.experiments.masks import mask_programs, traps
 from attnviz.experiments.masks.mask_lab import Config, Painted
@@ -38,6 +40,7 @@ from tests.experiments.positions import test_snippets as positions
 ROOT = Path(__file__).parents[2]
 PRIVATE = re.compile(r"\._[a-z]\w*")
 
+MODELS = ("smollm2-135m", decoders.CORE)
 WORDS = ("one", "two", "three", "four")
 MASKS = [
     Config(WORDS, rules=rules, paint=paint)
@@ -65,7 +68,8 @@ def of_walk():
 
 
 def of_traps():
-    return [traps.IMPORTS, *(code for trap in traps.TRAPS.values() for code in (trap.wrong_code, trap.right_code))]
+    every = traps.TRAPS | cache_traps.CACHE_TRAPS
+    return [traps.IMPORTS, *(code for trap in every.values() for code in (trap.wrong_code, trap.right_code))]
 
 
 def of_sharing():
@@ -153,6 +157,40 @@ def of_scaling():
     ]
 
 
+def of_costs():
+    return [compare_snippets.costs(layer_costs.Config(counting=counting)) for counting in ("built", "table")]
+
+
+def of_shared():
+    return [compare_snippets.shared(layer_costs.Config(), heads_as_kernel.Config())]
+
+
+def of_steps():
+    prompt = SimpleNamespace(ids=(1, 2))
+    result = SimpleNamespace(steps=[SimpleNamespace(token=5), SimpleNamespace(token=None)], prompt=prompt)
+    config = token_by_token.Config('a "cat"')
+    return [decoding_snippets.steps(model, config, result) for model in MODELS]
+
+
+def of_policies():
+    result = SimpleNamespace(config=SimpleNamespace(seed=0))
+    return [decoding_snippets.policy(model, 'a "cat"', result, "window", 8) for model in MODELS]
+
+
+def of_rounding():
+    result = SimpleNamespace(formats=[SimpleNamespace(bits=8, axis="token"), SimpleNamespace(bits=4, axis="channel")])
+    return [decoding_snippets.quantised(model, 'a "cat"', result) for model in MODELS]
+
+
+def of_growing():
+    return [decoding_snippets.growing(growing_bytes.run(Architecture.preset("smollm2-135m"), growing_bytes.Config()))]
+
+
+def of_roofline():
+    point = SimpleNamespace(kind="prefill", tokens=9, flops=99, nbytes=9)
+    return [decoding_snippets.roofline(SimpleNamespace(peak=1e12, bandwidth=1e11), (point,))]
+
+
 def of_docs():
     files = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     return [code for file in files for code in re.findall(r"```python\n(.*?)```", file.read_text("utf-8"), re.DOTALL)]
@@ -163,6 +201,16 @@ SHOWN = {
     "building/code_panel.py": of_building,
     "building/sizes_panel.py": lambda: [size_mismatches.run(size_mismatches.Sizes()).attempt.code],
     "building/walk.py": of_walk,
+    "compare/cost_table_panel.py": of_costs,
+    "compare/measured_panel.py": lambda: [compare_snippets.timing(layer_timing.Config())],
+    "compare/reach_panel.py": lambda: [compare_snippets.reach(reach_training.Config())],
+    "compare/what_is_shared_panel.py": of_shared,
+    "decoding/decoding_traps_panel.py": of_traps,
+    "decoding/growth_panel.py": of_growing,
+    "decoding/player_panel.py": of_steps,
+    "decoding/policy_panel.py": of_policies,
+    "decoding/quantised_panel.py": of_rounding,
+    "decoding/roofline_panel.py": of_roofline,
     "explorer/panels.py": of_explorer,
     "masks/mask_code_panel.py": of_masks,
     "masks/traps_panel.py": of_traps,

@@ -4,7 +4,7 @@
 because functions of this package take and return them.
 """
 
-from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out
+from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out, telling_depth
 from attnviz.experiments.explorer.head_stages import StagesResult, stages
 from attnviz.experiments.explorer.largest_change import (
     LargestChange,
@@ -30,7 +30,7 @@ from attnviz.experiments.explorer.predictions import (
     slots,
     token_choices,
 )
-from attnviz.experiments.explorer.raw_heads import RawHead, raw_head, raw_heads
+from attnviz.experiments.explorer.raw_heads import RawHead, raw_head, raw_heads, raw_heads_of
 from attnviz.experiments.explorer.what_if import WhatIf, instantly
 from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice, Trace
 from attnviz.models.tokens import Frame
@@ -65,12 +65,14 @@ __all__ = [
     "likeliest",
     "raw_head",
     "raw_heads",
+    "raw_heads_of",
     "rolled_out",
     "run_model",
     "said_of_change",
     "said_of_difference",
     "slots",
     "stages",
+    "telling_depth",
     "token_choices",
     "what_if",
 ]

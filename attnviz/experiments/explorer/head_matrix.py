@@ -191,6 +191,17 @@ def axes(stack: Stack, look: Look) -> tuple[MatrixAxis, MatrixAxis]:
     return rows, cols
 
 
+def telling_depth(stack: Stack, residual: float = 0.5) -> int:
+    """The most layers through which a rollout still says something: no single key is half of what all rows are made of.
+
+    Where tokens only look back, the share of the first token grows with every layer until nothing else is seen.
+    """
+    means = torch.stack([layer.weights()[0].float().mean(0, keepdim=True) for layer in stack.layers])
+    largest = core_rollout.rollout(means, residual).mean(-2).amax(-1)  # (L,) the largest mean share of a key
+    lost = (largest >= 0.5).nonzero()
+    return max(1, int(lost[0])) if len(lost) else len(stack.layers)
+
+
 def arranged(stack: Stack, values: Tensor, hidden: Tensor, look: Look) -> Matrix:
     """The matrix with tokens merged into words and special tokens left out, as `look` says."""
     rows, cols = axes(stack, look)

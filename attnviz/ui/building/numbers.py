@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.experiments.building import cells as cells
+from attnviz.figures.svg_board import BoardPicture, Term
 from attnviz.ui.canvas import tensor_strip as canvas
 
 LETTERS = {"HD": "H·D", "GD": "G·D", "GV": "G·Dv", "HV": "H·Dv", "Dv": "Dv"}
@@ -126,6 +127,29 @@ def board(source: cells.Board, size: dict[str, int], label: str) -> canvas.Strip
     )
 
 
+def picture(board: canvas.StripBoard, row: int, col: int, title: str) -> BoardPicture:
+    """The board for a file, with the chosen number's origin and sum; a number outside it is its nearest."""
+    row, col = min(row, len(board.cells) - 1), min(col, len(board.cells[0]) - 1)
+    origin, result = board.cells[row][col], board.sheets[-1]
+    role = result.roles[col] if result.roles else result.role
+    terms = [Term(f"{result.name}[{result.rows[row]}, {result.cols[col]}]", role), Term("=")]
+    terms += [_term(token, board, col) for token in origin["t"]]
+    if origin["v"] is not None:
+        terms += [Term(origin["e"]), Term(origin["v"], "plain")]
+    return BoardPicture(board.sheets, board.signs, (row, col), origin["a"], terms, title)
+
+
+def _term(token: str, board: canvas.StripBoard, col: int) -> Term:
+    power = token.startswith("^")
+    kind, text = token[power], token[power + 1 :]
+    if kind == "o":
+        return Term(text)
+    if kind == "n":
+        return Term(text, "plain", power)
+    sheet = board.sheets[int(kind)]
+    return Term(text, sheet.roles[col] if sheet.roles else sheet.role, power)
+
+
 def thumb(source: cells.Sheet) -> canvas.Thumb:
     """A small picture of a sheet."""
     values = np.where(source.values, 1.0, -np.inf) if source.role == "mask" else source.values
@@ -134,4 +158,4 @@ def thumb(source: cells.Sheet) -> canvas.Thumb:
     return canvas.Thumb(rows, cols, flat, source.role, source.col_roles)
 
 
-__all__ = ["LETTERS", "board", "exact", "short", "thumb"]
+__all__ = ["LETTERS", "board", "exact", "picture", "short", "thumb"]

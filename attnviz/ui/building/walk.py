@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.building import attention_by_hand, boards, cells, embeddings, generated_code, steps
-from attnviz.figures.heatmap import ColourScaleKind, matrix
-from attnviz.figures.theme import Figure
+from attnviz.figures.svg_board import BoardPicture
 from attnviz.ui.building import board_wording, building_choices, looked_at, numbers, place
 from attnviz.ui.building.formulas import formula
 from attnviz.ui.building.place import Place
@@ -30,8 +29,9 @@ def panel(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> 
     part = min(here.part, len(shown) - 1)
     widgets.say_refusal(building_choices.STEP)
     _about(step, seen)
-    _board(step, result, shown, Place(part, here.row, here.col, head, sentence))
-    _under(step, shown[part], seen)
+    at = Place(part, here.row, here.col, head, sentence)
+    made = _board(step, result, shown, at)
+    _under(step, shown[part], seen, numbers.picture(made[part], at.row, at.col, board_wording.name(step.id)))
     if step.id == "softmax":
         looked_at.panel(seen)
     _written(step, result, shown[part])
@@ -87,7 +87,10 @@ def _line(step: str, result: attention_by_hand.Result) -> str:
     return "\n".join(lines) or "# " + _("nothing: the scores stay as they are")
 
 
-def _board(step: steps.WalkStep, result: attention_by_hand.Result, shown: tuple[cells.Board, ...], at: Place) -> None:
+def _board(
+    step: steps.WalkStep, result: attention_by_hand.Result, shown: tuple[cells.Board, ...], at: Place
+) -> list[canvas.StripBoard]:
+    """Draw the board, and return what is drawn: one operation for each part."""
     size = steps.sizes(result)
     label = _("{step}: numbers; arrow keys choose one").format(step=board_wording.name(step.id))
     made = [numbers.board(board, size, label) for board in shown]
@@ -100,6 +103,7 @@ def _board(step: steps.WalkStep, result: attention_by_hand.Result, shown: tuple[
         on_pick=lambda pick: place.change(part=pick.part, row=pick.row, col=pick.col),
         on_tab=lambda name, i: place.change(**{name: i}),
     )
+    return made
 
 
 def _tabs(
@@ -114,23 +118,9 @@ def _tabs(
     return [*tabs, canvas.Tabs("sentence", _("Sentence"), sentences, at.sentence)]
 
 
-def _under(step: steps.WalkStep, board: cells.Board, seen: board_wording.Seen) -> None:
-    """Draw where the numbers come from, and the export of the step's tensor."""
+def _under(step: steps.WalkStep, board: cells.Board, seen: board_wording.Seen, picture: BoardPicture) -> None:
+    """Draw where the numbers come from, and the export of the board."""
     sheet = board.result
-
-    def drawn() -> Figure:
-        kind: ColourScaleKind = "weights" if sheet.role == "weights" else "scores"
-        return matrix(
-            sheet.values,
-            sheet.rows,
-            sheet.cols,
-            kind,
-            row_title=sheet.axes[0],
-            col_title=sheet.axes[1],
-            numbers=True,
-            title=f"{board_wording.name(step.id)}: {sheet.name}",
-            value_title=sheet.name,
-        )
 
     def table() -> dict[str, list[object]]:
         at = [(r, c) for r in range(len(sheet.rows)) for c in range(len(sheet.cols))]
@@ -140,4 +130,5 @@ def _under(step: steps.WalkStep, board: cells.Board, seen: board_wording.Seen) -
             sheet.name: [float(sheet.values[r, c]) for r, c in at],
         }
 
-    show.under(drawn, name=f"build-{step.id}", key="build_step", table=table, words=board_wording.origin(seen))
+    words = board_wording.origin(seen)
+    show.under(picture, name=f"build-{step.id}", key="build_step", table=table, words=words, caption=words)

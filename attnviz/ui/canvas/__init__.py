@@ -40,7 +40,9 @@ from attnviz.ui.canvas.addresses import app_root, remember_page
 from attnviz.ui.canvas.attention_view import attention_view, head_view, overview_grid, pinned_in
 from attnviz.ui.canvas.blobs import document
 from attnviz.ui.canvas.kinds import Head, HeadEdit, Options, Overview, Pin, Pins, Raw, SaidOfRow, Selection
+from attnviz.ui.canvas.live_view import live_view
 from attnviz.ui.canvas.mask_grid import mask_grid
+from attnviz.ui.canvas.pictures import head_picture, lines_picture
 from attnviz.ui.canvas.registration import component, served_by_address
 
 __all__ = [
@@ -59,7 +61,10 @@ __all__ = [
     "cache_growth",
     "component",
     "document",
+    "head_picture",
     "head_view",
+    "lines_picture",
+    "live_view",
     "mask_grid",
     "overview_grid",
     "packing",

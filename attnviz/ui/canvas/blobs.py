@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.live import canvas_wording
 from attnviz.packing import raw_scores
-from attnviz.ui.canvas import canvas_wording, packing
+from attnviz.ui.canvas import packing
 from attnviz.ui.canvas.kinds import Head, HeadEdit, Options, Overview, Pin, Pins, Raw
 
 
@@ -98,7 +99,7 @@ def head_blob(
         "raw": raw,
         "fullRange": options.full_range,
         "fixedTop": options.top,
-        "sentence": _sentence(head),
+        "sentence": plain_sentence(head),
         "titles": None if head.titles is None else {"template": head.titles[0], "share": head.titles[1]},
         "edit": None if edit is None else plain_edit(edit),
         "editName": "" if edit is None else edit_name(edit),
@@ -117,17 +118,22 @@ def _raw(raw: Raw) -> tuple[dict[str, Any], bytes]:
     """What the browser computes weights from: not compressed, because unpacking would cost more time than sending."""
     scores, payload = raw_scores.pack([raw.head], 32)
     norms = b"" if raw.norms is None else raw.norms.astype("<f4").tobytes()
-    arranged = {
+    return {"scores": scores, "arranged": plain_arrangement(raw)}, payload + norms
+
+
+def plain_arrangement(raw: Raw) -> dict[str, Any]:
+    """How weights become the matrix on show, as JSON."""
+    return {
         "rows": None if raw.rows is None else [list(places) for places in raw.rows],
         "cols": None if raw.cols is None else [list(places) for places in raw.cols],
         "merged": raw.merged,
         "renormalise": raw.renormalise,
         "norms": raw.norms is not None,
     }
-    return {"scores": scores, "arranged": arranged}, payload + norms
 
 
-def _sentence(head: Head) -> dict[str, Any] | None:
+def plain_sentence(head: Head) -> dict[str, Any] | None:
+    """What is said of a row, as JSON."""
     told = head.sentence
     if told is None:
         return None

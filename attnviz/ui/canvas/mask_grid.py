@@ -12,8 +12,9 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from attnviz.core.message import Problem
+from attnviz.live import canvas_wording
 from attnviz.mask_bits import pack_bits, unpack_bits
-from attnviz.ui.canvas import canvas_wording, packing
+from attnviz.ui.canvas import packing
 from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import mapping
 from attnviz.ui.canvas.registration import component

@@ -14,29 +14,16 @@ A 16-bit weight is off by at most 1.6e-5 (half precision: 2.4e-4), so four digit
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from attnviz.packing import blob, unblob
+
 MASKED_16 = 65535
 MASKED_8 = 255
 THUMBNAIL_SIDE = 32
-
-
-def blob(header: dict[str, Any], payload: bytes = b"") -> bytes:
-    """`header` and `payload` as one piece; the header must be plain JSON (NaN is refused)."""
-    text = json.dumps(header, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 4)
-    return len(text).to_bytes(4, "little") + text + payload
-
-
-def unblob(data: bytes) -> tuple[dict[str, Any], bytes]:
-    """The header and payload of `blob`."""
-    end = 4 + int.from_bytes(data[:4], "little")
-    return json.loads(data[4:end]), data[end:]
 
 
 def squeeze(payload: bytes, runs: bool = False) -> bytes:
@@ -117,3 +104,18 @@ def _blocks(n: int, side: int) -> NDArray[np.intp]:
     ends = np.arange(min(n, side) + 1) * n // min(n, side)
     within = np.arange(np.diff(ends).max())[:, None]
     return np.minimum(ends[:-1] + within, ends[1:] - 1)
+
+
+__all__ = [
+    "MASKED_8",
+    "MASKED_16",
+    "THUMBNAIL_SIDE",
+    "blob",
+    "decode16",
+    "encode16",
+    "fingerprint",
+    "planes",
+    "squeeze",
+    "thumbnails",
+    "unblob",
+]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.ui.canvas import canvas_wording
+from attnviz.live import canvas_wording
 from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import mapping
 from attnviz.ui.canvas.packing import blob, fingerprint

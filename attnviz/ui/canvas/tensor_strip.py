@@ -12,24 +12,11 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS
+from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, ROLES, V_GREEN, WEIGHTS
 from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.packing import blob, fingerprint
 from attnviz.ui.canvas.registration import component
 from attnviz.words import _
-
-#: Colours of the most negative and the most positive number, by what the numbers are: below nought
-#: the same hue, greyed.
-ROLES = {
-    "q": ("#8295A3", Q_BLUE),
-    "k": ("#AD9484", K_VERMILION),
-    "v": ("#84A398", V_GREEN),
-    "scores": ("#7B68B5", "#E08A1E"),
-    "x": ("#8F939B", "#5F7FA8"),
-    "w": ("#9C948A", "#9A7B4F"),
-    "mask": (MASKED, MASKED),
-    "plain": ("#9A9A9A", "#7F7F7F"),
-}
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from attnviz.experiments.explorer import average, rolled_out
+from attnviz.experiments.explorer import average, rolled_out, telling_depth
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown, long_table, picture_of, telling_row
+from attnviz.ui.explorer.head_panel import Shown, axes, long_table, telling_row
 from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _
 
@@ -29,7 +29,7 @@ def panel(shown: Shown) -> None:
         st.info(_("Choose at least one head."))
         return
     if kind == "rollout":
-        through = _through(len(shown.stack.layers))
+        through = _through(shown)
         key = ("rollout", shown.stack.id, shown.look, through)
         matrix = model_cache.cached(shown.run, key, lambda: rolled_out(shown.stack, shown.look, layers=through))
         title = _("Rollout through {layers} layers (not a head)").format(layers=through)
@@ -47,12 +47,11 @@ def panel(shown: Shown) -> None:
         title = _("Mean of {count} heads (not a head)").format(count=len(places))
         st.caption(_("A mean hides what single heads do: two sharp heads look like one blurred head."))
     options = canvas.Options(full_range=shown.options.full_range, root=shown.options.root)
-    cols = None if matrix.looks_at_itself else matrix.cols
     title = title if shown.look.values == "weights" else _("{title}, of weights").format(title=title)
     head = canvas.Head(matrix.values, title, matrix.hidden)
-    canvas.head_view("average", head, matrix.rows, cols, options=options, group="average")
+    pins = canvas.head_view("average", head, *axes(matrix), options=options, group="average")
     show.under(
-        lambda: picture_of(shown, matrix, title),
+        lambda: canvas.head_picture(head, *axes(matrix), options, pins),
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1) if shown.pins else telling_row(matrix))),
@@ -75,8 +74,10 @@ def _places(shown: Shown, kind: str) -> tuple[tuple[int, int], ...]:
     return tuple(choices.head_of(name) for name in chosen)
 
 
-def _through(layers: int) -> int:
+def _through(shown: Shown) -> int:
     """The number of layers that the rollout goes through, counted from the first."""
+    layers = len(shown.stack.layers)
     if layers == 1:
         return 1
-    return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=layers))
+    telling = model_cache.cached(shown.run, ("rollout depth", shown.stack.id), lambda: telling_depth(shown.stack))
+    return int(widgets.slider(choices.ROLLOUT_TO, _("Layers, from the first on"), high=layers, usual=telling))

@@ -8,11 +8,12 @@ import streamlit as st
 
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Matrix, ModelRun, Stack, head_matrix, said_of_difference
+from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import availabilities
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown, long_table, picture_of, telling_row
+from attnviz.ui.explorer.head_panel import Shown, axes, long_table, telling_row
 from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _
 
@@ -41,7 +42,7 @@ def panel(shown: Shown) -> None:
 def _run(shown: Shown, kind: str) -> ModelRun:
     request = shown.run.request
     if kind == "sentence":
-        text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=request.text)
+        text = widgets.text_area(choices.OTHER_TEXT, _("The other sentence"), usual=_another(request.text))
         return model_cache.model_run(replace(request, text=text))
     if kind == "model":
         names = {s.entry.id: s.name for s in availabilities() if s.entry.kind != "pictures" and s.on_this_machine}
@@ -52,6 +53,13 @@ def _run(shown: Shown, kind: str) -> ModelRun:
             replace(request, model=widgets.one_of(choices.BESIDE_MODEL, _("The other model"), names, style="select"))
         )
     return shown.run
+
+
+def _another(text: str) -> str:
+    """A sentence to begin with that is not the visitor's: of the examples the one that shares most words with it."""
+    words = set(text.lower().split())
+    others = [example.text for example in EXAMPLES if example.text != text and not example.second]
+    return max(others, key=lambda other: len(words & set(other.lower().split())))
 
 
 def _place(shown: Shown, stack: Stack, kind: str) -> tuple[int, int]:
@@ -83,11 +91,10 @@ def _name(run: ModelRun, layer: int, head: int) -> str:
 
 def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: Stack) -> None:
     options = replace(shown.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
-    cols = None if matrix.looks_at_itself else matrix.cols
     head = canvas.Head(matrix.values, name, matrix.hidden, shown.look.values)
-    canvas.head_view(key, head, matrix.rows, cols, options=options, group=group)
+    pins = canvas.head_view(key, head, *axes(matrix), options=options, group=group)
     show.under(
-        lambda: picture_of(shown, matrix, name),
+        lambda: canvas.head_picture(head, *axes(matrix), options, pins),
         name=name,
         key=f"{key}-out",
         words=spoken(matrix.said_of(_row(shown, matrix))),

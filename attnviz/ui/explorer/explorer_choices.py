@@ -136,6 +136,7 @@ SEEN = PAGE.one_of("seen", ("before", "after", "difference"))
 # What comes next
 TEMPERATURE = PAGE.real("temperature", 1.0, low=0.0, high=3.0)
 TOP_K = PAGE.whole("topk", 50, low=1, high=50)
+WRITE = PAGE.whole("write", 10, low=1, high=50)  #: tokens that the model writes at once
 
 # Averages and rollout
 COMBINE = PAGE.one_of("combine", ("layer", "all", "chosen", "rollout"))

@@ -44,5 +44,5 @@ def stage(n_q: int, n_k: int) -> tuple[int, int | None] | None:
 
 
 def link() -> str:
-    """The link to this view; empty when it is too long for a caption."""
-    return link_state.address(LONGEST_LINK) or ""
+    """The link to this view for a caption; empty when it is too long, or opens the view on this machine only."""
+    return link_state.public_address(LONGEST_LINK) or ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any, cast
@@ -12,7 +12,8 @@ import streamlit as st
 
 from attnviz.experiments.explorer import Look, Matrix, ModelRun, Request, Stack, StackId, WhatIf
 from attnviz.experiments.explorer import head_matrix as experiment
-from attnviz.figures import attention_figures as figures
+from attnviz.figures.svg_head import HeadPicture
+from attnviz.figures.svg_lines import LinesPicture
 from attnviz.ui import canvas
 from attnviz.ui.explorer import (
     display_form,
@@ -20,6 +21,7 @@ from attnviz.ui.explorer import (
     edit_wording,
     explorer_state,
     heads_address,
+    live_file,
     overview_panel,
     pinned,
 )
@@ -89,12 +91,11 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
     matrix = edit_state.matrix(stack, layer, head, look, change, seen)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
-    cols = None if matrix.looks_at_itself else matrix.cols
     with held:
-        pins = _pinned(run, stack, drawn, matrix, cols, options, change, look)
+        pins = _pinned(run, stack, drawn, matrix, options, change, look)
     shown = Shown(run, stack, layer, head, look, options, matrix, pins, change, seen)
     with held:
-        _under(shown)
+        _under(shown, drawn)
     return shown
 
 
@@ -103,7 +104,6 @@ def _pinned(
     stack: Stack,
     drawn: canvas.Head,
     matrix: Matrix,
-    cols: Sequence[str] | None,
     options: canvas.Options,
     change: WhatIf,
     look: Look,
@@ -113,8 +113,7 @@ def _pinned(
     return canvas.head_view(
         "head",
         drawn,
-        matrix.rows,
-        cols,
+        *axes(matrix),
         options=options,
         pins=pinned.pins(places),
         group="heads",
@@ -222,27 +221,40 @@ def unit_of(look: Look) -> str:
     return _("weight × |value|") if look.values == "values" else _("weight")
 
 
-def _under(shown: Shown) -> None:
-    matrix, pins = shown.matrix, shown.pins
-    rows = [pin.index for pin in pins.tokens if pin.axis == "q"]
-    cols = [pin.index for pin in pins.tokens if pin.axis == "k"]
+def _under(shown: Shown, drawn: canvas.Head) -> None:
+    matrix = shown.matrix
     name = f"attention-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     more = matrix.said_before_w_o(min(shown.query, len(matrix.rows) - 1))
-    title, caption = _head_title(shown.stack, shown.layer, shown.head), caption_of_shown(shown)
+    caption = caption_of_shown(shown)
+    live = live_file.offers(
+        shown.run, shown.stack, drawn, axes(matrix), shown.options, shown.pins, shown.change, caption
+    )
 
-    def heatmap() -> Any:
-        return picture_of(shown, matrix, title, pins=(rows, cols), difference=shown.seen == "difference")
+    def heatmap() -> HeadPicture:
+        return canvas.head_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
 
-    def threads() -> Any:
-        return figures.lines(matrix.plain, matrix.rows, matrix.cols, only_rows=rows, only_cols=cols, title=title)
+    def threads() -> LinesPicture:
+        return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
 
     with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
         if more:
             st.markdown(spoken(more), width="stretch")
-        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption)
+        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live)
         show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
     for note in matrix.notes:
         st.caption(spoken(note))
+
+
+def drawn_head(shown: Shown) -> canvas.Head:
+    """What is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make."""
+    title = _head_title(shown.stack, shown.layer, shown.head)
+    kind = "diff" if shown.seen == "difference" else shown.look.values
+    return canvas.Head(shown.matrix.values, title, shown.matrix.hidden, kind)
+
+
+def axes(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """The labels of rows and columns; None for columns that are the rows' own tokens."""
+    return matrix.rows, None if matrix.looks_at_itself else matrix.cols
 
 
 def telling_row(matrix: Matrix) -> int:
@@ -267,32 +279,6 @@ def _titles(stack: Stack, layer: int) -> tuple[str, int]:
     if chosen.n_kv_heads == chosen.n_heads:
         return _("Layer {layer}, head {head}"), 1
     return _("Layer {layer}, head {head} (reads K/V head {kv})"), chosen.n_heads // chosen.n_kv_heads
-
-
-def picture_of(
-    shown: Shown,
-    matrix: Matrix,
-    title: str,
-    *,
-    pins: tuple[Sequence[int], Sequence[int]] = ((), ()),
-    difference: bool = False,
-) -> Any:
-    """A matrix as a figure for paper, with the colour scale that it has on screen."""
-    values = matrix.meaning == "values"
-    return figures.head(
-        matrix.values,
-        matrix.rows,
-        matrix.cols,
-        matrix.hidden,
-        kind="scores" if difference else "weights",
-        full_range=shown.options.full_range and not values,
-        root=shown.options.root,
-        pinned_rows=pins[0],
-        pinned_cols=pins[1],
-        breaks=(matrix.row_breaks, matrix.col_breaks),
-        title=title,
-        value_title=_("difference") if difference else unit_of(shown.look) if values else _("weight"),
-    )
 
 
 def caption_of_shown(shown: Shown) -> str:

@@ -8,8 +8,9 @@ from attnviz.experiments.explorer import Slot, TokenChoice, slots, token_choices
 from attnviz.figures import attention_figures as figures
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui.explorer import explorer_choices as choices
+from attnviz.ui.explorer import writing
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared import link_state, model_cache, plain, show, widgets
+from attnviz.ui.shared import model_cache, plain, show, widgets
 from attnviz.words import _
 
 
@@ -94,6 +95,7 @@ def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
             )
         )
         return
+    writing.controls(shown, slot)
     st.caption(_("Append a token to the sentence and see where it looks:"))
     with st.container(horizontal=True, gap="small"):
         for choice in found:
@@ -107,9 +109,7 @@ def _buttons(shown: Shown, slot: Slot, found: list[TokenChoice]) -> None:
 
 def _append(shown: Shown, choice: TokenChoice) -> None:
     """Append a token to the sentence and pin its row. A callback."""
-    field = choices.SECOND if shown.run.target is not None else choices.SENTENCE
-    longer = link_state.value(field) + choice.text
-    link_state.put_all({field: longer, choices.PINS: {"t": [["q", choices.LAST]]}, choices.STAGE: None})
+    writing.append(shown, choice.text)
 
 
 def _say_why_not(shown: Shown, loaded: LoadedModel) -> None:

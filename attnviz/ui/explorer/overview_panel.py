@@ -13,7 +13,7 @@ import streamlit as st
 
 from attnviz.experiments.explorer import ModelRun, Stack
 from attnviz.experiments.explorer import head_measures as survey
-from attnviz.figures import attention_figures as figures
+from attnviz.figures.svg_mosaic import MosaicPicture
 from attnviz.ui import canvas
 from attnviz.ui.canvas import packing
 from attnviz.ui.explorer import explorer_choices as choices
@@ -81,7 +81,7 @@ def export(run: ModelRun, stack: Stack) -> None:
     tiles = _tiles(run, stack)
     title = _("All heads of {model} on “{text}”").format(model=run.name, text=run.request.text[:80])
     show.under(
-        lambda: figures.mosaic(_pictures(tiles), tiles.heads, title),
+        lambda: MosaicPicture(_pictures(tiles), tiles.heads, tiles.kv_heads, explorer_state.at(stack), title),
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
         caption=title,

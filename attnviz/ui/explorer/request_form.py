@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import streamlit as st
@@ -18,8 +19,11 @@ from attnviz.ui.shared import Choice, link_state, model_cache, plain, widgets
 from attnviz.words import _, say
 
 
-def ask() -> Request | None:
-    """Draw the controls above the picture; the Request they describe, or None until the visitor lets it be loaded."""
+def ask(picture: Callable[[Request], None]) -> None:
+    """Draw the controls and below them the `picture` of what they ask for, once the visitor lets it be loaded.
+
+    Of a sentence that was read before, the picture is sent before the examples, which nobody sees until they ask.
+    """
     words, which = st.columns([2.6, 1.4], vertical_alignment="top")
     with which:
         available, name = _model()
@@ -34,11 +38,18 @@ def ask() -> Request | None:
         )
     second = _second(kind)
     with which, st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        _examples()
+        examples = st.popover(_("Examples"), icon=":material/lightbulb:", type="tertiary")
         frame = _how(kind)
+    request = Request(name, text, second, frame)
+    at_once = problem is None and may_load and model_cache.has_run(request)
+    if not at_once:
+        _fill(examples)
     if problem is not None:
         raise problem
-    return Request(name, text, second, frame) if may_load else None
+    if may_load:
+        picture(request)
+    if at_once:
+        _fill(examples)
 
 
 def _kind(
@@ -114,8 +125,8 @@ def _how(kind: str | None) -> Frame:
     return cast(Frame, frame)
 
 
-def _examples() -> None:
-    with st.popover(_("Examples"), icon=":material/lightbulb:", type="tertiary"):
+def _fill(examples: DeltaGenerator) -> None:
+    with examples:
         for number, example in enumerate(EXAMPLES):
             st.button(
                 plain(example.text if len(example.text) <= 60 else example.text[:59] + "…"),
@@ -129,7 +140,10 @@ def _examples() -> None:
 
 
 def take(example: Example) -> None:
-    """Choose an example: its sentence, and the model and head that show best what it is about. A callback."""
+    """Choose an example: its sentence, and the model and head that show best what it is about. A callback.
+
+    The first one is any model's to read, so it keeps the model that is chosen, and its head where that is another.
+    """
     changes: dict[Choice[Any], Any] = {
         choices.SENTENCE: example.text,
         choices.SECOND: example.second,
@@ -141,6 +155,10 @@ def take(example: Example) -> None:
         choices.QUIET: (),
         choices.FRAME: "usual",
     }
+    chosen = link_state.value(choices.MODEL)
+    if example is EXAMPLES[0] and chosen not in (choices.MODEL.default, example.model):
+        link_state.put_all(changes)
+        return
     if example.model:
         changes[choices.MODEL] = example.model
     if example.head is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -11,9 +13,10 @@ import streamlit as st
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Matrix, Stack, Trace, WhatIf, head_matrix, largest_change, said_of_change
 from attnviz.experiments.explorer import what_if as experiment
+from attnviz.figures.svg_head import HeadPicture
 from attnviz.ui import canvas
 from attnviz.ui.explorer import what_if_code, what_if_followers, what_if_form
-from attnviz.ui.explorer.head_panel import Shown, caption_of, long_table, picture_of
+from attnviz.ui.explorer.head_panel import Shown, axes, caption_of, long_table
 from attnviz.ui.explorer.what_if_words import said_of
 from attnviz.ui.shared import model_cache, show, spoken
 from attnviz.words import _
@@ -86,11 +89,10 @@ def _three(shown: Shown, change: WhatIf, before: Matrix, after: Matrix) -> None:
     if shown.look.values == "values":
         views = [(key, name, matrix, "diff" if kind == "diff" else "values") for key, name, matrix, kind in views]
         options = replace(options, top=float(max(np.nanmax(before.plain), np.nanmax(after.plain))))
-    for column, (key, name, matrix, kind) in zip(st.columns(3), views, strict=True):
+    heads = {key: canvas.Head(one.values, name, one.hidden, cast(Any, kind)) for key, name, one, kind in views}
+    for column, (key, _name, matrix, _kind) in zip(st.columns(3), views, strict=True):
         with column:
-            cols = None if matrix.looks_at_itself else matrix.cols
-            head = canvas.Head(matrix.values, name, matrix.hidden, cast(Any, kind))
-            canvas.head_view(f"what-if-{key}", head, matrix.rows, cols, options=options, group="heads")
+            canvas.head_view(f"what-if-{key}", heads[key], *axes(matrix), options=options, group="heads")
     st.markdown(spoken(said_of_change(before, after)))
     row = _row(shown, before, after)
     st.markdown(_("Before: {before}").format(before=spoken(before.said_of(row))))
@@ -98,13 +100,16 @@ def _three(shown: Shown, change: WhatIf, before: Matrix, after: Matrix) -> None:
     name = f"what-if-{shown.run.request.model}-layer{shown.layer}-head{shown.head}"
     with st.container(horizontal=True):
         for key, label, matrix, _kind in views:
-            _export(shown, change, f"{name}-{key}", key, label, matrix)
+            drawn = partial(canvas.head_picture, heads[key], *axes(matrix), options, shown.pins)
+            _export(shown, change, f"{name}-{key}", key, label, matrix, drawn)
 
 
-def _export(shown: Shown, change: WhatIf, name: str, key: str, label: str, matrix: Matrix) -> None:
+def _export(
+    shown: Shown, change: WhatIf, name: str, key: str, label: str, matrix: Matrix, drawn: Callable[[], HeadPicture]
+) -> None:
     mask, scale, more = (None, None, "") if key == "before" else said_of(shown, change)
     show.under(
-        lambda: picture_of(shown, matrix, label, difference=key == "difference"),
+        drawn,
         name=name,
         key=f"what-if-{key}-out",
         caption=f"{label}. " + caption_of(shown, mask, scale, more),

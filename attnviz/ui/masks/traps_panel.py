@@ -7,7 +7,6 @@ import streamlit as st
 from attnviz.core.message import Message
 from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import sentence
-from attnviz.figures.heatmap import matrix
 from attnviz.ui import canvas
 from attnviz.ui.masks import mask_choices, sentence_words, workbench
 from attnviz.ui.shared import plain, show, spoken, widgets
@@ -91,16 +90,12 @@ def _error(error: str) -> None:
 
 def _picture(trap: str, name: str, drawn: traps.TrapMatrix, key: str) -> None:
     titles = {"wrong": _("What the wrong code gives"), "right": _("What the right code gives")}
-    canvas.head_view(
-        f"{key}-{name}",
-        canvas.Head(drawn.values, titles[name], hidden=drawn.hidden),
-        drawn.rows,
-        None if drawn.rows == drawn.cols else drawn.cols,
-        options=canvas.Options(compact=True, root=len(drawn.cols) > workbench.LONG),
-        group=key,
-    )
+    head = canvas.Head(drawn.values, titles[name], drawn.hidden, drawn.kind)
+    axes = (drawn.rows, None if drawn.rows == drawn.cols else drawn.cols)
+    options = canvas.Options(compact=True, root=len(drawn.cols) > workbench.LONG)
+    pins = canvas.head_view(f"{key}-{name}", head, *axes, options=options, group=key)
     show.under(
-        lambda: matrix(drawn.values, drawn.rows, drawn.cols, kind=drawn.kind, masked=drawn.hidden),
+        lambda: canvas.head_picture(head, *axes, options, pins),
         name=f"trap-{trap}-{name}",
         key=f"{key}-{name}-save",
         table=lambda: {

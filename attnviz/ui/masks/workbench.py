@@ -9,8 +9,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.experiments.masks import mask_lab
-from attnviz.figures import mask_figures as figures
-from attnviz.figures.heatmap import matrix
+from attnviz.figures.svg_mask import MaskPicture
 from attnviz.ui import canvas
 from attnviz.ui.masks import sentence_words
 from attnviz.ui.shared import show
@@ -41,11 +40,13 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
         )
         _paint_line(config.paint, result)
     with before:
-        _heading(_("Attention with nothing hidden"))
-        _weights("m-before", result, config.seed, result.before, np.zeros_like(result.mask), _("before"))
+        title = _("Attention with nothing hidden")
+        _heading(title)
+        _weights("m-before", result, config.seed, result.before, np.zeros_like(result.mask), _("before"), title)
     with after:
-        _heading(_("Attention under the mask"))
-        _weights("m-after", result, config.seed, result.after, ~result.mask, _("after"))
+        title = _("Attention under the mask")
+        _heading(title)
+        _weights("m-after", result, config.seed, result.after, ~result.mask, _("after"), title)
     _numbers(result)
     return result
 
@@ -65,7 +66,7 @@ def _heading(text: str) -> None:
 
 def _paint_line(paint: mask_lab.Painted, result: mask_lab.Result) -> None:
     show.under(
-        lambda: figures.mask(result.mask, result.words),
+        lambda: MaskPicture(result.mask, result.words, result.words, _("Who may look at whom")),
         name="mask",
         key="m-grid-save",
         table=lambda: _long(result, mask=result.mask.astype(int)),
@@ -91,11 +92,14 @@ def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
     return kept + " " + ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n)
 
 
-def _weights(key: str, result: mask_lab.Result, seed: int, values: np.ndarray, hidden: np.ndarray, name: str) -> None:
+def _weights(
+    key: str, result: mask_lab.Result, seed: int, values: np.ndarray, hidden: np.ndarray, name: str, title: str
+) -> None:
     options = canvas.Options(compact=True, root=len(result.words) > LONG)
-    canvas.head_view(key, canvas.Head(values, hidden=hidden), result.words, options=options, group=GROUP)
+    head = canvas.Head(values, hidden=hidden)
+    pins = canvas.head_view(key, head, result.words, options=options, group=GROUP)
     show.under(
-        lambda: matrix(values, result.words, result.words, masked=hidden),
+        lambda: canvas.head_picture(head, result.words, None, options, pins, title),
         name=f"weights-{name}",
         key=f"{key}-save",
         table=lambda: _long(result, before=result.before, after=result.after, mask=result.mask.astype(int)),

@@ -11,11 +11,12 @@ from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.link_state import follow, link_parameters, settle
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
-from attnviz.ui.shared.streamlit_adapter import FRONTEND, PAGE_STYLE, say_what_is_gone
+from attnviz.ui.shared.streamlit_adapter import EMBEDDED_STYLE, FRONTEND, PAGE_STYLE, say_what_is_gone
 from attnviz.ui.shared.text import plain, quoted, spoken
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
 
 __all__ = [
+    "EMBEDDED_STYLE",
     "FRONTEND",
     "LONGEST_ID",
     "NONSENSE",

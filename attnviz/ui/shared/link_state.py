@@ -9,10 +9,11 @@ session stays as it is, as it does when a page is entered from the menu, and the
 
 from __future__ import annotations
 
+import ipaddress
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import quote_plus, urlencode, urlsplit
 
 import streamlit as st
 
@@ -186,6 +187,19 @@ def address(longest: int = 100_000) -> str | None:
     parameters = link_parameters(current_page())
     whole = url.split("?")[0] + (f"?{urlencode(parameters)}" if parameters else "")
     return whole if len(whole) <= longest else None
+
+
+def public_address(longest: int = 100_000) -> str | None:
+    """The same for a reader elsewhere: None where the app's address means this machine or this network only."""
+    whole = address(longest)
+    return None if whole is None or _is_private(urlsplit(whole).hostname or "") else whole
+
+
+def _is_private(host: str) -> bool:
+    try:
+        return not ipaddress.ip_address(host).is_global
+    except ValueError:  # a name; one without a dot means a machine of this network
+        return "." not in host or host.endswith((".localhost", ".local", ".lan", ".internal"))
 
 
 def saved_view() -> str:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.message import Problem
+from attnviz.ui.canvas import component
 from attnviz.ui.shared import link_state
+from attnviz.ui.shared.embed_code import embed_code, who_may_embed
 from attnviz.ui.shared.guarding import show_problem
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.streamlit_adapter import upload_id
+from attnviz.ui.shared.text import spoken
 from attnviz.words import _
 
 _OPENED = "_view_opened"  #: id of the last file that was opened: a rerun must not open the same upload again
@@ -26,8 +29,7 @@ def share_menu() -> None:
     with box:
         address = link_state.address()
         if address:
-            st.caption(_("This link opens the view as it is now."))
-            st.code(address, language=None, wrap_lines=True)
+            _addresses(address)
         problem = link_state.too_large()
         if problem is not None:
             show_problem(problem)
@@ -43,6 +45,24 @@ def share_menu() -> None:
         if uploaded is not None and st.session_state.get(_OPENED) != upload_id(uploaded):
             st.session_state[_OPENED] = upload_id(uploaded)
             _open(uploaded.getvalue().decode("utf-8", "replace"))
+
+
+def _addresses(address: str) -> None:
+    """The link and the code that embeds it, each with a button that copies it."""
+    code = embed_code(address, _("Attention, shown with attnviz"))
+    texts = [
+        {"name": "link", "label": _("Copy link"), "text": address},
+        {"name": "embed", "label": _("Copy embed code"), "text": code},
+    ]
+    labels = {"done": _("Copied."), "failed": _("The browser did not allow it: select the text below and copy it.")}
+    component("copy_text")(key="copy-view", data={"texts": texts, "labels": labels})
+    st.caption(_("This link opens the view as it is now."))
+    st.code(address, language=None, wrap_lines=True)
+    st.caption(_("This code shows it inside another page."))
+    st.code(code, language="html", wrap_lines=True)
+    limit = who_may_embed(address, link_state.public_address() is not None)
+    if limit is not None:
+        st.caption(spoken(limit))
 
 
 def _open(text: str) -> None:

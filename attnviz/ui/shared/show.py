@@ -6,13 +6,17 @@ import csv
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
-from attnviz.figures.export import Background, prepared, standalone_html
+from attnviz.figures.export import prepared, standalone_html
+from attnviz.figures.picture import Picture, framed_chart, to_svg
+from attnviz.figures.svg import Background
 from attnviz.figures.theme import Figure
 from attnviz.ui.canvas import app_root, component
+from attnviz.ui.shared.text import unmarked
 from attnviz.words import _
 
 #: where the server keeps plotly.js for exports, below the app's root
@@ -20,6 +24,15 @@ PLOTLY_ROUTE = "attnviz/plotly.min.js"
 
 Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
 Later = Callable[[], Any]  # what is only computed when the visitor asks for it
+
+
+@dataclass(frozen=True)
+class LiveFile:
+    """A file that stays alive without a server: what its button says, how its name ends, and its text when asked."""
+
+    label: str
+    suffix: str
+    page: Callable[[], str]
 
 
 def figure(
@@ -34,8 +47,8 @@ def figure(
 ) -> None:
     """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the export menu.
 
-    `name` becomes the file name ("saturation-dk64"), `caption` is plain text offered with the
-    exported picture, `table` the numbers behind it. `key` must be unique on the page.
+    `name` becomes the file name ("saturation-dk64"), `caption` is offered with the exported picture,
+    without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
     """
     if height:
         fig.update_layout(height=height)
@@ -44,7 +57,7 @@ def figure(
 
 
 def under(
-    fig: Figure | Later,
+    fig: Figure | Picture | Later,
     *,
     name: str,
     key: str,
@@ -52,6 +65,7 @@ def under(
     caption: str | None = None,
     words: str | None = None,
     label: str | None = None,
+    live: Sequence[LiveFile] = (),
 ) -> None:
     """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
 
@@ -60,12 +74,18 @@ def under(
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-under"):
         if words:
             st.markdown(words, width="stretch")
-        export_menu(fig, name, key, table, caption, label)
+        export_menu(fig, name, key, table, caption, label, live)
 
 
 @st.fragment
 def export_menu(
-    fig: Figure | Later, name: str, key: str, table: Table | Later | None, caption: str | None, label: str | None = None
+    fig: Figure | Picture | Later,
+    name: str,
+    key: str,
+    table: Table | Later | None,
+    caption: str | None,
+    label: str | None = None,
+    live: Sequence[LiveFile] = (),
 ) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
     menu = st.popover(
@@ -80,33 +100,48 @@ def export_menu(
         return
     with menu:
         drawn, numbers = (made() if callable(made) else made for made in (fig, table))
-        _export_form(drawn, slug(name), key, numbers, caption)
+        _export_form(drawn, slug(name), key, numbers, caption, live)
 
 
-def _export_form(fig: Figure, name: str, key: str, table: Table | None, caption: str | None) -> None:
+def _export_form(
+    fig: Figure | Picture, name: str, key: str, table: Table | None, caption: str | None, live: Sequence[LiveFile]
+) -> None:
     backgrounds: dict[Background, str] = {"white": _("white"), "transparent": _("transparent"), "dark": _("dark")}
-    background = st.segmented_control(
-        _("Background"),
-        list(backgrounds),
-        default="white",
-        required=True,
-        format_func=backgrounds.__getitem__,
-        key=f"{key}-bg",
-    )
-    title = st.text_input(_("Title (leave empty for none)"), value=_plain_title(fig), key=f"{key}-title")
-    said = st.text_area(_("Caption (leave empty for none)"), value=caption or "", key=f"{key}-caption", height=80)
-    bar = st.toggle(_("Colour bar"), value=True, key=f"{key}-bar")
-    ready = prepared(fig, background=background or "white", title=title or None, caption=said or None, colorbar=bar)
-    _save_figure(ready.to_json(), name, key)
-    with st.container(horizontal=True):
-        st.download_button(
-            _("HTML, interactive"),
-            data=lambda: standalone_html(ready, title or name),
-            file_name=f"{name}.html",
-            mime="text/html",
-            on_click="ignore",
-            key=f"{key}-html",
+    background: Background = (
+        st.segmented_control(
+            _("Background"),
+            list(backgrounds),
+            default="white",
+            required=True,
+            format_func=backgrounds.__getitem__,
+            key=f"{key}-bg",
         )
+        or "white"
+    )
+    title = st.text_input(_("Title (leave empty for none)"), value=_title(fig), key=f"{key}-title")
+    said = st.text_area(
+        _("Caption (leave empty for none)"), value=unmarked(caption or ""), key=f"{key}-caption", height=80
+    )
+    bar = st.toggle(_("Colour bar"), value=True, key=f"{key}-bar")
+    if isinstance(fig, Picture):
+        text = to_svg(fig, background=background, title=title or None, caption=said or None, colorbar=bar)
+        _save_figure(text, None, name, key)
+        pages = list(live)
+    else:
+        ready = prepared(fig, background=background, colorbar=bar)
+        frame = framed_chart(ready.layout.width, ready.layout.height, background, title or None, said or None)
+        _save_figure(frame, ready.to_json(), name, key)
+        pages = [LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, title, said)), *live]
+    with st.container(horizontal=True):
+        for number, one in enumerate(pages):
+            st.download_button(
+                one.label,
+                data=one.page,
+                file_name=f"{name}{one.suffix}.html",
+                mime="text/html",
+                on_click="ignore",
+                key=f"{key}-html{number or ''}",
+            )
         if table is not None:
             st.download_button(
                 _("CSV, the numbers"),
@@ -118,7 +153,8 @@ def _export_form(fig: Figure, name: str, key: str, table: Table | None, caption:
             )
 
 
-def _save_figure(figure_json: str | None, name: str, key: str) -> None:
+def _save_figure(svg: str, chart: str | None, name: str, key: str) -> None:
+    """The buttons that save `svg`; `chart` is what plotly.js draws into the place that the SVG leaves for it."""
     labels = {
         "svg": _("SVG"),
         "png2": _("PNG 2x"),
@@ -128,12 +164,13 @@ def _save_figure(figure_json: str | None, name: str, key: str) -> None:
         "failed": _("This figure could not be drawn:"),
     }
     address = app_root() + PLOTLY_ROUTE
-    component("save_figure")(
-        key=f"{key}-save", data={"figure": figure_json, "name": name, "labels": labels, "plotly": address}
-    )
+    data = {"svg": svg, "chart": chart, "name": name, "labels": labels, "plotly": address}
+    component("save_figure")(key=f"{key}-save", data=data)
 
 
-def _plain_title(fig: Figure) -> str:
+def _title(fig: Figure | Picture) -> str:
+    if isinstance(fig, Picture):
+        return fig.title
     text = fig.layout.title.text or ""
     return re.sub(r"<[^>]+>", "", text)
 

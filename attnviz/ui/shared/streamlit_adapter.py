@@ -27,7 +27,11 @@ PAGE_STYLE = """<style>
 .stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
 @media (max-width: 640px) { .stMainBlockContainer { padding-top: 4.25rem } }
 .katex-display { overflow-x: auto; overflow-y: hidden }
+.stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start }
 </style>"""
+
+#: Inside another page the menu begins folded, and the bar that unfolds it would lie over the first line.
+EMBEDDED_STYLE = "<style>.stMainBlockContainer { padding-top: 4.25rem }</style>"
 
 FRONTEND = Path(st.__file__).parent / "static"  #: the files that the browser is sent
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 
 from attnviz.words import Sayable, _
@@ -25,3 +26,33 @@ def spoken(message: Sayable) -> str:
     """A Message in the visitor's language, for Markdown; its values are shown as typed."""
     params = {name: plain(value) if isinstance(value, str) else value for name, value in message.params.items()}
     return _(message.template).format(**params)
+
+
+#: LaTeX that sentences about figures use, and how it reads in plain text
+_SIGNS = {
+    r"\times": "×", r"\cdot": "·", r"\sqrt": "√", r"\approx": "≈", r"\leq": "≤", r"\geq": "≥", r"\to": "→",
+    r"\le": "≤", r"\ge": "≥", r"\sigma": "σ", r"\mu": "μ", r"\infty": "∞", r"\pm": "±", r"\beta": "β", r"\alpha": "α",
+    r"\tau": "τ", r"\theta": "θ", r"\Delta": "Δ", r"\sum": "Σ", r"\ln": "ln", r"\log": "log", r"\exp": "exp",
+    r"\,": " ",
+}  # fmt: skip
+
+
+def unmarked(markdown: str) -> str:
+    """A sentence made for Markdown as plain text: no stars, no dollar signs, no entities, links by their words."""
+    text = re.sub(r"\$([^$]+)\$", lambda found: _unmarked_formula(found[1]), markdown)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    text = re.sub(r":[a-z]+(?:\[([^\]]*)\]|/\w+:)", lambda found: found[1] or "", text)
+    text = re.sub(r"(\*\*|__)(.+?)\1", r"\2", text)
+    text = re.sub(r"(?<![\w*])[*_](?!\s)([^*_]+?)(?<!\s)[*_](?![\w*])", r"\1", text)
+    text = re.sub(r"`([^`]+)`", r"\1", text)
+    return html.unescape(re.sub(r"\\([\\`*_{}\[\]()#+\-.!|~$:<>])", r"\1", text))
+
+
+def _unmarked_formula(latex: str) -> str:
+    text = re.sub(r"\\(?:text|mathrm|operatorname|mathbf)\{([^}]*)\}", r"\1", latex)
+    text = re.sub(r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2", text)
+    text = re.sub(r"\\d?frac(\w)(\w)", r"\1/\2", text)
+    for sign, plain_sign in _SIGNS.items():
+        text = re.sub(re.escape(sign) + r"(?![a-zA-Z])", plain_sign, text)
+    text = text.replace(r"^\top", "ᵀ").replace("^T", "ᵀ").replace("^2", "²")
+    return re.sub(r"[{}]|\\(?=\W)", "", text).replace("\\", "")

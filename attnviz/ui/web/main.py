@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
 from attnviz.ui.canvas import remember_page
-from attnviz.ui.shared import PAGE_STYLE, follow, say_refusals, say_what_is_gone, settle
+from attnviz.ui.shared import EMBEDDED_STYLE, PAGE_STYLE, follow, say_refusals, say_what_is_gone, settle
 from attnviz.ui.web import declared, navigation
 from attnviz.words import set_language_source
 
 assert declared.DECLARED  # the import is needed: links are read from what the pages declare
 set_language_source(lambda: st.context.locale)
 
-st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=220)
+# inside another page there is room for the view only; its visitors may still open the menu
+side: Any = "collapsed" if st.context.is_embedded else 220
+st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=side)
 
 st.logo(Path(__file__).with_name("logo.svg"), size="large")
 
 say_what_is_gone()
-st.html(PAGE_STYLE)
+st.html(PAGE_STYLE + EMBEDDED_STYLE if st.context.is_embedded else PAGE_STYLE)
 
 page = st.navigation(navigation.pages(), position="hidden")
 remember_page(page.url_path)

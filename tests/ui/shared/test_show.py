@@ -31,22 +31,13 @@ def test_a_file_name_is_made_of_letters_digits_and_hyphens():
     assert slug("///") == "figure"
 
 
-def test_an_exported_figure_has_its_own_background_size_and_caption():
-    fig = matrix(np.eye(3), ["a", "b", "c"], ["a", "b", "c"])
-    out = prepared(fig, background="dark", title="<i>T</i>", caption="<b>& caption", colorbar=False)
-    assert out.layout.paper_bgcolor == "#14161C"
-    assert out.layout.title.text == "&lt;i&gt;T&lt;/i&gt;"
-    assert any("&lt;b&gt;&amp; caption" in (a.text or "") for a in out.layout.annotations)
-    assert all(trace.showscale is False for trace in out.data)
-    assert fig.layout.paper_bgcolor == "rgba(0,0,0,0)", "the figure on the page must stay as it was"
-
-
 def test_a_transparent_figure_has_no_paper():
     assert prepared(matrix(np.eye(2), "ab", "ab"), background="transparent").layout.paper_bgcolor == "rgba(0,0,0,0)"
 
 
 def test_the_html_file_holds_everything_it_needs():
-    page = standalone_html(prepared(matrix(np.eye(2), ["a", "b"], ["a", "b"])), "x <y>")
+    page = standalone_html(prepared(matrix(np.eye(2), ["a", "b"], ["a", "b"])), "x <y>", "said <b>")
     assert "<title>x &lt;y&gt;</title>" in page
+    assert "<figcaption>said &lt;b&gt;</figcaption>" in page
     assert len(page) > 3_000_000, "plotly.js is inside"
     assert 'src="http' not in page

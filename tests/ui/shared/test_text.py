@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.core.message import Message
-from attnviz.ui.shared.text import plain, quoted, spoken
+from attnviz.ui.shared.text import plain, quoted, spoken, unmarked
 
 NASTY = [
     "<img src=x onerror=alert(1)>",
@@ -47,3 +47,21 @@ def test_values_in_a_message_are_shown_as_typed():
     said = spoken(Message("{token} gives {share:.0%}", {"token": "**x**", "share": 0.5}))
     assert "**" not in said
     assert said.endswith("gives 50%")
+
+
+@pytest.mark.parametrize(
+    "markdown, text",
+    [
+        ("The mask keeps **55%** of *it*: 1,000 scores.", "The mask keeps 55% of it: 1,000 scores."),
+        (r"$q \cdot k$ grows like $\sqrt{d_k}$, so $\frac{1}{2}$", "q · k grows like √d_k, so 1/2"),
+        ("see [the paper](https://arxiv.org/abs/1706.03762), `softmax`", "see the paper, softmax"),
+        ("2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name"),
+    ],
+)
+def test_a_caption_loses_its_markdown_and_nothing_else(markdown, text):
+    assert unmarked(markdown) == text
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=40))
+def test_what_a_visitor_typed_stays_as_typed_in_a_caption(typed):
+    assert unmarked(f"**“{plain(typed)}”** gives 61%") == f"“{typed}” gives 61%"

@@ -3,6 +3,7 @@
 import { MASKED_16, valueOf } from "./codes.js";
 import { cssOf, isBright, placeOnScale } from "./colour.js";
 import { el, visibleToken } from "./dom.js";
+import { isRightToLeft } from "./writing_direction.js";
 import { hoverOn } from "./group.js";
 import { codeAt } from "./head_readout.js";
 import { clamp } from "./numbers.js";
@@ -75,6 +76,7 @@ export class Chips {
       "aria-multiselectable": "true",
       "aria-label": name,
       "data-axis": axis,
+      dir: isRightToLeft(tokens) ? "rtl" : "ltr",
     });
     const segments = new Set(this.view.drawn.header.segments[axis === "q" ? 0 : 1]);
     const chips = tokens.map((token, i) => {
@@ -135,7 +137,9 @@ export class Chips {
     const i = chipNumber(event);
     if (i === null) return;
     const last = entry.chips.length - 1;
-    if (event.key in STEPS) this.go(entry, clamp(i + STEPS[event.key], 0, last));
+    const sideways = event.key === "ArrowLeft" || event.key === "ArrowRight";
+    const step = sideways && entry.row.dir === "rtl" ? -STEPS[event.key] : STEPS[event.key];
+    if (event.key in STEPS) this.go(entry, clamp(i + step, 0, last));
     else if (event.key === "Home") this.go(entry, 0);
     else if (event.key === "End") this.go(entry, last);
     else if (event.key === "Enter" || event.key === " ") this.view.press({ axis: this.axisOf(entry), i });

@@ -23,7 +23,7 @@ const REST = 30;
 /** @type {Record<string, [number, number]>} */
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
-class Overview extends MosaicDrawing {
+export class Overview extends MosaicDrawing {
   /** @param {HTMLElement} root */
   constructor(root) {
     super(root);
@@ -90,10 +90,18 @@ class Overview extends MosaicDrawing {
     this.component = component;
     this.turn += 1;
     const { turn } = this;
-    const before = this.held;
     const unpacked = unpackedTiles(header.data, payload);
     const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
-    if (turn !== this.turn) return;
+    if (turn === this.turn) this.take(header, own);
+  }
+
+  /**
+   * @param {OverviewHeader} header
+   * @param {Uint8Array} own the pixels of all tiles, under the model's own mask and scale
+   */
+  take(header, own) {
+    const before = this.held;
+    const group = groupOf(header.group);
     const tiles = tilesOf(header);
     this.own = own;
     const codes = editedTiles(group, tiles, own);

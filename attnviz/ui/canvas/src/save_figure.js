@@ -1,7 +1,8 @@
-// Draws one Plotly figure off screen and saves it as SVG or PNG. plotly.js comes from this server.
+// Saves one figure as SVG or PNG. Python wrote the SVG; a chart in it is drawn here by plotly.js, from this server.
 
 import { keptByRoot, rootOf } from "./component.js";
 import { el } from "./dom.js";
+import { contextOf } from "./surface.js";
 
 /** @import { Component, SaveFigure } from "./types.js" */
 /** @typedef {{ toImage(figure: object, options: object): Promise<string> }} Plotly */
@@ -37,16 +38,47 @@ function loadPlotly(address) {
 }
 
 /**
+ * The SVG with everything in it.
+ * @param {SaveFigure} data
+ */
+async function complete({ svg, chart, plotly }) {
+  if (chart === null) return svg;
+  const figure = JSON.parse(chart);
+  const { width, height } = figure.layout;
+  const Plotly = await loadPlotly(plotly);
+  const drawn = await Plotly.toImage(figure, { format: "svg", width, height });
+  return svg.replace("<!--chart-->", () => decodeURIComponent(drawn.slice(drawn.indexOf(",") + 1)));
+}
+
+/**
+ * An SVG as pixels, `scale` of them for each of its own.
+ * @param {string} svg
+ * @param {number} scale
+ */
+async function png(svg, scale) {
+  const picture = new Image();
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  await picture.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = Math.ceil(picture.naturalWidth * scale);
+  canvas.height = Math.ceil(picture.naturalHeight * scale);
+  contextOf(canvas).drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return new Promise((/** @type {(made: Blob) => void} */ resolve, reject) => {
+    canvas.toBlob((made) => (made ? resolve(made) : reject(new Error("PNG"))), "image/png");
+  });
+}
+
+/**
  * @param {SaveFigure} data
  * @param {keyof typeof KINDS} kind
  */
-async function save({ figure, name, plotly }, kind) {
+async function save(data, kind) {
   const { format, scale, suffix } = KINDS[kind];
-  const drawn = JSON.parse(figure);
-  const { width, height } = drawn.layout;
-  const Plotly = await loadPlotly(plotly);
-  const href = await Plotly.toImage(drawn, { format, width, height, scale });
-  el("a", "", null, { href, download: `${name}${suffix}.${format}` }).click();
+  const svg = await complete(data);
+  const file = format === "svg" ? new Blob([svg], { type: "image/svg+xml" }) : await png(svg, scale);
+  const href = URL.createObjectURL(file);
+  el("a", "", null, { href, download: `${data.name}${suffix}.${format}` }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }
 
 /** What was said last stays when new data comes. */

@@ -264,10 +264,17 @@ export type BoardHeader = Answer & {
 };
 
 export type SaveFigure = {
-  figure: string;
+  svg: string;
+  /** the JSON of a chart that plotly.js draws into the place that `svg` leaves for it */
+  chart: string | null;
   name: string;
   plotly: string;
   labels: { svg: string; png2: string; png4: string; working: string; done: string; failed: string };
+};
+
+export type CopyText = {
+  texts: { name: string; label: string; text: string }[];
+  labels: { done: string; failed: string };
 };
 
 export type PlayedStep = {
@@ -360,4 +367,34 @@ export type Drawn = {
   hasMasked: boolean;
   labelsQ: import("./token_labels.js").TokenLabels;
   labelsK: import("./token_labels.js").TokenLabels;
+};
+
+/** What the file that leaves the app shows first; attnviz/live/page.py writes it. */
+export type LiveHeader = {
+  title: string;
+  headTitle: string;
+  titles: { template: string; share: number } | null;
+  note: string;
+  link: string | null;
+  /** of queries and of keys, as the model has them */
+  tokens: [string[], string[] | null];
+  /** labels of rows and columns on show */
+  q: string[];
+  k: string[] | null;
+  arranged: Arranging | null;
+  heads: number[];
+  kv: number[];
+  layers: (number | string)[];
+  at: [number, number];
+  pins: { tokens: [Axis, number][]; cell: [number, number] | null };
+  edit: PlainEdit;
+  sentence: SentenceAbout | null;
+  segments: [number[], number[]];
+  fullRange: boolean;
+  root: boolean;
+  unit: string;
+  colours: Colours;
+  headWords: Words;
+  overviewWords: Words;
+  words: { open: string; made: string; all: string };
 };

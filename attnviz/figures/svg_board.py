@@ -1,0 +1,211 @@
+"""Small tensors as the building page shows them: the sheets of one operation with its signs, and a sum written out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from attnviz.figures import svg
+from attnviz.figures.svg import Drawn, Ink, text_width
+from attnviz.figures.theme import ROLES, WEIGHTS, colour_at, is_bright, mixed
+
+CELL_HIGH, GAP, HEAD_GAP, CAPTION, HEADER = 30, 2, 12, 26, 20
+SIZE = 13.5
+WIDEST = 1500  # pixels before the next sheet goes below the first
+
+
+class BoardSheet(Protocol):
+    """A matrix as text and colour: `fill` is -1 to 1 (weights: 0 to 1), None where hidden."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> str: ...
+    @property
+    def role(self) -> str: ...
+    @property
+    def roles(self) -> Sequence[str]: ...
+    @property
+    def rows(self) -> Sequence[str]: ...
+    @property
+    def cols(self) -> Sequence[str]: ...
+    @property
+    def lines(self) -> Sequence[int]: ...
+    @property
+    def text(self) -> Sequence[Sequence[str]]: ...
+    @property
+    def fill(self) -> Sequence[Sequence[float | None]]: ...
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of the sum: its text, what the number is ("" for a sign), and whether it is an exponent of e."""
+
+    text: str
+    role: str = ""
+    power: bool = False
+
+
+@dataclass(frozen=True)
+class BoardPicture:
+    """`sheets` with `signs` between them; `lit` is a number of the last, `areas` what it was computed from.
+
+    An area is (sheet, first row, end row, first column, end column). `terms` is the sum under the sheets.
+    """
+
+    sheets: Sequence[BoardSheet]
+    signs: Sequence[str]
+    lit: tuple[int, int] | None = None
+    areas: Sequence[Sequence[int]] = ()
+    terms: Sequence[Term] = ()
+    title: str = ""
+
+    def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
+        """The picture without title and caption; `bar` is the sum below."""
+        parts: list[str] = []
+        x, y, tall, wide = 8.0, 4.0, 0.0, 0.0
+        for at, sheet in enumerate(self.sheets):
+            box = _Sheet(sheet)
+            if x > 8 and x + box.width > WIDEST:
+                x, y, tall = 8.0, y + tall + 18, 0.0
+            last = at == len(self.sheets) - 1
+            parts += box.drawn(x, y, ink, _frames(self.areas, at), self.lit if last else None)
+            tall = max(tall, box.height)
+            x += box.width + 10
+            wide = max(wide, x)
+            if not last:
+                sign = self.signs[at]
+                parts.append(svg.words(sign, x + 10, y + CAPTION + HEADER + 40, size=22, anchor="middle", opacity=0.8))
+                x += 34
+        y += tall + 10
+        if bar and self.terms:
+            drawn, y = _sum(self.terms, 14, y + 10, max(wide, 420), ink)
+            parts += drawn
+        return Drawn(max(wide, 420 if self.terms and bar else 0) + 4, y, parts)
+
+
+def _frames(areas: Sequence[Sequence[int]], sheet: int) -> set[tuple[int, int]]:
+    return {
+        (row, col)
+        for of, r0, r1, c0, c1 in areas
+        if of == sheet
+        for row in range(r0, r1)
+        for col in range(c0, c1)
+    }  # fmt: skip
+
+
+class _Sheet:
+    """One sheet with its sizes."""
+
+    def __init__(self, sheet: BoardSheet) -> None:
+        self.sheet = sheet
+        self.rows = [svg.cut(svg.visible(name), 90, 12) for name in sheet.rows]
+        self.cols = [svg.cut(svg.visible(name), 76, 12) for name in sheet.cols]
+        self.left = max([text_width(name, 12) for name in self.rows], default=0) + 8
+        widest = max((text_width(text, SIZE) for row in sheet.text for text in row), default=0) + 12
+        self.cell = max(46.0, widest, max((text_width(name, 12) + 8 for name in self.cols), default=0))
+        breaks = sum(1 for col in sheet.lines if 0 < col < len(self.cols))
+        body = self.left + len(self.cols) * (self.cell + GAP) + breaks * HEAD_GAP
+        self.width = max(body, self._caption_width())
+        self.height = CAPTION + HEADER + len(self.rows) * (CELL_HIGH + GAP) + 4
+
+    def _caption_width(self) -> float:
+        return text_width(self.sheet.name, 18) + 12 + text_width(self.sheet.shape, 12)
+
+    def _x(self, col: int) -> float:
+        passed = sum(1 for line in self.sheet.lines if 0 < line <= col)
+        return self.left + col * (self.cell + GAP) + passed * HEAD_GAP
+
+    def drawn(
+        self, x: float, y: float, ink: Ink, framed: set[tuple[int, int]], lit: tuple[int, int] | None
+    ) -> list[str]:
+        sheet = self.sheet
+        parts = [named(sheet.name, x + 2, y + 10, 18, role_ink(sheet.role, ink))]
+        parts.append(svg.words(sheet.shape, x + 14 + text_width(sheet.name, 18), y + 12, opacity=0.75))
+        top = y + CAPTION + HEADER
+        for col, name in enumerate(self.cols):
+            middle = x + self._x(col) + self.cell / 2
+            parts.append(svg.words(name, middle, top - 9, anchor="middle", opacity=0.8))
+        for row, name in enumerate(self.rows):
+            at = top + row * (CELL_HIGH + GAP)
+            parts.append(svg.words(name, x + self.left - 6, at + CELL_HIGH / 2, anchor="end", opacity=0.8))
+            for col in range(len(self.cols)):
+                frame = 3 if lit == (row, col) else 2 if (row, col) in framed else 0
+                parts += self._cell(row, col, x + self._x(col), at, frame, ink)
+        return parts
+
+    def _cell(self, row: int, col: int, x: float, y: float, frame: int, ink: Ink) -> list[str]:
+        share = self.sheet.fill[row][col]
+        role = self.sheet.roles[col] if self.sheet.roles else self.sheet.role
+        fill, on = ("url(#masked)", ink.text) if share is None else tint(role, share, ink.ground)
+        parts = [svg.box(x, y, self.cell, CELL_HIGH, fill=fill, radius=4)]
+        if frame:
+            half = frame / 2
+            inner = (x + half, y + half, self.cell - frame, CELL_HIGH - frame)
+            parts.append(svg.box(*inner, stroke=ink.text, width=frame, radius=4 - half))
+        weight = 700 if frame == 3 else 0
+        text, right = self.sheet.text[row][col], x + self.cell - 6
+        parts.append(svg.words(text, right, y + CELL_HIGH / 2, size=SIZE, fill=on, anchor="end", weight=weight))
+        return parts
+
+
+def tint(role: str, share: float, ground: str) -> tuple[str, str]:
+    """The fill of a number, and the ink that is readable on it. Weights run from 0 to 1, others from -1 to 1."""
+    if role == "weights":
+        fill = colour_at(WEIGHTS, min(1.0, max(0.0, share)))
+    else:
+        negative, positive = ROLES.get(role, ROLES["plain"])
+        fill = mixed(ground, negative if share < 0 else positive, 0.06 + 0.64 * min(1.0, abs(share)))
+    return fill, "#16181D" if is_bright(fill) else "#FFFFFF"
+
+
+def role_ink(role: str, ink: Ink) -> str:
+    """The colour in which Q, K and V are named; everything else in the page's."""
+    colour = {"q": ink.q, "k": ink.k, "v": ink.v}.get(role)
+    return mixed(colour, ink.text, 0.2) if colour else ink.text
+
+
+def named(name: str, x: float, y: float, size: float, colour: str) -> str:
+    """A symbol in italics; "W_Q" as W with a small Q below."""
+    base, _underscore, below = name.partition("_")
+    under = f'<tspan font-size="{svg.number(size * 0.7)}" dy="{svg.number(size * 0.2)}">{svg.escaped(below)}</tspan>'
+    look = 'font-family="Cambria Math, Georgia, serif" font-style="italic" font-weight="600" '
+    look += f'font-size="{svg.number(size)}"'
+    at = f'x="{svg.number(x)}" y="{svg.number(y + 0.355 * size)}" fill="{colour}"'
+    return f"<text {at} {look}>{svg.escaped(base)}{under if below else ''}</text>"
+
+
+def _sum(terms: Sequence[Term], x: float, y: float, width: float, ink: Ink) -> tuple[list[str], float]:
+    """The sum in as many lines as it needs, and the height where it ends.
+
+    A line is one text whose parts follow each other: only where it ends is estimated.
+    """
+    lines: list[list[str]] = [[]]
+    taken = 0.0
+    for term in terms:
+        wide = text_width(term.text, 15) * (1.12 if term.role else 1) + 6
+        if taken and x + taken + wide > width - 8:
+            lines.append([])
+            taken = 0.0
+        lines[-1].append(_term(term, ink))
+        taken += wide
+    places = [(y + 14 + 24 * number, "".join(line)) for number, line in enumerate(lines)]
+    parts = [f'<text x="{svg.number(x)}" y="{svg.number(at + 5)}" font-size="15">{line}</text>' for at, line in places]
+    return parts, places[-1][0] + 18
+
+
+def _term(term: Term, ink: Ink) -> str:
+    """A term as part of a line, with a little room before it; an exponent or index leads back to the line's height."""
+    look = f'font-weight="600" fill="{role_ink(term.role, ink)}"' if term.role else 'opacity="0.75"'
+    begin = f'<tspan dx="5" {look}>'
+    if term.power:
+        return f"{begin}e{_shifted(term.text, -6)}</tspan>"
+    base, _underscore, below = term.text.partition("_") if term.role else (term.text, "", "")
+    index, bracket, rest = below.partition("[")
+    return f"{begin}{svg.escaped(base)}{_shifted(index, 3) if index else ''}{svg.escaped(bracket + rest)}</tspan>"
+
+
+def _shifted(text: str, down: float) -> str:
+    back = f'<tspan dy="{svg.number(-down)}">\u200b</tspan>'
+    return f'<tspan font-size="11" dy="{svg.number(down)}">{svg.escaped(text)}</tspan>{back}'

@@ -1,0 +1,225 @@
+"""The file that leaves the app, opened from disk in a real Chromium with the network cut."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from attnviz.experiments.explorer import Request, raw_head, raw_heads, run_model
+from attnviz.live import LiveView, page
+from tests.browser.conftest import answered, until
+from tests.models.conftest import smollm2
+
+__all__ = ["smollm2"]
+
+TEXT = "The animal didn't cross the street because it was too tired."
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def stack(smollm2: Any) -> Any:
+    return run_model(Request("smollm2-135m", TEXT), smollm2).stacks[0]
+
+
+@pytest.fixture(scope="module")
+def files(stack: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Two files as the app writes them: every head, and one."""
+    folder = tmp_path_factory.mktemp("live")
+    counts = [layer.n_heads for layer in stack.layers]
+    titles = ("Layer {layer}, head {head} (reads K/V head {kv})", 3)
+    more: dict[str, Any] = {"titles": titles, "title": "A title <b>", "head_title": "Layer 13, head 8"}
+    pins = {"pins": [("q", 8)], "link": "https://attention.example/explore?at=13.8"}
+    made = {
+        "all": LiveView(raw_heads(stack), counts, [3] * 30, stack.queries.labels, at=(13, 8), **pins, **more),
+        "one": LiveView([raw_head(stack, 13, 8)], [1], [1], stack.queries.labels, **more),
+    }
+    for name, view in made.items():
+        (folder / f"{name}.html").write_text(page(view), encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in made}
+
+
+@pytest.fixture
+def opened(files: dict[str, Path], new_page: Open) -> Open:
+    """`opened("all", "?theme=dark")`: a file, with no network; requests but for the file itself fail the test."""
+
+    def open_it(name: str, query: str = "", **options: Any) -> Any:
+        alone = new_page(offline=True, bypass_csp=False, **options)
+        asked: list[str] = []
+        alone.on("request", lambda request: asked.append(request.url))
+        alone.asked = asked
+        alone.goto(files[name].as_uri() + query)
+        alone.get_by_test_id("heatmap").wait_for()
+        expect(alone.locator(".live-head")).to_have_attribute("data-painted", re.compile(r"."))
+        return alone
+
+    return open_it
+
+
+def weights_of(stack: Any, layer: int, head: int, **change: Any) -> np.ndarray:
+    return stack.layers[layer].weights(head, **change)[0, 0].float().numpy()
+
+
+def at_cell(page: Any, q: int, k: int, n: int = 13) -> tuple[float, float]:
+    stage = page.get_by_test_id("heatmap")
+    stage.scroll_into_view_if_needed()
+    box = stage.bounding_box()
+    x, y, w, h = (float(v) for v in stage.get_attribute("data-plot").split(","))
+    return box["x"] + x + w * (k + 0.5) / n, box["y"] + y + h * (q + 0.5) / n
+
+
+def at_tile(page: Any, number: int) -> tuple[float, float]:
+    stage = page.get_by_test_id("overview")
+    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
+    x, y = places[number]
+    page.locator(".av-scroll").evaluate("(box, y) => (box.scrollTop = y - 60)", y)
+    box = stage.bounding_box()
+    return box["x"] + x + wide / 2, box["y"] + y + high / 2
+
+
+def value_at(page: Any, q: int, k: int) -> float:
+    """The weight that the read-out says when a cell is pointed at."""
+    page.mouse.move(*at_cell(page, q, k))
+    said = page.get_by_test_id("readout")
+    expect(said).to_contain_text(f"({k}): ")
+    expect(said).to_contain_text(f"({q}) ")
+    return float(said.text_content().rsplit(": ", 1)[1])
+
+
+def rows_of(page: Any, wanted: np.ndarray, cells: list[tuple[int, int]]) -> None:
+    """The read-outs of these cells are the weights, to the three digits that they have."""
+    for q, k in cells:
+        assert value_at(page, q, k) == pytest.approx(float(wanted[q, k]), abs=7e-4), (q, k)
+
+
+CELLS = [(8, 1), (8, 0), (3, 1), (12, 12), (5, 2)]
+
+
+def test_it_opens_with_what_was_pinned_and_shows_the_weights_of_the_head(opened: Open, stack: Any) -> None:
+    page = opened("all")
+    assert page.locator("h1").text_content() == "A title <b>"
+    assert page.locator(".av-title").text_content() == "Layer 13, head 8"
+    assert page.locator(".live-head").get_attribute("data-pins") == "q8"
+    link = page.get_by_role("link", name="Open in the app")
+    assert link.get_attribute("href") == "https://attention.example/explore?at=13.8"
+    rows_of(page, weights_of(stack, 13, 8), CELLS)
+    assert [url for url in page.asked if not url.startswith("file:")] == []
+
+
+def test_another_head_is_chosen_in_the_overview_by_mouse_and_by_key(opened: Open, stack: Any) -> None:
+    page = opened("all")
+    page.mouse.click(*at_tile(page, 7 * 9 + 4))
+    expect(page.locator(".av-title")).to_have_text("Layer 7, head 4 (reads K/V head 1)")
+    rows_of(page, weights_of(stack, 7, 4), CELLS)
+    page.get_by_test_id("overview").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(page.locator(".av-title")).to_have_text("Layer 8, head 5 (reads K/V head 1)")
+    rows_of(page, weights_of(stack, 8, 5), CELLS)
+
+
+def test_the_scale_is_dragged_and_the_mask_is_changed(opened: Open, stack: Any) -> None:
+    page = opened("one")
+    assert page.get_by_test_id("overview").count() == 0
+    slider = page.get_by_test_id("scale")
+    before = value_at(page, 8, 1)
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.2, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    edit = json.loads(page.locator(".av-controls").get_attribute("data-edit"))
+    scale, factor = edit[3], edit[4]
+    assert scale == "factor"
+    assert factor < 0.9
+    assert value_at(page, 8, 1) < before
+    own = stack.layers[13].scale
+    rows_of(page, weights_of(stack, 13, 8, scale=own * factor), CELLS)
+    page.get_by_test_id("mask").select_option("none")
+    rows_of(page, weights_of(stack, 13, 8, scale=own * factor, mask=None), [(0, 5), (3, 12), (8, 1)])
+    page.get_by_test_id("mask").select_option("window")
+    near = torch.ones(13, 13, dtype=torch.bool).tril().triu(-3)
+    rows_of(page, weights_of(stack, 13, 8, scale=own * factor, mask=near), [(8, 6), (12, 9)])
+
+
+def test_a_token_is_pinned_by_key_and_its_lines_are_lit(opened: Open) -> None:
+    page = opened("one")
+    page.get_by_test_id("heatmap").focus()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    until(lambda: "q" in (page.locator(".live-head").get_attribute("data-pins") or ""))
+    assert "av-faded" in page.get_by_test_id("lines").locator("canvas").first.get_attribute("class")
+    page.keyboard.press("Escape")
+    until(lambda: page.locator(".live-head").get_attribute("data-pins") == "")
+
+
+@pytest.mark.parametrize(
+    "dark, query, wanted",
+    [(True, "", "rgb(20, 22, 28)"), (False, "", "rgb(255, 255, 255)"), (False, "?theme=dark", "rgb(20, 22, 28)"),
+     (True, "#theme=light", "rgb(255, 255, 255)")],
+)  # fmt: skip
+def test_light_and_dark_follow_the_system_and_the_address(opened: Open, dark: bool, query: str, wanted: str) -> None:
+    page = opened("one", query, dark=dark)
+    assert page.evaluate_handle("document.body").evaluate("(body) => getComputedStyle(body).backgroundColor") == wanted
+
+
+def test_the_system_turning_dark_redraws_the_picture(opened: Open) -> None:
+    page = opened("all")
+    stage = page.get_by_test_id("heatmap")
+    light = stage.screenshot()
+    page.emulate_media(color_scheme="dark")
+    until(lambda: stage.screenshot() != light)
+    assert page.locator(".live-head").get_attribute("data-pins") == "q8", "what was pinned stays"
+
+
+def test_on_a_phone_a_chosen_tile_brings_its_head_into_view(opened: Open, stack: Any) -> None:
+    page = opened("all", width=390, height=844, has_touch=True, is_mobile=True)
+    assert page.evaluate_handle("document.documentElement").evaluate("(root) => root.scrollWidth") <= 390
+    page.touchscreen.tap(*at_tile(page, 12))
+    expect(page.locator(".av-title")).to_have_text("Layer 1, head 3 (reads K/V head 1)")
+    until(lambda: page.locator(".live-head").bounding_box()["y"] < 60)
+
+
+def test_it_works_inside_a_frame_of_another_page(files: dict[str, Path], tmp_path: Path, new_page: Open) -> None:
+    blog = tmp_path / "blog.html"
+    blog.write_text(f'<h1>A post</h1><iframe src="{files["one"].as_uri()}" width="900" height="700"></iframe>')
+    page = new_page(offline=True, bypass_csp=False)
+    page.goto(blog.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.get_by_test_id("heatmap").wait_for()
+    frame.get_by_test_id("heatmap").hover()
+    expect(frame.get_by_test_id("readout")).to_contain_text(re.compile(r": \d\.\d|may not look"))
+
+
+def test_the_app_saves_this_head_and_all_heads(server_url: str, new_page: Open, tmp_path: Path) -> None:
+    page = new_page()
+    page.goto(f"{server_url}/explore?at=5.4&mask=window&window=2")
+    page.get_by_test_id("heatmap").first.wait_for(timeout=60_000)
+    answered(page)
+    page.locator(".av-chip").nth(4).click()
+    page.wait_for_url(re.compile(r"[?&]c="))
+    answered(page)
+    page.locator(".st-key-head-out-under").get_by_role("button", name="Export").first.click()
+    for name, several in (("Live HTML: this head", False), ("Live HTML: all heads", True)):
+        button = page.get_by_role("button", name=name, exact=True)
+        button.wait_for()
+        with page.expect_download(timeout=60_000) as waiting:
+            button.click()
+        file = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(file)
+        alone = new_page(offline=True, bypass_csp=False)
+        alone.goto(file.as_uri())
+        alone.get_by_test_id("heatmap").wait_for()
+        assert alone.get_by_test_id("overview").count() == several
+        assert alone.locator(".av-title").text_content().startswith("Layer 5, head 4")
+        assert alone.locator(".live-head").get_attribute("data-pins") == "q4"
+        expect(alone.get_by_test_id("mask")).to_have_value("window")
+        assert "127.0.0.1" not in file.read_text("utf-8"), "no link that opens nothing elsewhere"

@@ -1,0 +1,90 @@
+"""Copy link and copy embed code, on every page: what the clipboard gets opens the same view."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import answered
+
+Open = Callable[..., Any]
+
+#: a view of each page, and the words by which one sees that it is that view
+VIEWS = {
+    "/?causal=false": "See what a language model looks at",
+    "/explore?at=5.4": "Layer 5, head 4",
+    "/build?b_step=softmax": "Softmax",
+    "/masks?m_view=far": "At 4,096 words",
+    "/scaling?s_section=softmax": "Why divide by √d_k?",
+    "/sharing?h_view=size": "Share keys and values",
+}
+
+
+@pytest.fixture
+def copying(server_url: str, new_page: Open) -> Open:
+    """`copying("/explore?at=5.4")`: a view with its share menu open, in a browser that lets a page copy."""
+
+    def opened(where: str) -> Any:
+        page = new_page(permissions=["clipboard-read", "clipboard-write"])
+        page.goto(server_url + where)
+        answered(page)
+        page.get_by_role("button", name="Share").first.click()
+        page.get_by_role("button", name="Copy link", exact=True).wait_for()
+        return page
+
+    return opened
+
+
+def copied(page: Any, button: str) -> str:
+    page.get_by_role("button", name=button, exact=True).click()
+    page.get_by_text("Copied.", exact=True).wait_for()
+    return page.evaluate("navigator.clipboard.readText()")
+
+
+@pytest.mark.parametrize("where", VIEWS)
+def test_the_link_opens_the_same_view(copying: Open, new_page: Open, server_url: str, where: str) -> None:
+    page = copying(where)
+    link = copied(page, "Copy link")
+    assert link.startswith(server_url)
+    assert parse_qs(urlsplit(link).query) == parse_qs(urlsplit(where).query)
+    other = new_page()
+    other.goto(link)
+    expect(other.get_by_text(VIEWS[where]).first).to_be_visible(timeout=60_000)
+    answered(other)
+    assert parse_qs(urlsplit(other.url).query) == parse_qs(urlsplit(where).query)
+
+
+def test_the_embed_code_shows_the_view_with_its_menu_folded_and_keeps_it_so(copying: Open, new_page: Open) -> None:
+    page = copying("/explore?at=5.4")
+    code = copied(page, "Copy embed code")
+    assert code.startswith("<iframe ")
+    source = unescape(re.search(r'src="([^"]+)"', code)[1])
+    assert parse_qs(urlsplit(source).query) == {"at": ["5.4"], "embed": ["true"]}
+    inside = new_page()
+    inside.goto(source)
+    expect(inside.locator(".av-title").first).to_have_text(re.compile("Layer 5, head 4"), timeout=60_000)
+    answered(inside)
+    expect(inside.get_by_role("link", name="Masks")).not_to_be_in_viewport()
+    expect(inside.get_by_test_id("stMainMenu")).not_to_be_visible()
+    inside.locator(".av-chip").nth(2).click()
+    inside.wait_for_url(re.compile(r"[?&]c="))
+    assert "embed=true" in inside.url
+
+
+def test_without_leave_to_use_the_clipboard_the_text_is_still_copied(server_url: str, new_page: Open) -> None:
+    page = new_page()
+    page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page.goto(f"{server_url}/scaling")
+    answered(page)
+    page.get_by_role("button", name="Share").first.click()
+    page.evaluate("document.addEventListener('copy', (event) => (window.heard = event.composedPath()[0].value))")
+    button = page.get_by_role("button", name="Copy link", exact=True)
+    button.click()
+    page.get_by_text("Copied.", exact=True).wait_for()
+    assert page.evaluate("window.heard") == f"{server_url}/scaling"

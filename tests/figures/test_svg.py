@@ -1,0 +1,209 @@
+"""Pictures for a file: what is in them is read back from the SVG and compared with the numbers they were made from."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attnviz.figures import svg
+from attnviz.figures.picture import Picture, to_svg
+from attnviz.figures.svg_board import BoardPicture, Term
+from attnviz.figures.svg_head import HeadPicture
+from attnviz.figures.svg_lines import LinesPicture
+from attnviz.figures.svg_mask import MaskPicture
+from attnviz.figures.svg_mosaic import MosaicPicture
+from attnviz.figures.theme import SCORES, WEIGHTS
+from attnviz.ui.canvas.tensor_strip import StripSheet
+
+SVG = "{http://www.w3.org/2000/svg}"
+WORDS = ["The", "<b>", "cat & dog", "猫", " ", "it", "it", "was", "$x$", "end"]
+
+
+def causal(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Weights of a causal head and what is hidden."""
+    rng = np.random.default_rng(seed)
+    hidden = np.triu(np.ones((n, n), bool), 1)
+    scores = np.where(hidden, -np.inf, rng.normal(0, 2, (n, n)))
+    weights = np.exp(scores - scores.max(1, keepdims=True))
+    return (weights / weights.sum(1, keepdims=True)).astype(np.float32), hidden
+
+
+def tree(picture: Picture, **more: object) -> ElementTree.Element:
+    return ElementTree.fromstring(to_svg(picture, **more))  # type: ignore[arg-type]
+
+
+def texts(root: ElementTree.Element) -> list[str]:
+    return ["".join(node.itertext()) for node in root.iter(f"{SVG}text")]
+
+
+def interpolated(stops: list[tuple[float, str]], places: np.ndarray) -> np.ndarray:
+    """The colours of a scale by NumPy's own interpolation: (..., 3)."""
+    at = [place for place, _colour in stops]
+    parts = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for _place, colour in stops])
+    return np.stack([np.interp(places, at, channel) for channel in parts.T], -1)
+
+
+def painted(root: ElementTree.Element, shape: tuple[int, int]) -> np.ndarray:
+    """The colours (rows, columns, 3) of cells drawn as paths, -1 where none is."""
+    found = np.full((*shape, 3), -1)
+    cells = next(g for g in root.iter(f"{SVG}g") if g.get("shape-rendering") == "crispEdges")
+    for path in cells:
+        colour = [int(path.get("fill", "")[i : i + 2], 16) for i in (1, 3, 5)]
+        for col, row, length in re.findall(r"M(\d+) (\d+)h(\d+)v1", path.get("d", "")):
+            found[int(row), int(col) : int(col) + int(length)] = colour
+    return found
+
+
+@pytest.mark.parametrize("root", [False, True])
+def test_cells_have_the_colours_of_their_weights_and_masked_ones_none(root):
+    weights, hidden = causal(10)
+    seen = painted(tree(HeadPicture(weights, WORDS, WORDS, hidden, root=root)), weights.shape)
+    wanted = interpolated(WEIGHTS, np.sqrt(weights) if root else weights)
+    assert np.array_equal((seen == -1).all(-1), hidden)
+    assert np.abs(seen - wanted)[~hidden].max() <= 3, "256 steps of the scale"
+
+
+def test_a_difference_is_centred_on_zero():
+    weights, _hidden = causal(9)
+    change = weights - weights[::-1]
+    seen = painted(tree(HeadPicture(change, WORDS[:9], WORDS[:9], kind="diff")), change.shape)
+    assert np.abs(seen - interpolated(SCORES, 0.5 + change / 2)).max() <= 3
+
+
+def test_a_long_sentence_is_a_picture_of_the_same_colours():
+    weights, hidden = causal(80)
+    names = [f"token{i}" for i in range(80)]
+    root = tree(HeadPicture(weights, names, names, hidden))
+    address = next(root.iter(f"{SVG}image")).get("href", "")
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))).convert("RGBA")).astype(int)
+    assert pixels.shape == (80, 80, 4)
+    assert np.array_equal(pixels[..., 3] == 0, hidden)
+    assert np.abs(pixels[..., :3] - interpolated(WEIGHTS, weights))[~hidden].max() <= 3
+    assert [text for text in texts(root) if text.startswith("token")] == names[::1] + names, "every label is written"
+
+
+def test_every_token_is_text_as_it_was_typed():
+    weights, hidden = causal(10)
+    for picture in (
+        HeadPicture(weights, WORDS, WORDS, hidden),
+        LinesPicture(np.where(hidden, np.nan, weights), WORDS, WORDS),
+        MaskPicture(~hidden, WORDS, WORDS),
+    ):
+        said = texts(tree(picture))
+        for word in WORDS:
+            assert said.count(word if word.strip() else "␣") >= 2, word
+        assert {"Queries", "Keys"} <= set(said)
+
+
+def test_characters_that_no_xml_may_hold_do_not_break_the_file():
+    odd = ["a\x00b", "\ud800", "tab\there", "line\nend"]
+    said = texts(tree(HeadPicture(np.eye(4), odd, odd), title="\x07", caption="\ufffe"))
+    assert "tab⇥here" in said
+    assert "line↵end" in said
+
+
+def test_a_curve_leads_from_each_query_to_each_key_that_it_looks_at():
+    weights, hidden = causal(10)
+    root = tree(LinesPicture(np.where(hidden, np.nan, weights), WORDS, WORDS))
+    found = set()
+    for path in root.iter(f"{SVG}path"):
+        for begin, end in re.findall(
+            r"M[\d.]+ ([\d.]+)C[\d.]+ [\d.]+ [\d.]+ [\d.]+ [\d.]+ ([\d.]+)", path.get("d", "")
+        ):
+            found.add((round((float(begin) - 26) / 24 - 0.5), round((float(end) - 26) / 24 - 0.5)))
+    assert found == set(zip(*np.nonzero(weights * ~hidden >= 0.006), strict=True))
+
+
+def test_a_stronger_weight_has_the_bolder_line():
+    root = tree(LinesPicture(np.array([[0.9, 0.1]]), ["q"], ["a", "b"]))
+    bold = {
+        p.get("d", "").split("C")[0]: float(p.get("stroke-width", 0))
+        for p in root.iter(f"{SVG}path")
+        if "C" in p.get("d", "")
+    }
+    widths = [float(p.get("stroke-width", 0)) for p in root.iter(f"{SVG}path") if "C" in p.get("d", "")]
+    assert bold
+    assert sorted(widths) == [
+        pytest.approx(0.75 + 2.75 * 2.5 / 24, abs=0.01),
+        pytest.approx(0.75 + 2.75 * 21.5 / 24, abs=0.01),
+    ]
+
+
+def test_pins_fade_the_other_lines_and_light_their_own():
+    weights, hidden = causal(10)
+    free = LinesPicture(np.where(hidden, np.nan, weights), WORDS, WORDS)
+    pinned = LinesPicture(np.where(hidden, np.nan, weights), WORDS, WORDS, pinned_rows=[5])
+    assert 'opacity="0.18"' not in to_svg(free)
+    assert 'opacity="0.18"' in to_svg(pinned)
+
+
+def test_thirty_tokens_take_at_most_200_kilobytes_however_many_weights_are_large():
+    names = [f"token{i}" for i in range(30)]
+    noise = np.random.default_rng(0).random((30, 30))
+    for picture in (
+        HeadPicture(noise, names, names),
+        HeadPicture(noise - 0.5, names, names, kind="diff", pinned_rows=range(30)),
+        LinesPicture(noise, names, names, pinned_rows=range(15)),
+        MaskPicture(noise > 0.5, names, names),
+    ):
+        assert len(to_svg(picture, caption="word " * 100).encode()) <= 200_000
+
+
+def test_a_mask_has_one_colour_a_hatch_and_a_legend():
+    allowed = np.tri(6, dtype=bool)
+    allowed[2] = False
+    root = tree(MaskPicture(allowed, WORDS[:6], WORDS[:6], title="Who"), title="Who may look")
+    seen = painted(root, allowed.shape)
+    assert np.array_equal((seen >= 0).all(-1), allowed)
+    assert len({tuple(colour) for colour in seen[allowed]}) == 1
+    assert {"may look", "may not look", "Who may look"} <= set(texts(root))
+    assert "url(#masked)" in {node.get("fill") for node in root.iter(f"{SVG}rect")}
+
+
+def test_the_mosaic_shows_every_head_in_its_place_and_hides_what_is_masked():
+    rng = np.random.default_rng(1)
+    tiles = rng.random((6, 4, 4))
+    tiles[:, 0, 3] = np.nan
+    root = tree(MosaicPicture(tiles, [2, 2, 2], [1, 1, 1], (1, 1)))
+    address = next(root.iter(f"{SVG}image")).get("href", "")
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(address.split(",")[1]))).convert("RGBA")).astype(int)
+    high = 84 * 2  # pixels of a tile
+    for number, tile in enumerate(tiles):
+        top, left = (number // 2) * (high + 6), (number % 2) * (high + 6)
+        middles = (np.arange(4) * high // 4 + high // 8).astype(int)
+        seen = pixels[top + middles][:, left + middles]
+        wanted = interpolated(WEIGHTS, np.sqrt(np.nan_to_num(tile)))
+        assert np.abs(seen[..., :3] - wanted)[~np.isnan(tile)].max() <= 4
+        assert np.ptp(seen[0, 3, :3]) <= 8, "masked is grey"
+    assert pixels[high + 1, 0, 3] == 0, "gaps show the page"
+
+
+def test_a_board_writes_every_number_sign_and_term():
+    def sheet(name: str, role: str, rows: int, cols: int) -> StripSheet:
+        text = [[f"{name}{r}.{c}" for c in range(cols)] for r in range(rows)]
+        labels = tuple(f"r{i}" for i in range(rows)), tuple(f"c{i}" for i in range(cols))
+        return StripSheet(name, "Q × K", "", role, (), *labels, (), text, [[0.5] * cols for _ in range(rows)])
+
+    sheets = [sheet("Q", "q", 3, 2), sheet("K_T", "k", 2, 3), sheet("S", "scores", 3, 3)]
+    picture = BoardPicture(
+        sheets, ("@", "="), (1, 2), [[0, 1, 2, 0, 2]], [Term("S[r1, c2]", "scores"), Term("="), Term("0.3", "q")]
+    )
+    said = texts(tree(picture))
+    for one in sheets:
+        assert {cell for row in one.text for cell in row} <= set(said)
+    assert {"Q", "KT", "S", "@", "="} <= set(said)
+    assert "S[r1, c2]=0.3" in said, "the sum is one line of text"
+
+
+@pytest.mark.parametrize("background", ["white", "dark", "transparent"])
+def test_text_stands_out_from_its_background(background):
+    ink = svg.ink_on(background)
+    bright = lambda colour: np.dot([int(colour[i : i + 2], 16) for i in (1, 3, 5)], [0.299, 0.587, 0.114])  # noqa: E731
+    assert abs(bright(ink.text) - bright(ink.ground)) > 150
+    assert ink.paper == "none" if background == "transparent" else ink.paper == ink.ground

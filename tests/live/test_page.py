@@ -1,0 +1,137 @@
+"""The live file: what stands in it, read back without a browser."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+import zlib
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from attnviz.experiments.explorer import Request, raw_heads, run_model
+from attnviz.live import LiveView, page
+from attnviz.packing import RawHead, raw_scores, unblob
+from tests.models.conftest import smollm2
+
+__all__ = ["smollm2"]
+
+HOSTILE = ["</script><script>alert(1)</script>", "<!--", "&amp;", "\u2028", "'\"`${x}", "猫"]
+
+
+class Elements(HTMLParser):
+    """Every element of a page with its attributes and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=False)
+        self.found: list[tuple[str, dict[str, str | None], str]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs), ""))
+
+    def handle_data(self, data: str) -> None:
+        if self.found:
+            tag, attrs, text = self.found[-1]
+            self.found[-1] = (tag, attrs, text + data)
+
+    def text_of(self, name: str) -> str:
+        return next(text for _tag, attrs, text in self.found if attrs.get("id") == name)
+
+
+def heads(n: int, tokens: int, seed: int = 0) -> list[RawHead]:
+    rng = np.random.default_rng(seed)
+    mask = np.tri(tokens, dtype=bool)
+    return [RawHead(rng.normal(0, 8, (tokens, tokens)).astype(np.float32), mask, 0.125, 64) for _ in range(n)]
+
+
+def view(**more: object) -> LiveView:
+    given = {"heads": heads(4, 6), "counts": [2, 2], "kv_counts": [1, 1], "tokens_q": HOSTILE} | more
+    return LiveView(**given)  # type: ignore[arg-type]
+
+
+def scores_in(text: str) -> tuple[dict[str, object], np.ndarray]:
+    header, payload = unblob(zlib.decompress(base64.b64decode(Elements(text).text_of("attnviz-heads"))))
+    return header, raw_scores.decoded(header["raw"], payload)
+
+
+def softmax(scores: np.ndarray, mask: np.ndarray, scale: float) -> np.ndarray:
+    logits = np.where(mask, scores.astype(np.float64) * scale, -np.inf)
+    weights = np.exp(logits - logits.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True)
+
+
+def test_what_a_visitor_typed_never_becomes_markup():
+    text = page(view(title=HOSTILE[0], note=HOSTILE[1], head_title=HOSTILE[2]))
+    elements = Elements(text)
+    scripts = [attrs for tag, attrs, _text in elements.found if tag == "script"]
+    assert [attrs.get("id") for attrs in scripts] == ["attnviz-view", "attnviz-heads", None]
+    said = json.loads(elements.text_of("attnviz-view"))
+    assert said["q"] == HOSTILE
+    assert (said["title"], said["note"], said["headTitle"]) == (HOSTILE[0], HOSTILE[1], HOSTILE[2])
+    assert "alert(1)" in text
+    assert "<script>alert" not in text
+
+
+def test_nothing_is_asked_of_any_server():
+    elements = Elements(page(view(link="https://attention.example/explore?at=1.1")))
+    assert not [attrs for _tag, attrs, _text in elements.found if "src" in attrs or "href" in attrs]
+    policy = next(attrs["content"] for _tag, attrs, _text in elements.found if "http-equiv" in attrs)
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+@pytest.mark.parametrize(
+    "link, kept",
+    [("https://a.example/explore?at=1.1", True), ("javascript:alert(1)", False), ("data:text/html,x", False)],
+)
+def test_only_a_link_to_a_page_is_kept(link, kept):
+    said = json.loads(Elements(page(view(link=link))).text_of("attnviz-view"))
+    assert said["link"] == (link if kept else None)
+
+
+def test_the_weights_of_the_file_are_those_of_the_heads():
+    given = heads(4, 6)
+    header, found = scores_in(page(view(heads=given)))
+    assert header["heads"] == [2, 2]
+    for head, scores in zip(given, found, strict=True):
+        for mask, scale in ((head.mask, head.scale), (np.ones_like(head.mask), head.scale)):
+            off = softmax(scores, mask, scale) - softmax(head.scores, mask, scale)
+            assert np.abs(off).max() <= 2e-4
+
+
+def test_heads_that_do_not_fit_their_tokens_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"\[\(6, 6\)\] do not fit 2 queries and 2 keys"):
+        page(view(tokens_q=["a", "b"]))
+    with pytest.raises(ValueError, match="are not the 4 heads given"):
+        page(view(counts=[2, 1]))
+    with pytest.raises(ValueError, match="no head 2 in layer 0"):
+        page(view(at=(0, 2)))
+
+
+def test_two_hundred_and_seventy_heads_on_twenty_tokens_take_at_most_500_kilobytes(smollm2):
+    text = "The animal didn't cross the street because it was too tired, and so it sat down again."
+    stack = run_model(Request("smollm2-135m", text), smollm2).stacks[0]
+    assert len(stack.queries) == 20
+    counts = [layer.n_heads for layer in stack.layers]
+    made = page(LiveView(raw_heads(stack), counts, [3] * 30, stack.queries.labels, at=(13, 8)))
+    assert sum(counts) == 270
+    assert len(made.encode()) <= 500_000
+    _header, found = scores_in(made)
+    place = 0
+    for layer in stack.layers:
+        assert layer.mask is not None
+        wanted = layer.weights()[0].double().numpy()
+        for head in range(layer.n_heads):
+            off = softmax(found[place], layer.mask[0, 0].numpy(), layer.scale_of(head)) - wanted[head]
+            assert np.abs(off).max() <= 2e-4
+            place += 1
+
+
+def test_making_a_file_needs_neither_torch_nor_streamlit():
+    code = "import sys, attnviz.live; print([m for m in ('torch', 'streamlit', 'transformers') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "[]"
