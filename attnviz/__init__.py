@@ -24,17 +24,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from attnviz.core.attention import attend
-    from attnviz.models.capture import Edit, capture, intervene
+    from attnviz.experiments.heads import mean_outputs
+    from attnviz.models.capture import Edit, Trace, capture, intervene
     from attnviz.models.loading import load
+    from attnviz.notebook import find_heads, show
 
-__all__ = ["Edit", "attend", "capture", "intervene", "load"]
+__all__ = ["Edit", "Trace", "attend", "capture", "find_heads", "intervene", "load", "mean_outputs", "show"]
 
 _HOME = {
     "attend": "attnviz.core.attention",
     "capture": "attnviz.models.capture",
     "intervene": "attnviz.models.capture",
     "Edit": "attnviz.models.capture",
+    "Trace": "attnviz.models.capture",
     "load": "attnviz.models.loading",
+    "find_heads": "attnviz.notebook",
+    "show": "attnviz.notebook",
+    "mean_outputs": "attnviz.experiments.heads",
 }
 
 

@@ -183,7 +183,7 @@ def of_rounding():
 
 
 def of_growing():
-    return [decoding_snippets.growing(growing_bytes.run(growing_bytes.Config()))]
+    return [decoding_snippets.growing(growing_bytes.run(Architecture.preset("smollm2-135m"), growing_bytes.Config()))]
 
 
 def of_roofline():

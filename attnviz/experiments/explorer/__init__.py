@@ -30,7 +30,7 @@ from attnviz.experiments.explorer.predictions import (
     slots,
     token_choices,
 )
-from attnviz.experiments.explorer.raw_heads import RawHead, raw_head, raw_heads
+from attnviz.experiments.explorer.raw_heads import RawHead, raw_head, raw_heads, raw_heads_of
 from attnviz.experiments.explorer.what_if import WhatIf, instantly
 from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice, Trace
 from attnviz.models.tokens import Frame
@@ -65,6 +65,7 @@ __all__ = [
     "likeliest",
     "raw_head",
     "raw_heads",
+    "raw_heads_of",
     "rolled_out",
     "run_model",
     "said_of_change",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,12 @@ def raw_head(stack: Stack, layer: int, head: int) -> RawHead:
 
 def raw_heads(stack: Stack) -> list[RawHead]:
     """All heads, layer by layer: for sentences of at most some dozens of tokens."""
-    return [head for layer in stack.layers for head in _of_layer(layer, list(range(layer.n_heads)))]
+    return raw_heads_of(stack.layers)
+
+
+def raw_heads_of(layers: Sequence[RecordedLayer]) -> list[RawHead]:
+    """All heads of these layers, layer by layer, for the first sentence of their batch."""
+    return [head for layer in layers for head in _of_layer(layer, list(range(layer.n_heads)))]
 
 
 def _of_layer(layer: RecordedLayer, heads: list[int]) -> list[RawHead]:

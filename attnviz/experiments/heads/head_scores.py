@@ -56,7 +56,7 @@ class HeadScores:
             scores = self.by_sentence[name]
             mean, error, stable = _mean(scores), _stderr(scores), _stability(scores)
             counts = (~np.isnan(scores)).sum(0)
-            order = [int(i) for i in np.argsort(-np.nan_to_num(mean, nan=-1.0), kind="stable")[:n]]
+            order = [int(i) for i in np.argsort(-np.nan_to_num(mean, nan=-np.inf), kind="stable")[:n]]
             found += [
                 HeadScore(*self.places[i], name, float(mean[i]), float(error[i]), float(stable[i]), int(counts[i]))
                 for i in order
@@ -98,7 +98,7 @@ def _stderr(scores: np.ndarray) -> np.ndarray:
 
 def _stability(scores: np.ndarray) -> np.ndarray:
     told = ~np.isnan(scores)
-    filled = np.where(told, scores, -1.0)
+    filled = np.where(told, scores, -np.inf)
     ranks = (-filled).argsort(1, kind="stable").argsort(1, kind="stable")
     counts = told.sum(0)
     return np.where(counts > 0, ((ranks < AMONG) & told).sum(0) / np.maximum(counts, 1), np.nan)

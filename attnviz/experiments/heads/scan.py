@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -12,14 +11,13 @@ from torch import Tensor, nn
 
 from attnviz.core import measures
 from attnviz.core.message import Problem
+from attnviz.experiments.heads.batches import Batch, inputs_of, module_of
 from attnviz.experiments.heads.head_patterns import HeadPattern, checked, mass
 from attnviz.experiments.heads.head_scores import HeadScores
 from attnviz.models.capture import RecordedLayer, Trace, capture, of_heads
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.tokens import encode
 
 ScoredRows = Literal["with targets", "all"]
-Batch = str | Path | Tensor | Sequence[str] | Sequence[int] | dict[str, Tensor]
 
 MOST = 1 << 22  #: weights in memory at once
 
@@ -43,8 +41,8 @@ def scan(
     found: dict[str, list[np.ndarray]] = {name: [] for name in wanted}
     places: tuple[tuple[int, int], ...] | None = None
     names: tuple[str, ...] = ()
-    for inputs in _inputs(model, batches, tokenizer):
-        trace = capture(_module(model), logits=None, **inputs)
+    for inputs in inputs_of(model, batches, tokenizer):
+        trace = capture(module_of(model), logits=None, **inputs)
         layers = [(number, layer) for number, layer in enumerate(trace.layers) if layer.kind == "self"]
         here = tuple((number, head) for number, layer in layers for head in range(layer.n_heads))
         if places is not None and here != places:
@@ -86,43 +84,3 @@ def _ids(trace: Trace, layers: list[tuple[int, RecordedLayer]]) -> Tensor:
         if tuple(value.shape) == (b, k_len) and value.dtype == torch.long:
             return value
     return torch.arange(k_len).expand(b, -1)
-
-
-def _module(model: nn.Module | LoadedModel) -> nn.Module:
-    return model.model if isinstance(model, LoadedModel) else model
-
-
-def _inputs(
-    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any
-) -> Iterator[dict[str, Any]]:
-    """The arguments of one pass after another."""
-    for batch in _each(batches):
-        if isinstance(batch, dict):
-            yield dict(batch)
-        elif isinstance(batch, str):
-            yield _read(model, batch, tokenizer)
-        elif isinstance(batch, Path):
-            yield from (_read(model, line, tokenizer) for line in batch.read_text("utf-8").splitlines() if line.strip())
-        elif isinstance(batch, Tensor):
-            yield {"input_ids": batch if batch.dim() > 1 else batch.unsqueeze(0)}
-        elif len(batch) and all(isinstance(each, int) for each in batch):
-            yield {"input_ids": torch.tensor([list(batch)])}
-        else:
-            several: list[Any] = list(batch)
-            yield from _inputs(model, several, tokenizer)
-
-
-def _each(batches: Iterable[Batch] | Batch) -> Iterable[Batch]:
-    if isinstance(batches, str | Path | dict):
-        return (batches,)
-    if isinstance(batches, Tensor):
-        return (batches,)
-    return batches  # type: ignore[return-value]
-
-
-def _read(model: nn.Module | LoadedModel, text: str, tokenizer: Any) -> dict[str, Any]:
-    if isinstance(model, LoadedModel) and tokenizer is None:
-        return dict(encode(model, text).inputs)
-    if tokenizer is None:
-        raise Problem("a sentence needs a tokenizer: give tokenizer=, or token ids in its place")
-    return dict(tokenizer(text, return_tensors="pt"))

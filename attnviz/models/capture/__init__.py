@@ -6,22 +6,27 @@ from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.generation import generate, sampler
 from attnviz.models.capture.head_selection import of_heads
 from attnviz.models.capture.intervention import Edit, NumberChoice, TensorChange, intervene
+from attnviz.models.capture.logit_attribution import LogitAttribution
 from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved
 from attnviz.models.capture.output_projection import output_projection_of
 from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
+from attnviz.models.capture.residual import Residual
+from attnviz.models.capture.resumed_pass import ResumedPass
 from attnviz.models.capture.rotary_positions import Rotary, learned_positions, rotary_of
 from attnviz.models.capture.run import adopt, capture
 from attnviz.models.capture.trace import Trace
-from attnviz.models.capture.trace_file import load_trace, save_trace
 
 __all__ = [
     "AnswerLayer",
     "CachedPass",
     "Edit",
+    "LogitAttribution",
     "Logits",
     "MaskChoice",
     "NumberChoice",
     "RecordedLayer",
+    "Residual",
+    "ResumedPass",
     "Rotary",
     "ScaleChoice",
     "Swept",
@@ -34,7 +39,6 @@ __all__ = [
     "guesses",
     "intervene",
     "learned_positions",
-    "load_trace",
     "measures",
     "moved",
     "of_heads",
@@ -44,7 +48,6 @@ __all__ = [
     "probability_moved",
     "rotary_of",
     "sampler",
-    "save_trace",
     "sweep",
     "yardstick",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from math import lcm
 from typing import Literal
@@ -12,8 +12,8 @@ from torch import Tensor
 
 from attnviz.core.attention import Scale, scale_factor
 from attnviz.core.message import Problem
-from attnviz.models.capture.head_selection import equal_scale_groups
-from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
+from attnviz.models.capture.head_selection import broadcasts, of_heads
+from attnviz.models.capture.recorded_layer import RecordedLayer
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +27,10 @@ class Plan:
     uniform: bool
     silence: bool
     change: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]] | None
+    weights: Tensor | Callable[[Tensor], Tensor] | None = None
+    block: Collection[tuple[int, int]] = ()
+    output: Tensor | Callable[[Tensor], Tensor] | None = None
+    at: Sequence[int] | None = None
 
 
 def carry_out(plan: Plan, layer: RecordedLayer, own: RecordedLayer | None = None) -> RecordedLayer:
@@ -35,10 +39,17 @@ def carry_out(plan: Plan, layer: RecordedLayer, own: RecordedLayer | None = None
         layer = _with_function(layer, plan, own or layer)
     if not isinstance(plan.mask, str) or plan.mask != "model":
         layer = _with_mask(layer, plan)
+    if plan.block:
+        layer = _with_mask(layer, replace(plan, mask=_without(layer, plan)))
     if plan.scale != "model" or plan.factor != 1.0:
         layer = _with_scale(layer, plan)
     if plan.uniform:
         layer = _with_uniform(layer, plan)
+    if plan.weights is not None:
+        layer = replace(layer, set_weights=_placed(layer.set_weights, plan, layer, "weights"))
+    if plan.output is not None:
+        shown = layer.silenced if plan.at is not None else layer.silenced - set(plan.heads)
+        layer = replace(layer, set_output=_placed(layer.set_output, plan, layer, "output"), silenced=shown)
     if plan.silence:
         layer = replace(layer, silenced=layer.silenced | set(plan.heads))
     return layer
@@ -46,13 +57,43 @@ def carry_out(plan: Plan, layer: RecordedLayer, own: RecordedLayer | None = None
 
 def layer_output(layer: RecordedLayer) -> Tensor:
     """The input of the layer's output projection, (B, Q, H, Dv); 0 for silenced heads."""
-    b, heads, q_len, k_len = layer.shape
-    step = max(1, CHUNK // (b * q_len * k_len))
-    parts = [layer.stages_of(part).output for _, part in equal_scale_groups(list(range(heads)), step, layer.scale_of)]
-    output = torch.cat(parts, 1)  # (B, H, Q, Dv)
-    if layer.silenced:
-        output[:, sorted(layer.silenced)] = 0.0
-    return output.transpose(1, 2).contiguous()
+    return layer.head_outputs().transpose(1, 2).contiguous()
+
+
+def _without(layer: RecordedLayer, plan: Plan) -> Tensor:
+    """The mask of the chosen heads without the (query, key) positions to block; negative ones count from the end."""
+    q_len, k_len = layer.shape[2:]
+    mask = of_heads(layer.mask, plan.heads).expand(layer.mask.shape[0], len(plan.heads), q_len, k_len).clone()
+    for query, key in plan.block:
+        if not (-q_len <= query < q_len and -k_len <= key < k_len):
+            raise Problem(
+                "block holds {pair}; this layer has {queries} queries and {keys} keys",
+                pair=(query, key),
+                queries=q_len,
+                keys=k_len,
+            )
+        mask[:, :, query, key] = False
+    return mask
+
+
+def _placed(before: Tensor | None, plan: Plan, layer: RecordedLayer, name: str) -> Tensor:
+    """`before`, or NaN, with what the edit gives at its heads and positions, (B, H, Q, K or Dv)."""
+    own = layer.weights(plan.heads) if name == "weights" else layer.head_outputs(plan.heads)
+    given = plan.weights if name == "weights" else plan.output
+    new = given(own.clone()) if callable(given) else given
+    if not isinstance(new, Tensor) or not broadcasts(tuple(new.shape), tuple(own.shape)):
+        shape = tuple(new.shape) if isinstance(new, Tensor) else type(new).__name__
+        raise Problem(
+            "{name} has shape {shape}; it must broadcast to {wanted}", name=name, shape=shape, wanted=tuple(own.shape)
+        )
+    b, heads, q_len, _ = layer.shape
+    made = own.new_full((b, heads, q_len, own.shape[-1]), torch.nan) if before is None else before.clone()
+    rows = list(range(q_len)) if plan.at is None else list(plan.at)
+    if any(not -q_len <= row < q_len for row in rows):
+        raise Problem("at={at} must be positions of {count} queries", at=rows, count=q_len)
+    chosen = torch.tensor(plan.heads, device=made.device)[:, None]
+    made[:, chosen, torch.tensor(rows, device=made.device)] = new.to(made).expand_as(own)[:, :, rows]
+    return made
 
 
 def _with_scale(layer: RecordedLayer, plan: Plan) -> RecordedLayer:

@@ -48,6 +48,21 @@ def logits_of(output: Any, logits: Logits, model: nn.Module, inputs: dict[str, A
     return found[rows, last.to(found.device)]
 
 
+def last_positions(inputs: dict[str, Any], model: nn.Module, length: int) -> Tensor:
+    """Position of each row's last real token among `length` queries, (B,)."""
+    last, ids = _last_real(inputs, model), _ids(inputs)
+    if last is not None:
+        return last
+    return torch.full((1 if ids is None else len(ids),), length - 1, device=None if ids is None else ids.device)
+
+
+def at_last(logits: Tensor | None, positions: Tensor) -> Tensor | None:
+    """Logits (B, V) or (B, Q, V) at one position of each row, (B, V)."""
+    if logits is None or logits.dim() == 2:
+        return logits
+    return logits[torch.arange(len(logits), device=logits.device), positions.to(logits.device)]
+
+
 def _must_be_a_batch(inputs: dict[str, Any]) -> None:
     for name in ("input_ids", "decoder_input_ids"):
         ids = inputs.get(name)

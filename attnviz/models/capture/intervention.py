@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
 from typing import Any, Literal, cast
@@ -29,6 +29,7 @@ from attnviz.models.capture.trace import Trace
 
 NumberChoice = int | Collection[int] | Literal["all"]
 LayerChoice = NumberChoice | str | Collection[int | str]
+NewOutput = Tensor | Callable[[Tensor], Tensor] | Trace | Mapping[str, Tensor]
 TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 
@@ -46,7 +47,12 @@ class Edit:
     k (B, G, K, D) and v (B, G, K, Dv) of the whole layer and returns replacements, which are used for the chosen
     heads; it may return fewer key/value heads. It is given the model's own tensors unless an earlier `change` had
     some of the same heads; then it is given the changed ones, with one key/value head per query head (G = H) if
-    only some heads were changed. Dropout is not applied in a changed layer, even in training.
+    only some heads were changed.
+
+    `weights` broadcasts to (B, H', Q, K), H' being the chosen heads, and need not sum to 1. `output` broadcasts to
+    (B, H', Q, Dv); or it is a function of what the heads hand on themselves, a `Trace` of another pass (activation
+    patching), or a mapping from layer names to (H, 1 or Q, Dv), such as `mean_outputs` makes (mean ablation). Dropout
+    is not applied in a changed layer, even in training.
     """
 
     layers: LayerChoice = "all"
@@ -59,6 +65,10 @@ class Edit:
     uniform: bool = False  #: give every key that may be seen the same weight
     silence: bool = False  #: replace the heads' input to the output projection by 0
     change: TensorChange | None = None
+    weights: Tensor | Callable[[Tensor], Tensor] | None = None  #: these weights, or a function of the model's own
+    block: Collection[tuple[int, int]] = ()  #: (query, key) positions that may not be seen; -1 is the last
+    output: NewOutput | None = None  #: what the heads hand on, in place of weights times values
+    at: NumberChoice = "all"  #: the query positions at which `weights` and `output` are put
     tower: str | None = None  #: None: any
     run: int | None = None  #: None: every
 
@@ -149,7 +159,37 @@ class Intervention(Recorder):
 
 def plan(edit: Edit, layer: RecordedLayer) -> Plan:
     """The edit as it applies to this layer, with the chosen heads as a list."""
-    return Plan(edit.heads_of(layer), edit.mask, edit.scale, edit.factor, edit.uniform, edit.silence, edit.change)
+    heads = edit.heads_of(layer)
+    at = None if edit.at == "all" else list(_numbers("at", edit.at, 0))
+    return Plan(
+        heads,
+        edit.mask,
+        edit.scale,
+        edit.factor,
+        edit.uniform,
+        edit.silence,
+        edit.change,
+        edit.weights,
+        edit.block,
+        _output(edit.output, layer, heads),
+        at,
+    )
+
+
+def _output(
+    given: NewOutput | None, layer: RecordedLayer, heads: list[int]
+) -> Tensor | Callable[[Tensor], Tensor] | None:
+    """What the edit puts in the place of these heads' outputs."""
+    if isinstance(given, Trace):
+        found = [other for other in given.layers if other.place == layer.place]
+        if not found:
+            raise Problem("the trace that output is taken from has no layer {name}", name=layer.name)
+        return found[0].head_outputs(heads)
+    if isinstance(given, Mapping):
+        if layer.name not in given:
+            raise Problem("output has nothing for the layer {name}", name=layer.name)
+        return given[layer.name][heads]
+    return given
 
 
 def _within(name: str, above: int | str) -> bool:

@@ -22,8 +22,17 @@ def output_projection_of(module: nn.Module, parent: nn.Module | None, width: int
     adapter, is run on the identity matrix.
     """
     layer = output_layer_of(module, parent, width)
-    if layer is None:
-        return None
+    return None if layer is None else _weight_of(layer, width)
+
+
+def copied_projection(layer: nn.Module, width: int) -> tuple[Tensor, Tensor | None]:
+    """Copies of the matrix (M, H*Dv) and the bias (M,) of an output projection."""
+    bias = getattr(layer, "bias", None)
+    copied = bias.detach().clone() if isinstance(bias, Tensor) else None
+    return _weight_of(layer, width).detach().clone(), copied
+
+
+def _weight_of(layer: nn.Module, width: int) -> Tensor:
     weight = _plain_weight(layer)
     if weight is not None:
         return weight

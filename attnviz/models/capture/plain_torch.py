@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -20,24 +20,36 @@ from torch.overrides import TorchFunctionMode
 from attnviz.core.message import Problem
 from attnviz.models.capture.attention_call import Call
 from attnviz.models.capture.compiled import plain_name, uncompiled
-from attnviz.models.capture.forward_pass import Logits
+from attnviz.models.capture.forward_pass import Logits, at_last
 from attnviz.models.capture.recorded_layer import AttentionKind, StackName
 from attnviz.models.capture.recorder import Recorder
+from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.softmax_watch import SoftmaxWatch
 from attnviz.models.capture.torch_call import understand
 from attnviz.models.capture.trace import Trace
 
 
 def record_plain(
-    model: nn.Module, args: tuple[Any, ...], logits: Logits, inputs: dict[str, Any], grad: bool = False
+    model: nn.Module,
+    args: tuple[Any, ...],
+    logits: Logits,
+    inputs: dict[str, Any],
+    grad: bool = False,
+    residual: bool = False,
 ) -> Trace:
     """One pass of `model` as it is, with every attention call recorded; refuses where one could not be."""
     _must_be_watchable(model)
-    recorder, watch = _Recorder(model, keeps_graph=grad), SoftmaxWatch()
-    with torch.set_grad_enabled(grad), uncompiled(model), _running(model) as place, _Mode(recorder, watch, place):
+    recorder, watch, stream = _Recorder(model, grad, residual), SoftmaxWatch(), ResidualWatch(model)
+    watching = stream.watching() if residual else nullcontext()
+    graph = torch.set_grad_enabled(grad)
+    with graph, uncompiled(model), watching, _running(model) as place, _Mode(recorder, watch, place):
         output = model(*args, **inputs)
     _must_be_whole(model, recorder, watch)
-    return Trace(tuple(recorder.layers), _logits_of(output, logits), _kept(model, args, inputs))
+    layers, found, kept = tuple(recorder.layers), _logits_of(output, logits), _kept(model, args, inputs)
+    if not residual:
+        return Trace(layers, found, kept)
+    at = torch.full((layers[0].shape[0],), layers[0].shape[2] - 1)
+    return Trace(layers, found, kept, stream.residual(layers, at_last(found, at), at), at)
 
 
 class _Mode(TorchFunctionMode):
@@ -62,8 +74,8 @@ class _Mode(TorchFunctionMode):
 class _Recorder(Recorder):
     """Names stacks and kinds by what a call shows, since there is no config to ask."""
 
-    def __init__(self, model: nn.Module, keeps_graph: bool) -> None:
-        super().__init__(model, keeps_graph)
+    def __init__(self, model: nn.Module, keeps_graph: bool, keeps_projections: bool) -> None:
+        super().__init__(model, keeps_graph, keeps_projections)
         self._cross: bool | None = None
 
     def take(self, module: nn.Module, call: Call, cross: bool | None) -> None:

@@ -56,9 +56,10 @@ class RecordedLayer:
     sinks: Tensor | None = None  #: (H,)
     scales: tuple[float, ...] | None = None  #: one per head, if an intervention changed some of them
     silenced: frozenset[int] = frozenset()  #: heads whose output an intervention replaced by 0
-    w_o: Tensor | None = (
-        None  #: output projection (M, H*Dv); a capture stores `norms` instead, which no change of the model can reach
-    )
+    set_weights: Tensor | None = None  #: (B, H, Q, K): weights that an intervention put there; NaN where it put none
+    set_output: Tensor | None = None  #: (B, H, Q, Dv): what it made heads hand on; NaN where it put none
+    w_o: Tensor | None = None  #: a copy of the output projection (M, H*Dv), of a capture with `residual` only
+    b_o: Tensor | None = None  #: a copy of that projection's bias (M,)
     norms: Tensor | None = None  #: the result of `value_norms`, (B, H, K), computed during the capture
     reported: Tensor | None = None  #: (B, H, Q, K) weights reported by the model, in layers that are not exact
     why: Message | None = None  #: why the layer is not exact
@@ -170,6 +171,8 @@ class RecordedLayer:
         fields: dict[str, Tensor | None] = {
             "allowed": _part(self.mask, rows, keys),
             "bias": _part(self.bias, rows, keys),
+            "set_weights": _part(self.set_weights, rows, keys),
+            "set_output": None if self.set_output is None else self.set_output[..., rows, :],
         }
         if self.padding is not None:
             fields["padding"] = self.padding[..., keys]
@@ -182,6 +185,35 @@ class RecordedLayer:
     def scale_of(self, head: int) -> float:
         """The number that multiplies this head's q.kT: `scale`, unless an intervention changed it."""
         return self.scale if self.scales is None else self.scales[head]
+
+    def head_outputs(self, heads: int | Sequence[int] | None = None, projected: bool = False) -> Tensor:
+        """What each head hands on, (B, H', Q, Dv): its weights times its values; 0 where it was silenced.
+
+        `projected`: after the head's slice of the output projection, (B, H', Q, M), which is what the head alone adds
+        to the residual stream. That needs the projection, which `capture(..., residual=True)` keeps.
+        """
+        chosen = chosen_heads(heads, self.n_heads, self.index)
+        if not self.exact:
+            raise Problem("layer {index} gives its weights only; its heads' outputs are not known", index=self.index)
+        slices = self._projection_slices() if projected else None
+        b, _, q_len, k_len = self.shape
+        step = max(1, CHUNK // (b * q_len * k_len))
+        parts = [self.stages_of(part).output for _, part in equal_scale_groups(chosen, step, self.scale_of)]
+        found = torch.cat(parts, 1)
+        if self.set_output is not None:
+            found = _set(self.set_output[:, chosen], found)
+        if self.silenced:
+            told = torch.tensor([head not in self.silenced for head in chosen], device=found.device)
+            found = torch.where(told[:, None, None], found, 0.0)
+        return found if slices is None else found @ slices[chosen].mT
+
+    def _projection_slices(self) -> Tensor:
+        """Each head's slice of the output projection, (H, M, Dv)."""
+        if self.w_o is None:
+            raise Problem(
+                "the output projection of layer {index} was not kept: capture with residual=True", index=self.index
+            )
+        return wide(self.w_o).unflatten(1, (self.n_heads, -1)).transpose(0, 1)
 
     def value_norms(self) -> Tensor:
         """Length of each value after its head's slice of the output projection, (B, H, K)."""
@@ -217,7 +249,11 @@ class RecordedLayer:
         factor = self.scale_of(heads[0]) if scale == "model" else scale_factor(scale, q.shape[-1])
         bias = None if self.bias is None else wide(of_heads(self.bias, heads))
         sinks = None if self.sinks is None else wide(self.sinks[heads])
-        return attend(q, k, v, self._mask(heads, mask, start), factor, bias, self.softcap, sinks)
+        stages = attend(q, k, v, self._mask(heads, mask, start), factor, bias, self.softcap, sinks)
+        if self.set_weights is None or not isinstance(mask, str) or scale != "model":
+            return stages
+        weights = _set(self.set_weights[:, heads], stages.weights)
+        return replace(stages, weights=weights, output=weights @ v.repeat_interleave(q.shape[1] // v.shape[1], 1))
 
     def _mask(self, heads: list[int], mask: MaskChoice, start: int) -> Tensor | None:
         if isinstance(mask, str) and mask == "model" and self.allowed is None and not self.causal:
@@ -241,6 +277,11 @@ class RecordedLayer:
         assert self.k is not None
         assert self.v is not None
         return self.q, self.k, self.v
+
+
+def _set(given: Tensor, own: Tensor) -> Tensor:
+    """`given` where it is a number, else `own`."""
+    return torch.where(given.isnan(), own, given.to(own.dtype))
 
 
 def _part(tensor: Tensor | None, rows: slice, keys: slice) -> Tensor | None:

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from attnviz.core.message import Message
 from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, listener
 from attnviz.models.capture.compiled import plain_name
-from attnviz.models.capture.output_projection import lengths_through, output_layer_of
+from attnviz.models.capture.output_projection import copied_projection, lengths_through, output_layer_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 
 log = logging.getLogger("attnviz")
@@ -27,7 +27,8 @@ _CROSS = re.compile(r"cross|encoder_attn|encdec|enc_attn", re.IGNORECASE)
 class Recorder:
     """Records one pass. A subclass may change the attention: see `attnviz.models.capture.intervention`."""
 
-    def __init__(self, model: nn.Module, keeps_graph: bool = False) -> None:
+    def __init__(self, model: nn.Module, keeps_graph: bool = False, keeps_projections: bool = False) -> None:
+        self._keeps_projections = keeps_projections
         self._held: Callable[[Tensor], Tensor] = (lambda tensor: tensor) if keeps_graph else Tensor.detach
         self.layers: list[RecordedLayer] = []
         self.splitter = MaskSplitter()
@@ -111,18 +112,22 @@ class Recorder:
 
     def _measured(self, layer: RecordedLayer, module: nn.Module, values_are_known: bool) -> RecordedLayer:
         assert layer.v is not None
+        v = layer.v
         width = layer.n_heads * layer.v.shape[-1]
         found = output_layer_of(module, self._modules.get(layer.name.rpartition(".")[0]), width)
         if found is None:
             return layer
+        if self._keeps_projections:
+            w_o, b_o = copied_projection(found, width)
+            layer = replace(layer, w_o=w_o, b_o=b_o)
         _, _, q_len, k_len = layer.shape
         earlier = self.earlier_norms.get(layer.place) if values_are_known else None
         done = 0 if earlier is None else earlier.shape[2]
         if earlier is None or k_len != done + (0 if layer.kind == "cross" else q_len):
-            return replace(layer, norms=lengths_through(found, layer.v, layer.n_heads))
+            return replace(layer, norms=lengths_through(found, v, layer.n_heads))
         if k_len == done:
             return replace(layer, norms=earlier)
-        new = lengths_through(found, layer.v[:, :, done:], layer.n_heads)
+        new = lengths_through(found, v[:, :, done:], layer.n_heads)
         return replace(layer, norms=torch.cat([earlier, new], 2))
 
     def _stack(self, name: str, kind: AttentionKind, call: Call, module: nn.Module) -> StackName:

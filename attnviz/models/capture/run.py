@@ -8,30 +8,38 @@
 from __future__ import annotations
 
 import inspect
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from transformers.modeling_utils import PreTrainedModel
 
+from attnviz.core.message import Problem
 from attnviz.models.capture.adapter import adopt, switched, takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.compiled import uncompiled, unwrapped
 from attnviz.models.capture.eager_fallback import eager_layers
-from attnviz.models.capture.forward_pass import Logits, arguments, logits_of
+from attnviz.models.capture.forward_pass import Logits, arguments, at_last, last_positions, logits_of
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorder import Recorder, listening
+from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.trace import Trace
 
 __all__ = ["adopt", "capture"]
 
 
-def capture(model: nn.Module, *args: Any, logits: Logits = "last", grad: bool = False, **inputs: Any) -> Trace:
+def capture(
+    model: nn.Module, *args: Any, logits: Logits = "last", grad: bool = False, residual: bool = False, **inputs: Any
+) -> Trace:
     """One pass of any model, on its own fast path, with every attention layer recorded.
 
     `args` and `inputs` are the arguments of the model's forward. `logits` "last" keeps the logits of the last
     real position of each row, "all" keeps those of every position, None skips the output layer. With `grad`, logits,
     q, k and v stay in the graph of the pass, so that gradients with respect to them can be asked for.
+
+    With `residual`, the residual stream and copies of the output projections are kept: `trace.residual[i]`,
+    `layer.head_outputs(projected=True)` and `trace.logit_attribution(token)` need them.
 
     Families of transformers that cannot use a custom attention function run their eager path instead, and their
     layers have `exact=False`. In any other torch model, calls of torch's fused attention, `nn.MultiheadAttention` and
@@ -40,11 +48,16 @@ def capture(model: nn.Module, *args: Any, logits: Logits = "last", grad: bool = 
     must_hold()
     model = unwrapped(model)
     if takes_interface(model):
-        trace, _ = record(model, Recorder(model, grad), logits, by_name(model, args, inputs), grad)
+        trace, _ = record(model, Recorder(model, grad, residual), logits, by_name(model, args, inputs), grad, residual)
         if trace.layers:
             return trace
     if not isinstance(model, PreTrainedModel):
-        return record_plain(model, args, logits, inputs, grad)
+        return record_plain(model, args, logits, inputs, grad, residual)
+    if residual:
+        raise Problem(
+            "{model} gives its weights only, and not its residual stream; leave residual out",
+            model=type(model).__name__,
+        )
     return eager_layers(model, logits, by_name(model, args, inputs))
 
 
@@ -56,13 +69,26 @@ def by_name(model: nn.Module, args: tuple[Any, ...], inputs: dict[str, Any]) -> 
 
 
 def record(
-    model: nn.Module, recorder: Recorder, logits: Logits, inputs: dict[str, Any], grad: bool = False
+    model: nn.Module,
+    recorder: Recorder,
+    logits: Logits,
+    inputs: dict[str, Any],
+    grad: bool = False,
+    residual: bool = False,
 ) -> tuple[Trace, Any]:
     """Run the pass with `recorder` answering its attention calls; returns the trace and the model's output."""
     part, given = arguments(model, logits, inputs)
-    with torch.set_grad_enabled(grad), uncompiled(model), switched(model), listening(recorder):
+    watch = ResidualWatch(model)
+    watching = watch.watching() if residual else nullcontext()
+    with torch.set_grad_enabled(grad), uncompiled(model), switched(model), listening(recorder), watching:
         output = part(**given)
     kept = {
         name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()
     }
-    return Trace(tuple(recorder.layers), logits_of(output, logits, model, inputs), kept), output
+    layers, found = tuple(recorder.layers), logits_of(output, logits, model, inputs)
+    if not residual:
+        return Trace(layers, found, kept), output
+    length = layers[0].shape[2] if layers else 0
+    at = last_positions(inputs, model, length)
+    stream = watch.residual(layers, at_last(found, at), at)
+    return Trace(layers, found, kept, stream, at), output

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
 from attnviz.core.message import Problem
+from attnviz.models.capture.logit_attribution import LogitAttribution, attribute
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
+from attnviz.models.capture.residual import Residual
+from attnviz.models.capture.trace_file import read_trace_file, write_trace_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """The attention layers of one pass in execution order, and the model's logits.
+    """The attention layers of one pass in execution order, and the model's logits; the residual stream on request.
 
     >>> trace[5]                                  # the sixth layer that ran
     >>> trace["model.layers.5.self_attn"]         # the same by its module's name
@@ -29,6 +33,8 @@ class Trace:
     layers: tuple[RecordedLayer, ...]
     logits: Tensor | None = None  #: "last": (B, V); "all": (B, Q, V)
     inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding masks given to the pass
+    residual: Residual | None = None  #: of a capture with `residual`
+    last: Tensor | None = None  #: of such a capture: the position of each row's last real token, (B,)
 
     def __len__(self) -> int:
         return len(self.layers)
@@ -77,7 +83,43 @@ class Trace:
         """The same trace on another device."""
         moved = tuple(_moved(layer, device) for layer in self.layers)
         logits = None if self.logits is None else self.logits.to(device)
-        return Trace(moved, logits, {name: value.to(device) for name, value in self.inputs.items()})
+        inputs = {name: value.to(device) for name, value in self.inputs.items()}
+        if self.residual is None or self.last is None:
+            return Trace(moved, logits, inputs)
+        held = {name: value.to(device) for name, value in self.residual.tensors().items()}
+        return Trace(moved, logits, inputs, Residual.of(self.residual.plain(), held), self.last.to(device))
+
+    def save(self, path: Path | str) -> None:
+        """Write the trace as one safetensors file, which later versions open too; of a capture with `residual` with
+        all that `logit_attribution` needs, the unembedding included.
+        """
+        others = {f"inputs.{name}": value for name, value in self.inputs.items()}
+        if self.logits is not None:
+            others["logits"] = self.logits
+        if self.residual is None or self.last is None:
+            return write_trace_file(path, self.layers, others, {})
+        others |= self.residual.tensors() | {"last": self.last}
+        return write_trace_file(path, self.layers, others, {"residual": self.residual.plain()})
+
+    @staticmethod
+    def load(path: Path | str) -> Trace:
+        """The saved trace, on the CPU; a Problem if the file is missing, damaged, or no saved trace."""
+        layers, others, extra = read_trace_file(path)
+        inputs = {name.removeprefix("inputs."): value for name, value in others.items() if name.startswith("inputs.")}
+        residual = Residual.of(extra["residual"], others) if "residual" in extra else None
+        return Trace(layers, others.get("logits"), inputs, residual, others.get("last"))
+
+    def logit_attribution(
+        self, token: int | Tensor, versus: int | Tensor | None = None, position: int | None = None
+    ) -> LogitAttribution:
+        """What each head adds to the logit of `token`, or to its lead over `versus`, at the last real position.
+
+        The final norm's scale is held at what it was in this pass. Needs a capture with `residual`.
+        """
+        if self.residual is None or self.last is None:
+            raise Problem("this trace has no residual stream: capture with residual=True")
+        at = self.last if position is None else torch.full_like(self.last, position)
+        return attribute(self.layers, self.residual, token, versus, at)
 
     def to_dataframe(self, layers: int | str | None = None, heads: int | None = None) -> pd.DataFrame:
         """One row for each weight: layer (in execution order), name, batch, head, query, key and weight.
@@ -104,12 +146,16 @@ class Trace:
                 layer.bias,
                 layer.norms,
                 layer.reported,
+                layer.w_o,
+                layer.b_o,
             ):
                 if tensor is not None:
                     storage = tensor.untyped_storage()
                     storages[storage.data_ptr()] = storage.nbytes()
         if self.logits is not None:
             storages[self.logits.untyped_storage().data_ptr()] = self.logits.untyped_storage().nbytes()
+        for stream in self.residual or ():
+            storages[stream.untyped_storage().data_ptr()] = stream.untyped_storage().nbytes()
         return sum(storages.values())
 
 

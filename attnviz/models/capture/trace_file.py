@@ -1,9 +1,13 @@
-"""Save a trace as one safetensors file: tensors under numbered names, everything else as JSON in its metadata."""
+"""A trace as one safetensors file: tensors under numbered names, everything else as JSON in its metadata.
+
+Knows layers and tensors but not `Trace`, which writes and reads itself through this file.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,22 +18,39 @@ from torch import Tensor
 
 from attnviz.core.message import Message, Problem
 from attnviz.models.capture.recorded_layer import RecordedLayer
-from attnviz.models.capture.trace import Trace
 
 FORMAT = "attnviz-trace-1"
 _PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scales", "tower", "run")
-_TENSORS = ("q", "k", "v", "allowed", "padding", "queries", "bias", "sinks", "norms", "reported")
+_TENSORS = (
+    "q",
+    "k",
+    "v",
+    "allowed",
+    "padding",
+    "queries",
+    "bias",
+    "sinks",
+    "norms",
+    "reported",
+    "w_o",
+    "b_o",
+    "set_weights",
+    "set_output",
+)
 
 
-def save_trace(trace: Trace, path: Path | str) -> None:
-    """Write the trace under a temporary name, then rename it, so that a reader never sees half a file.
+def write_trace_file(
+    path: Path | str, layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]
+) -> None:
+    """Write layers, other tensors by their names, and what JSON can say.
 
-    The output projection is not saved; the value norms (B, H, K) computed from it are.
+    Under a temporary name first, so that a reader never sees half a file. The output projection is saved only where
+    the layer holds it; the value norms (B, H, K) computed from it always are.
     """
     tensors: dict[str, Tensor] = {}
-    layers = []
+    described = []
     names: dict[tuple[Any, ...], str] = {}
-    with_norms = [_with_norms(layer) for layer in trace.layers]  # all stay alive, so that no two share an address
+    with_norms = [_with_norms(layer) for layer in layers]  # all stay alive, so that no two share an address
     for number, kept in enumerate(with_norms):
         fields: dict[str, Any] = {name: getattr(kept, name) for name in _PLAIN}
         fields["silenced"] = sorted(kept.silenced)
@@ -37,20 +58,18 @@ def save_trace(trace: Trace, path: Path | str) -> None:
             fields["why"] = [kept.why.template, kept.why.params]
         held = {name: value for name in _TENSORS if (value := getattr(kept, name)) is not None}
         fields["tensors"] = {name: _put(value, f"{number}.{name}", tensors, names) for name, value in held.items()}
-        layers.append(fields)
-    for name, value in trace.inputs.items():
-        tensors[f"inputs.{name}"] = value.detach().cpu().contiguous()
-    if trace.logits is not None:
-        tensors["logits"] = trace.logits.detach().cpu().contiguous()
+        described.append(fields)
+    tensors |= {name: value.detach().cpu().contiguous().clone() for name, value in others.items()}
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    save_file(tensors, temporary, {"format": FORMAT, "layers": json.dumps(layers)})
+    said = {"format": FORMAT, "layers": json.dumps(described), "extra": json.dumps(dict(extra))}
+    save_file(tensors, temporary, said)
     temporary.replace(path)
 
 
-def load_trace(path: Path | str) -> Trace:
-    """The saved trace, on the CPU; a Problem if the file is missing, damaged, or was not written by `save_trace`."""
+def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
+    """What was written, on the CPU; a Problem if the file is missing, damaged, or holds something else."""
     path = Path(path)
     try:
         with safe_open(path, framework="pt") as file:
@@ -63,8 +82,8 @@ def load_trace(path: Path | str) -> Trace:
     if meta.get("format") != FORMAT:
         raise Problem("{path} is not a saved trace, or is damaged", path=path.name)
     layers = tuple(_layer(fields, tensors) for fields in json.loads(meta["layers"]))
-    inputs = {name.removeprefix("inputs."): value for name, value in tensors.items() if name.startswith("inputs.")}
-    return Trace(layers, tensors.get("logits"), inputs)
+    others = {name: value for name, value in tensors.items() if not name[:1].isdigit()}
+    return layers, others, json.loads(meta.get("extra", "{}"))  # older files have no extra
 
 
 def _layer(fields: dict[str, Any], tensors: dict[str, Tensor]) -> RecordedLayer:

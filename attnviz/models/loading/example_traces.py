@@ -76,7 +76,7 @@ def prepare_examples(loaded: LoadedModel, settings: Settings, progress: Progress
 
 def prepared_example(model: str, example: str) -> Prepared | None:
     """An example that was captured earlier; None if it was not, or if its files are damaged."""
-    from attnviz.models.capture import load_trace  # imported here because it loads torch
+    from attnviz.models.capture import Trace  # imported here because it loads torch
 
     settings = current()
     entry = find(model, settings)
@@ -86,13 +86,13 @@ def prepared_example(model: str, example: str) -> Prepared | None:
         return None
     try:
         kept = json.loads((folder / f"{this.id}.json").read_text("utf-8"))
-        return Prepared(this, _tokens(kept), load_trace(folder / f"{this.id}.safetensors"), kept["source"])
+        return Prepared(this, _tokens(kept), Trace.load(folder / f"{this.id}.safetensors"), kept["source"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
-    from attnviz.models.capture import capture, save_trace
+    from attnviz.models.capture import capture
     from attnviz.models.tokens import encode
 
     mine = examples_of(loaded.entry)
@@ -101,7 +101,7 @@ def _write(loaded: LoadedModel, fresh: Path, progress: Progress | None) -> None:
             progress(done / len(mine), Message("Capturing the examples of {name}", {"name": loaded.entry.name}))
         tokens = encode(loaded, example.text, example.second or None)
         trace = capture(loaded.model, logits=loaded.predicts, **tokens.inputs)
-        save_trace(trace, fresh / f"{example.id}.safetensors")
+        trace.save(fresh / f"{example.id}.safetensors")
         kept = _plain(tokens) | {"source": loaded.source}
         (fresh / f"{example.id}.json").write_text(json.dumps(kept, ensure_ascii=False), "utf-8")
     if progress:

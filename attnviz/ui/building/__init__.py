@@ -7,6 +7,7 @@ __all__ = [
     "lesson_heads",
     "lesson_qkv",
     "lesson_softmax",
+    "numbers",
     "place",
     "sizes_panel",
     "walk",

@@ -1,6 +1,7 @@
 """The page on decoding: one panel for each section, and the choices that they share."""
 
 __all__ = [
+    "decoder_form",
     "decoding_choices",
     "decoding_traps_panel",
     "growth_panel",

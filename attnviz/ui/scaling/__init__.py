@@ -1,3 +1,3 @@
 """The sections of the scaling page; each is a module."""
 
-__all__ = ["ending", "scaling_choices", "sections"]
+__all__ = ["curves", "ending", "names", "results", "scaling_choices", "sections"]

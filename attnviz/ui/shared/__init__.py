@@ -5,13 +5,13 @@ page that shows no model should not wait for them.
 """
 
 from attnviz.ui.shared.bounded_cache import BoundedCache
-from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly
+from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly, choices_of
 from attnviz.ui.shared.code_snippet import snippet
 from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.link_state import follow, link_parameters, settle
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
-from attnviz.ui.shared.streamlit_adapter import EMBEDDED_STYLE, FRONTEND, PAGE_STYLE, say_what_is_gone
+from attnviz.ui.shared.streamlit_adapter import EMBEDDED_STYLE, FRONTEND, PAGE_STYLE, say_what_is_gone, upload_id
 from attnviz.ui.shared.text import plain, quoted, spoken
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
 
@@ -25,6 +25,7 @@ __all__ = [
     "Choice",
     "PageChoices",
     "Partly",
+    "choices_of",
     "file_of",
     "follow",
     "glossary_terms",
@@ -49,5 +50,6 @@ __all__ = [
     "term_popover",
     "text_area",
     "toggle",
+    "upload_id",
     "widgets",
 ]

@@ -9,5 +9,6 @@ __all__ = [
     "sharing_choices",
     "size_panel",
     "tables",
+    "three_ways",
     "units",
 ]

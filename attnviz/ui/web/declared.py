@@ -6,6 +6,7 @@ from attnviz.ui.decoding import decoding_choices
 from attnviz.ui.explorer import explorer_choices
 from attnviz.ui.glossary import glossary_choices
 from attnviz.ui.home import home_choices
+from attnviz.ui.lessons import lesson_choices
 from attnviz.ui.masks import mask_choices
 from attnviz.ui.positions import positions_choices
 from attnviz.ui.scaling import scaling_choices
@@ -13,6 +14,7 @@ from attnviz.ui.sharing import sharing_choices
 
 DECLARED = (
     home_choices,
+    lesson_choices,
     explorer_choices,
     building_choices,
     mask_choices,

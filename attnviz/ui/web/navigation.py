@@ -35,6 +35,13 @@ LINKS = "page_links"  #: where a session keeps the parameters of every page's li
 ROWS = [
     PageRow("home", N_("Start"), ":material/visibility:", SEE, N_("What is attention?")),
     PageRow(
+        "lessons",
+        N_("Lessons"),
+        ":material/school:",
+        SEE,
+        N_("What is attention, how is it computed, and why like this? Eight lessons, step by step."),
+    ),
+    PageRow(
         "explore",
         N_("Explore"),
         ":material/search:",

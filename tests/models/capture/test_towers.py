@@ -15,7 +15,7 @@ from transformers import (
 from attnviz.core.message import Problem
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.run import capture
-from attnviz.models.capture.trace_file import load_trace, save_trace
+from attnviz.models.capture.trace import Trace
 from tests.models.tiny import eager, llama, tokens
 
 SMALL = {"hidden_size": 24, "intermediate_size": 16, "num_hidden_layers": 2, "num_attention_heads": 3}
@@ -156,8 +156,8 @@ def test_layers_that_share_one_module_are_layers_of_their_own():
 def test_a_layer_s_tower_and_run_are_saved(tmp_path):
     model, inputs = qwen2_vl()
     trace = capture(model, **inputs)
-    save_trace(trace, tmp_path / "t")
-    assert [layer.place for layer in load_trace(tmp_path / "t").layers] == [layer.place for layer in trace.layers]
+    trace.save(tmp_path / "t")
+    assert [layer.place for layer in Trace.load(tmp_path / "t").layers] == [layer.place for layer in trace.layers]
 
 
 def test_layers_of_a_plain_model_can_be_named_or_counted():

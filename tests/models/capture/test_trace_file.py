@@ -9,7 +9,8 @@ from torch.testing import assert_close
 from attnviz.core.message import Problem
 from attnviz.models.capture.intervention import Edit, intervene
 from attnviz.models.capture.run import capture
-from attnviz.models.capture.trace_file import FORMAT, load_trace, save_trace
+from attnviz.models.capture.trace import Trace
+from attnviz.models.capture.trace_file import FORMAT
 from tests.models.tiny import bert, llama, padded, tokens
 
 
@@ -17,8 +18,8 @@ from tests.models.tiny import bert, llama, padded, tokens
 @pytest.mark.parametrize("side", ["none", "left", "right"])
 def test_a_saved_trace_answers_as_the_first_did(build, side, tmp_path):
     trace = capture(build(), input_ids=tokens(), attention_mask=padded(side))
-    save_trace(trace, tmp_path / "deep" / "trace.safetensors")
-    opened = load_trace(tmp_path / "deep" / "trace.safetensors")
+    trace.save(tmp_path / "deep" / "trace.safetensors")
+    opened = Trace.load(tmp_path / "deep" / "trace.safetensors")
     assert torch.equal(opened.logits, trace.logits)
     assert torch.equal(opened.inputs["input_ids"], tokens())
     for before, after in zip(trace.layers, opened.layers, strict=True):
@@ -38,8 +39,8 @@ def test_a_saved_trace_answers_as_the_first_did(build, side, tmp_path):
 def test_an_intervention_can_be_saved_too(tmp_path):
     edits = [Edit(heads=1, factor=3.0), Edit(layers=0, heads=2, silence=True), Edit(heads=0, mask=None)]
     trace = intervene(llama(), edits, input_ids=tokens())
-    save_trace(trace, tmp_path / "t")
-    for before, after in zip(trace.layers, load_trace(tmp_path / "t").layers, strict=True):
+    trace.save(tmp_path / "t")
+    for before, after in zip(trace.layers, Trace.load(tmp_path / "t").layers, strict=True):
         assert_close(before.weights(), after.weights())
         assert before.silenced == after.silenced
         assert before.scales == after.scales
@@ -49,7 +50,7 @@ def test_what_layers_share_is_written_once(tmp_path):
     long = {"input_ids": tokens(1, 256), "attention_mask": torch.ones(1, 256, dtype=torch.long)}
     long["attention_mask"][0, -1] = 0
     trace = capture(llama(num_hidden_layers=4), **long)
-    save_trace(trace, tmp_path / "t")
+    trace.save(tmp_path / "t")
     assert trace.layers[0].mask.numel() == 256 * 256
     assert (tmp_path / "t").stat().st_size < trace.nbytes + 256 * 256 + 40_000
 
@@ -63,30 +64,30 @@ def test_value_weighting_is_refused_where_there_is_no_projection():
 
 def test_a_file_from_before_towers_were_told_apart_opens(tmp_path):
     trace = capture(llama(), input_ids=tokens())
-    save_trace(trace, tmp_path / "t")
+    trace.save(tmp_path / "t")
     with safe_open(tmp_path / "t", framework="pt") as file:
         layers = json.loads(file.metadata()["layers"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     old = [{name: value for name, value in layer.items() if name not in ("tower", "run")} for layer in layers]
     save_file(tensors, tmp_path / "old", {"format": FORMAT, "layers": json.dumps(old)})
-    for before, after in zip(trace.layers, load_trace(tmp_path / "old").layers, strict=True):
+    for before, after in zip(trace.layers, Trace.load(tmp_path / "old").layers, strict=True):
         assert_close(before.weights(), after.weights())
         assert (after.tower, after.run, after.name) == ("", 0, before.name)
 
 
 def test_a_missing_a_damaged_and_a_foreign_file_are_refused(tmp_path):
     with pytest.raises(Problem, match=r"none\.safetensors does not exist"):
-        load_trace(tmp_path / "none.safetensors")
-    save_trace(capture(llama(), input_ids=tokens()), tmp_path / "t")
+        Trace.load(tmp_path / "none.safetensors")
+    capture(llama(), input_ids=tokens()).save(tmp_path / "t")
     whole = (tmp_path / "t").read_bytes()
     (tmp_path / "half").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(Problem, match="half is not a saved trace, or is damaged"):
-        load_trace(tmp_path / "half")
+        Trace.load(tmp_path / "half")
     llama().save_pretrained(tmp_path / "model")
     with pytest.raises(Problem, match="is not a saved trace"):
-        load_trace(tmp_path / "model" / "model.safetensors")
+        Trace.load(tmp_path / "model" / "model.safetensors")
 
 
 def test_nothing_but_the_file_is_left_behind(tmp_path):
-    save_trace(capture(llama(), input_ids=tokens()), tmp_path / "t")
+    capture(llama(), input_ids=tokens()).save(tmp_path / "t")
     assert [path.name for path in tmp_path.iterdir()] == ["t"]

@@ -1,0 +1,112 @@
+"""What each head is worth: how much the loss on a data set rises without it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from attnviz.core.message import Problem
+from attnviz.experiments.heads.batches import Batch, inputs_of, module_of
+from attnviz.experiments.heads.head_scores import HeadScores
+from attnviz.experiments.heads.kept_costs import KeptCosts
+from attnviz.models.capture import ResumedPass
+from attnviz.models.catalogue import LoadedModel
+
+TOKENS_AT_ONCE = 1024  #: so many positions go through the upper layers as one batch
+
+
+def head_costs(
+    model: nn.Module | LoadedModel,
+    batches: Iterable[Batch] | Batch,
+    means: Mapping[str, Tensor] | None = None,
+    tokenizer: Any = None,
+    keep: Path | str | None = None,
+) -> Iterator[HeadScores]:
+    """The costs so far after every batch: for each sentence and head, in nats per token,
+
+    - "silenced": how much the loss of the next token rises when the head hands on 0;
+    - "mean": how much it rises when its mean does so instead, with `means` as `mean_outputs` makes them;
+    - "direct": what the head itself adds to the logit of the right next token, above the average logit.
+
+    With `keep`, a file holds what is done, and a later run on the same model and batches goes on from there.
+    """
+    kept = KeptCosts(keep, module_of(model), means)
+    for inputs in inputs_of(model, batches, tokenizer):
+        yield kept.add(inputs, lambda given: _of_batch(module_of(model), given, means))
+    if kept.empty:
+        raise Problem("there is no sentence to look at")
+
+
+def _of_batch(
+    model: nn.Module, inputs: dict[str, Any], means: Mapping[str, Tensor] | None
+) -> tuple[tuple[tuple[int, int], ...], tuple[str, ...], dict[str, np.ndarray]]:
+    """Places, names, and what each head costs in each sentence, (B, N)."""
+    started = ResumedPass(model, **inputs)
+    ids, real = _targets(inputs)
+    assert started.trace.logits is not None
+    base = _loss(started.trace.logits, ids, real)
+    layers = started.trace.layers
+    places = tuple((number, head) for number, layer in enumerate(layers) for head in range(layer.n_heads))
+    names = tuple(layers[number].name for number, _ in places)
+    found = {"silenced": _rises(started, base, ids, real, None)}
+    if means is not None:
+        found["mean"] = _rises(started, base, ids, real, means)
+    found["direct"] = _direct(started, ids, real)
+    return places, names, {name: value.double().cpu().numpy() for name, value in found.items()}
+
+
+def _rises(started: ResumedPass, base: Tensor, ids: Tensor, real: Tensor, means: Mapping[str, Tensor] | None) -> Tensor:
+    parts = []
+    for number, layer in enumerate(started.trace.layers):
+        mean = None if means is None else means[layer.name][:, 0]
+        for heads in _groups(layer.n_heads, ids.numel()):
+            logits = started.logits_with(number, heads, mean)  # (n, B, Q, V)
+            parts.append(torch.stack([_loss(each, ids, real) - base for each in logits], 1))
+    return torch.cat(parts, 1)
+
+
+def _groups(heads: int, tokens: int) -> list[list[int]]:
+    """The heads of a layer in equal parts of about TOKENS_AT_ONCE positions."""
+    count = min(heads, -(-heads * tokens // TOKENS_AT_ONCE))
+    return [part.tolist() for part in np.array_split(np.arange(heads), count)]
+
+
+def _targets(inputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
+    """Token ids (B, Q), and at which positions a next token is there to be guessed, (B, Q - 1)."""
+    ids = inputs.get("input_ids")
+    if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.shape[1] < 2:
+        raise Problem("the cost of a head is measured on the next token: give input_ids of two tokens at least")
+    mask = inputs.get("attention_mask")
+    real = torch.ones_like(ids) if not isinstance(mask, Tensor) else mask
+    return ids, (real[:, 1:] * real[:, :-1]).bool()
+
+
+def _loss(logits: Tensor, ids: Tensor, real: Tensor) -> Tensor:
+    """Mean loss of the next token in each sentence, (B,)."""
+    scores = logits[:, :-1].float()
+    right = scores.gather(-1, ids[:, 1:, None])[..., 0]
+    lost = torch.where(real, scores.logsumexp(-1) - right, 0.0)
+    return lost.sum(1) / real.sum(1).clamp_min(1)
+
+
+def _direct(started: ResumedPass, ids: Tensor, real: Tensor) -> Tensor:
+    """Mean over positions of what each head adds to the right logit, less the average logit: (B, N)."""
+    stream = started.trace.residual
+    assert stream is not None
+    assert stream.path is not None
+    rows = stream.path.unembedding.float()
+    wanted = rows[ids[:, 1:]] - rows.mean(0)  # (B, Q - 1, M)
+    direction = stream.path.towards(wanted)
+    parts = []
+    for layer in started.trace.layers:
+        assert layer.w_o is not None
+        through = (direction @ layer.w_o.float()).unflatten(-1, (layer.n_heads, -1))  # (B, Q - 1, H, Dv)
+        added = (layer.head_outputs()[:, :, :-1].transpose(1, 2) * through).sum(-1)  # (B, Q - 1, H)
+        added = torch.where(real[..., None], added, 0.0)
+        parts.append(added.sum(1) / real.sum(1, keepdim=True).clamp_min(1))
+    return torch.cat(parts, 1)

@@ -1,0 +1,151 @@
+"""The live picture of attention in a notebook's cell: no server, no network, no extension."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import html
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from attnviz.core.message import Problem
+from attnviz.figures.picture import to_svg
+from attnviz.figures.svg_head import HeadPicture
+from attnviz.live import LiveView, page
+from attnviz.notebook.shown_heads import ShownHeads, labels, shown_heads
+from attnviz.words import _
+
+#: The picture's scripts run, and may offer a file to keep; the notebook around it is out of their reach.
+SANDBOX = "allow-scripts allow-downloads"
+Theme = Literal["auto", "light", "dark"]
+
+
+def show(
+    attention: Any,
+    tokens: Sequence[str] | tuple[Sequence[str], Sequence[str]] | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    theme: Theme | None = None,
+    *,
+    row: int = 0,
+    height: int = 640,
+    title: str = "",
+) -> View:
+    """A live picture of `attention`: every head, and of a trace every mask and scale, still to be moved.
+
+    `attention` is a trace, weights (heads, queries, keys) of each layer in a list, a model's output with attentions, or
+    a cache of TransformerLens. `tokens` are the labels of one sentence, or of queries and keys as two lists in a tuple.
+    `layer` and `head` are shown first; `row` is the sentence of a batch. `theme` None follows the reader's own.
+    """
+    shown = shown_heads(attention, layer, row)
+    if layer is not None and layer not in shown.layer_ids:
+        raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(shown.layer_ids))
+    place = 0 if layer is None else shown.layer_ids.index(layer)
+    if not 0 <= (head or 0) < shown.counts[place]:
+        raise Problem(
+            "head {head} does not exist: layer {index} has heads 0 to {last}",
+            head=head,
+            index=shown.layer_ids[place],
+            last=shown.counts[place] - 1,
+        )
+    queries, keys = _labels(tokens, shown)
+    return View(shown, queries, keys, (place, head or 0), theme or "auto", height, title)
+
+
+@dataclass(frozen=True, repr=False)
+class View:
+    """A picture that shows itself where a notebook shows what a cell came to; `save` writes it to a file."""
+
+    shown: ShownHeads
+    queries: list[str]
+    keys: list[str]
+    at: tuple[int, int]
+    theme: Theme
+    height: int
+    title: str
+
+    @cached_property
+    def html(self) -> str:
+        """The whole live file."""
+        share = self.shown.counts[self.at[0]] // self.shown.kv_counts[self.at[0]]
+        view = LiveView(
+            self.shown.heads,
+            self.shown.counts,
+            self.shown.kv_counts,
+            self.queries,
+            None if self.keys == self.queries else self.keys,
+            self.at,
+            self.title,
+            self.head_title,
+            (_("Layer {layer}, head {head}"), share),
+            layer_ids=self.shown.layer_ids,
+        )
+        return page(view, self.theme)
+
+    @property
+    def head_title(self) -> str:
+        return _("Layer {layer}, head {head}").format(layer=self.shown.layer_ids[self.at[0]], head=self.at[1])
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(Q, K) of the head on show first."""
+        return self.shown.weights[self.at[0]][self.at[1]]
+
+    @property
+    def svg(self) -> str:
+        """That head as a still picture."""
+        first = sum(self.shown.counts[: self.at[0]]) + self.at[1]
+        hidden = ~self.shown.heads[first].mask
+        picture = HeadPicture(self.weights, self.queries, self.keys, hidden, title=self.head_title)
+        background: Literal["dark", "white"] = "dark" if self.theme == "dark" else "white"
+        return to_svg(picture, background=background, title=self.title or self.head_title)
+
+    @property
+    def csv(self) -> str:
+        """That head as a table: one row for each query and key."""
+        made = io.StringIO()
+        write = csv.writer(made)
+        write.writerow(["query", "query_token", "key", "key_token", "weight"])
+        for (query, key), weight in np.ndenumerate(self.weights):
+            write.writerow([query, self.queries[query], key, self.keys[key], f"{weight:.9g}"])
+        return made.getvalue()
+
+    def save(self, path: Path | str) -> Path:
+        """Write the live file (.html), or the head on show first as a picture (.svg) or a table (.csv)."""
+        path = Path(path)
+        written = {".html": "html", ".svg": "svg", ".csv": "csv"}.get(path.suffix.lower())
+        if written is None:
+            raise Problem("{name} must end in .html, .svg or .csv", name=path.name)
+        path.write_text(getattr(self, written), "utf-8", newline="")
+        return path
+
+    def _repr_html_(self) -> str:
+        still = base64.b64encode(self.svg.encode()).decode()
+        name, said = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
+        return (
+            f'<div style="resize:vertical;overflow:hidden;height:{self.height}px;min-height:240px">'
+            f'<iframe title="{name}" sandbox="{SANDBOX}" style="width:100%;height:100%;border:0" '
+            f'srcdoc="{html.escape(self.html)}"></iframe></div>'
+            f"<details><summary>{said}</summary>"
+            f'<img alt="{name}" src="data:image/svg+xml;base64,{still}"></details>'
+        )
+
+    def _repr_svg_(self) -> str:
+        """For places that show no frames: a notebook keeps both."""
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"<{self.head_title}: {len(self.queries)} x {len(self.keys)}, of {len(self.shown.heads)} heads>"
+
+
+def _labels(tokens: Any, shown: ShownHeads) -> tuple[list[str], list[str]]:
+    q_len, k_len = shown.weights[0].shape[1:]
+    both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
+    queries, keys = tokens if both else (tokens, tokens if q_len == k_len else None)
+    return labels(queries, shown.ids, q_len, _("queries")), labels(keys, shown.ids, k_len, _("keys"))

@@ -1,0 +1,131 @@
+"""Pictures that no sentence changes, and a decoder that writes on: softmax over d_k, caches, MHA beside GQA and MQA."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from attnviz.experiments.decoding import decoders, growing_bytes, token_by_token
+from attnviz.experiments.lessons import Subject, cache_facts
+from attnviz.experiments.scaling import growing_width
+from attnviz.figures.theme import SERIES
+from attnviz.models.architecture import Architecture
+from attnviz.ui.canvas import cache_growth, softmax_slider, step_player
+from attnviz.ui.decoding import decoder_form
+from attnviz.ui.lessons import lesson_choices as choices
+from attnviz.ui.scaling import curves as scaling_curves
+from attnviz.ui.scaling import names, results
+from attnviz.ui.shared import link_state
+from attnviz.ui.sharing import three_ways, units
+from attnviz.words import _
+
+Settings = Mapping[str, str]
+WRITTEN = 8  #: tokens that the decoder writes in the lesson
+PROMPT = 10  #: bytes of the sentence that the small decoder reads
+
+
+def bars(_subject: Subject, set_to: Settings, key: str) -> None:
+    """Weights of one query over 16 keys, raw and scaled, over d_k."""
+    usual = int(set_to.get("d_k", "64"))
+    asked = link_state.value(choices.WIDTH)
+    config = growing_width.Config(d_k=usual if asked is None else asked)
+    film = results.film(config.n_keys, config.seed, config.d_k)
+    shown = ("raw", "sqrt", *(["inverse"] if set_to.get("also") == "inverse" else []))
+    labels = names.alternative_names()
+    softmax_slider.softmax_slider(
+        key,
+        film.d_k,
+        film.scores,
+        [softmax_slider.Panel(one, labels[one], names.plain_formula(one), names.colour(one)) for one in shown],
+        at=config.d_k,
+        parameter=softmax_slider.SliderParameter("a", 1.0, 0.1, 64.0) if "inverse" in shown else None,
+        about=shown[-1],
+        on_pick=lambda pick: link_state.put(choices.WIDTH, None if pick.d_k == usual else pick.d_k),
+    )
+    st.caption(_("Random vectors with a seed: one query, {n} keys.").format(n=config.n_keys))
+
+
+def curves(_subject: Subject, set_to: Settings, _key: str) -> None:
+    """What softmax gives and lets through, over d_k."""
+    config = growing_width.Config(d_k=int(set_to.get("d_k", "512")))
+    scaling_curves.draw(scaling_curves.measured(config), scaling_curves.FIRST)
+
+
+def player(subject: Subject, _set_to: Settings, key: str) -> None:
+    """A small decoder writes a few tokens, with its cache growing."""
+    result = _written(subject.text[:PROMPT])
+    held = result.layers[0]
+    film = step_player.HeadFilm(held.q[0], held.k[0], held.v[0], held.output(0), held.weights[0])
+    played = [
+        step_player.PlayedStep(
+            step.context,
+            (step.cached.tokens, step.anew.tokens),
+            (step.cached.flops, step.anew.flops),
+            (step.cached.seconds, step.anew.seconds),
+            step.difference,
+            tuple(map(sum, step.layer_bytes)),
+            [(each.label, each.probability, each.chosen) for each in step.alternatives],
+        )
+        for step in result.steps
+    ]
+    last = len(played) - 1
+    asked = link_state.value(choices.PLACE)
+    step_player.step_player(
+        key,
+        result.labels,
+        len(result.prompt.labels),
+        played,
+        film,
+        at=0 if asked is None else min(asked, last),
+        total=result.total_steps,
+        on_step=lambda step: link_state.put(choices.PLACE, step or None),
+    )
+    st.caption(
+        _("A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches like all.")
+    )
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _written(text: str) -> token_by_token.Result:
+    """The last of the partial results, once for all visitors."""
+    *_partial, last = token_by_token.run(
+        decoder_form.decoder_of(decoders.CORE), token_by_token.Config(text, steps=WRITTEN)
+    )
+    return last
+
+
+def growth(_subject: Subject, _set_to: Settings, key: str) -> None:
+    """The cache of Llama-3.1-8B under each way of sharing, as the text grows."""
+    result = _grown()
+    last, asked = len(result.tokens) - 1, link_state.value(choices.PLACE)
+    model = result.models[-1]
+    bars_of = [
+        cache_growth.GrowingBar(scheme.name, _heads(scheme), SERIES[n], scheme.bytes)
+        for n, scheme in enumerate(model.schemes)
+        if scheme.kv_heads
+    ]
+    at = last if asked is None else min(asked, last)
+    cache_growth.cache_growth(
+        key,
+        result.tokens,
+        [cache_growth.GrowingGroup(model.name, bars_of)],
+        at=at,
+        on_tokens=lambda place: link_state.put(choices.PLACE, None if place == last else place),
+    )
+    said = ", ".join(f"{s.name} {units.binary(s.bytes[at])}" for s in model.schemes if s.kv_heads)
+    st.caption(_("At {tokens} tokens: {said}.").format(tokens=f"{result.tokens[at]:,}", said=said))
+
+
+def _heads(scheme: growing_bytes.GrowingScheme) -> str:
+    return _("{n} K/V heads").format(n=scheme.kv_heads)
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _grown() -> growing_bytes.Result:
+    return growing_bytes.run(decoder_form.architecture_of(decoders.CORE), growing_bytes.Config(cache_facts.TOKENS))
+
+
+def sharing(_subject: Subject, _set_to: Settings, key: str) -> None:
+    """MHA, GQA and MQA of Llama-3.1-8B side by side."""
+    three_ways.columns(Architecture.preset(cache_facts.MODEL), cache_facts.TOKENS, key=key)

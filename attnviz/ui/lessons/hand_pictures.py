@@ -1,0 +1,132 @@
+"""Pictures of the sentence with small random vectors: tokens, boards of numbers, a mask to paint, another order."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.building import boards, steps
+from attnviz.experiments.lessons import Subject, order_facts
+from attnviz.experiments.masks import mask_lab, mask_rules
+from attnviz.experiments.positions import pair_rotation
+from attnviz.figures import heatmap
+from attnviz.mask_bits import pack_bits, unpack_bits
+from attnviz.ui import canvas
+from attnviz.ui.building import numbers
+from attnviz.ui.canvas import rotation_circle, tensor_strip
+from attnviz.ui.lessons import lesson_choices as choices
+from attnviz.ui.shared import link_state, plain
+from attnviz.words import _
+
+CIRCLE_LAST = 60  #: the farthest position on the circle
+Settings = Mapping[str, str]
+
+
+def tokens(subject: Subject, _set_to: Settings, _key: str) -> None:
+    """The sentence cut into tokens."""
+    st.markdown(" ".join(f":blue-background[{plain(token.strip() or '␣')}]" for token in subject.tokens))
+
+
+def board(subject: Subject, set_to: Settings, key: str) -> None:
+    """One operation of Build, with the last word's first number chosen."""
+    step = set_to.get("step", "scores")
+    result = subject.by_hand(mask=set_to.get("mask", "none"), heads=int(set_to.get("heads", "1")))  # type: ignore[arg-type]
+    shown = boards.boards(result, step)
+    part, row, col = link_state.value(choices.CELL)
+    part = min(part, len(shown) - 1)
+    rows, cols = shown[part].result.values.shape
+    row, col = (rows - 1 if row < 0 else min(row, rows - 1)), (0 if col < 0 else min(col, cols - 1))
+    size = steps.sizes(result)
+    label = _("Numbers of this step; arrow keys choose one")
+    parts = [({"q": "Q", "k": "K", "v": "V", "x": "X"}.get(one.part, one.part), one.result.role) for one in shown]
+    tensor_strip.board(
+        key,
+        step,
+        [numbers.board(one, size, label) for one in shown],
+        [tensor_strip.Tabs("part", _("Matrix"), parts, part)] if len(shown) > 1 else [],
+        tensor_strip.Pick(part, row, col),
+        on_pick=lambda pick: link_state.put(choices.CELL, (pick.part, pick.row, pick.col)),
+        on_tab=lambda _name, i: link_state.put(choices.CELL, (i, -1, -1)),
+    )
+    st.caption(
+        _("Vectors and weights: random with a seed, small enough to work out on paper. The first {n} words.").format(
+            n=len(subject.words)
+        )
+    )
+
+
+def mask(subject: Subject, set_to: Settings, key: str) -> None:
+    """The mask to paint on, and the weights that it leaves."""
+    words = subject.words
+    rules = (mask_rules.Rule("causal"),) if set_to.get("mask") == "causal" else ()
+    start = mask_lab.run(mask_lab.Config(words, rules=rules))
+    wanted = _painted(len(words))
+    result = start
+    if wanted is not None:
+        result = mask_lab.run(mask_lab.Config(words, rules=rules, paint=mask_lab.painted(start.rules_alone, wanted)))
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown("**" + _("Who may look at whom: click to change it") + "**")
+        canvas.mask_grid(key, result.mask, words, on_change=_paint, label=_("Who may look at whom"))
+    with right:
+        st.markdown("**" + _("What attention is left") + "**")
+        drawn = canvas.Head(result.after, hidden=~result.mask)
+        canvas.head_view(f"{key}-after", drawn, words, options=canvas.Options(compact=True))
+    st.caption(
+        _("Random vectors with a seed. Kept: {kept} of {all} scores.").format(kept=result.pairs, all=result.square)
+    )
+
+
+def _painted(n: int) -> np.ndarray | None:
+    try:
+        return unpack_bits(base64.b64decode(link_state.value(choices.PAINTED)), (n, n))
+    except ValueError:
+        return None  # painted on a longer or shorter sentence
+
+
+def _paint(grid: np.ndarray) -> None:
+    link_state.put(choices.PAINTED, base64.b64encode(pack_bits(grid)).decode())
+
+
+def order(subject: Subject, set_to: Settings, key: str) -> None:
+    """The weights of the sentence as typed, and backwards, sorted back."""
+    kind, causal = set_to.get("kind", "none"), set_to.get("mask") == "causal"
+    result = order_facts.moved(subject, kind, causal)
+    words = result.config.words
+    hidden = ~np.tri(len(words), dtype=bool) if causal else None
+    places = result.order.argsort()
+    back = None if hidden is None else hidden[places][:, places]
+    shown = (
+        ("before", _("As typed"), result.before, hidden),
+        ("after", _("Read backwards, then sorted back"), result.after, back),
+    )
+    for column, (name, title, weights, masked) in zip(st.columns(2, gap="medium"), shown, strict=True):
+        with column:
+            st.markdown(f"**{title}**")
+            fig = heatmap.matrix(weights, words, words, masked=masked, height=340, numbers=len(words) <= 8)
+            st.plotly_chart(fig, key=f"{key}-{name}", config={"displayModeBar": False})
+    difference = float(np.abs(result.before - result.after).max())
+    st.caption(
+        _("Random vectors with a seed. Largest difference between the two pictures: {difference:.2g}.").format(
+            difference=difference
+        )
+    )
+
+
+def circle(_subject: Subject, _set_to: Settings, key: str) -> None:
+    """RoPE's rotation of one pair, to be turned by hand."""
+    pair, q_at, k_at = link_state.value(choices.PAIR)
+    q_at, k_at = min(q_at, CIRCLE_LAST), min(k_at, CIRCLE_LAST)
+    result = pair_rotation.run(pair_rotation.Config(pair=min(pair, 31), q_at=q_at, k_at=k_at))
+    rotation_circle.rotation_circle(
+        key,
+        result.turns,
+        result.q,
+        result.k,
+        at=rotation_circle.RotationPlace(result.config.pair, q_at, k_at),
+        last=CIRCLE_LAST,
+        on_pick=lambda place: link_state.put(choices.PAIR, (place.pair, place.q_at, place.k_at)),
+    )

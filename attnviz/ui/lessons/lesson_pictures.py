@@ -1,0 +1,44 @@
+"""The pictures that a step can show, by id, and what each can be set to: all of them the app's own, and live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from attnviz.experiments.lessons import Subject
+from attnviz.ui.lessons import cost_pictures, hand_pictures, trained_pictures
+
+Draw = Callable[[Subject, Mapping[str, str], str], None]
+BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merge", "output", "residual")
+
+
+@dataclass(frozen=True)
+class PictureKind:
+    """How it is drawn, and the settings that it takes with the values that each allows."""
+
+    draw: Draw
+    allows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+PICTURES: dict[str, PictureKind] = {
+    "tokens": PictureKind(hand_pictures.tokens),
+    "board": PictureKind(hand_pictures.board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
+    "head": PictureKind(
+        trained_pictures.head,
+        {"mask": ("model", "none", "causal", "window"), "scale": ("model", "none", "inverse")},
+    ),
+    "heads": PictureKind(trained_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
+    "mask": PictureKind(hand_pictures.mask, {"mask": ("none", "causal")}),
+    "bars": PictureKind(
+        cost_pictures.bars, {"d_k": ("1", "4", "16", "64", "256", "512", "1024"), "also": ("inverse",)}
+    ),
+    "curves": PictureKind(cost_pictures.curves, {"d_k": ("16", "64", "256", "512", "1024")}),
+    "order": PictureKind(
+        hand_pictures.order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}
+    ),
+    "circle": PictureKind(hand_pictures.circle),
+    "player": PictureKind(cost_pictures.player),
+    "growth": PictureKind(cost_pictures.growth),
+    "sharing": PictureKind(cost_pictures.sharing),
+    "next": PictureKind(trained_pictures.following),
+}

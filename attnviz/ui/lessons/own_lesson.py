@@ -1,0 +1,262 @@
+"""A lesson as a small text file in TOML: read with errors that name the line and what is allowed, and written.
+
+title = "My lesson"
+
+[[step]]
+title = "One row"
+idea = "“{token}” shares a weight of {total:.0f} among {n} tokens."
+facts = "mixture_facts.row_sum"
+picture = "head"
+set = { mask = "causal" }
+do = "Click another row."
+question = "Which one gets most?"
+answers = ["the first", "the last"]
+right = 2
+truth = "The last one does."
+say = "..."
+wrong = "..."
+minutes = 3
+terms = ["weight"]
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attnviz.core.message import Problem
+from attnviz.experiments.lessons import FactsOf, nothing
+from attnviz.ui.lessons import fact_names
+from attnviz.ui.lessons import lesson_choices as choices
+from attnviz.ui.lessons.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
+from attnviz.ui.lessons.lesson_pictures import PICTURES
+from attnviz.ui.shared import glossary_terms
+from attnviz.words import N_, _
+
+TEXTS = ("title", "idea", "facts", "picture", "do", "question", "truth", "say", "wrong")
+KEYS = (*TEXTS, "set", "after", "after_set", "answers", "ids", "right", "minutes", "terms")
+LONGEST = 2000
+
+
+def read(text: str) -> Lesson:
+    """The lesson in a file; a Problem names the line and what is allowed there."""
+    if len(text) > choices.LARGEST_FILE:
+        raise Problem(
+            "The file has {n} characters; a lesson has at most {most}.", n=len(text), most=choices.LARGEST_FILE
+        )
+    try:
+        made = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as wrong:
+        raise Problem("This file is not TOML: {why}", why=str(wrong)) from None
+    unknown = [key for key in made if key not in ("title", "step")]
+    if unknown:
+        raise _at(
+            text, 0, unknown[0], N_("“{value}” is not known here; allowed: {allowed}"), unknown[0], "title, [[step]]"
+        )
+    steps = made.get("step")
+    if not isinstance(made.get("title"), str) or not made["title"].strip():
+        raise _at(
+            text, 0, "title", N_("title = “{value}” must be {allowed}"), made.get("title", ""), "a text in quotes"
+        )
+    if not isinstance(steps, list) or not 1 <= len(steps) <= choices.MOST_STEPS or not all(map(_is_table, steps)):
+        raise Problem("A lesson has 1 to {most} steps, each under a line [[step]].", most=choices.MOST_STEPS)
+    return Lesson(choices.OWN, made["title"], tuple(_step(text, i, raw) for i, raw in enumerate(steps, 1)), own=True)
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict)
+
+
+def _step(text: str, number: int, raw: Mapping[str, Any]) -> LessonStep:
+    for key, value in raw.items():
+        if key not in KEYS:
+            raise _at(
+                text, number, key, N_("“{value}” is not known in a step; allowed: {allowed}"), key, ", ".join(KEYS)
+            )
+        if key in TEXTS and (not isinstance(value, str) or len(value) > LONGEST):
+            raise _at(
+                text, number, key, N_("“{value}” must be {allowed}"), value, "a text in quotes, up to 2,000 characters"
+            )
+    for key in ("title", "idea", "picture"):
+        if not raw.get(key):
+            raise _at(text, number, "", N_("{allowed} is missing ({value})"), f"step {number}", key)
+    for key in ("idea", "do", "question", "truth", "say", "wrong"):
+        _check_fields(text, number, key, raw.get(key, ""))
+    return LessonStep(
+        raw["title"],
+        raw["idea"],
+        _picture(text, number, raw, "picture", "set"),
+        raw.get("do", ""),
+        _facts(text, number, raw),
+        _question(text, number, raw),
+        _picture(text, number, raw, "after", "after_set") if "after" in raw else None,
+        Notes(raw.get("say", ""), raw.get("wrong", ""), _whole(text, number, raw, "minutes", 3, 0, 120)),
+        _terms(text, number, raw),
+    )
+
+
+def _check_fields(text: str, number: int, key: str, template: str) -> None:
+    """Fields are plain names: nothing may be reached through them."""
+    try:
+        fields = [(name, spec) for _text, name, spec, _how in string.Formatter().parse(template) if name is not None]
+    except ValueError as wrong:
+        raise _at(text, number, key, N_("{value}; {allowed}"), str(wrong), "write {{ and }} for braces") from None
+    for name, spec in fields:
+        if not name.isidentifier() or not re.fullmatch(r"[,.0-9a-z%]{0,6}", spec or ""):
+            raise _at(
+                text, number, key, N_("“{value}” must be {allowed}"), name, "the name of a fact, such as {share:.0%}"
+            )
+
+
+def _picture(text: str, number: int, raw: Mapping[str, Any], key: str, with_key: str) -> LessonPicture:
+    kind, set_to = raw[key], raw.get(with_key, {})
+    if not isinstance(kind, str) or kind not in PICTURES:
+        raise _at(text, number, key, N_("“{value}” must be one of: {allowed}"), f"{key} = {kind}", ", ".join(PICTURES))
+    allows = PICTURES[kind].allows
+    if not isinstance(set_to, dict):
+        raise _at(text, number, with_key, N_("“{value}” must be {allowed}"), set_to, '{ name = "value" }')
+    for name, value in set_to.items():
+        if name not in allows:
+            known = ", ".join(allows) or "nothing"
+            raise _at(
+                text, number, with_key, N_("“{value}” cannot be set on this picture; allowed: {allowed}"), name, known
+            )
+        if value not in allows[name]:
+            raise _at(
+                text,
+                number,
+                with_key,
+                N_("“{value}” must be one of: {allowed}"),
+                f"{name} = {value}",
+                ", ".join(allows[name]),
+            )
+    return LessonPicture(kind, set_to)
+
+
+def _facts(text: str, number: int, raw: Mapping[str, Any]) -> FactsOf:
+    name = raw.get("facts")
+    if name is None:
+        return nothing
+    known = fact_names.by_name()
+    if name not in known:
+        raise _at(text, number, "facts", N_("facts = “{value}” must be one of: {allowed}"), name, ", ".join(known))
+    return known[name]
+
+
+def _question(text: str, number: int, raw: Mapping[str, Any]) -> Question | None:
+    if "question" not in raw:
+        return None
+    answers, right = raw.get("answers", []), raw.get("right")
+    if not isinstance(answers, list) or not all(isinstance(each, str) and each for each in answers):
+        raise _at(text, number, "answers", N_("“{value}” must be {allowed}"), answers, '["one answer", "another"]')
+    if not answers and "facts" not in raw:
+        raise _at(
+            text, number, "question", N_("“{value}” needs {allowed}"), raw["question"], "answers = [...] and right"
+        )
+    for each in answers:
+        _check_fields(text, number, "answers", each)
+    ids = raw.get("ids", [])
+    if ids:
+        if not isinstance(ids, list) or len(ids) != len(answers) or not all(isinstance(each, str) for each in ids):
+            raise _at(text, number, "ids", N_("ids = “{value}” must be {allowed}"), ids, "one text for each answer")
+        return Question(raw["question"], raw.get("truth", ""), dict(zip(ids, answers, strict=True)))
+    if answers and (isinstance(right, bool) or not isinstance(right, int) or not 1 <= right <= len(answers)):
+        raise _at(
+            text, number, "right" if "right" in raw else "answers", N_("right = “{value}” must be {allowed}"), right,
+            f"the number of the right answer, 1 to {len(answers)}",
+        )  # fmt: skip
+    numbered = {str(i): each for i, each in enumerate(answers, 1)}
+    return Question(raw["question"], raw.get("truth", ""), numbered, str(right) if answers else "")
+
+
+def _whole(text: str, number: int, raw: Mapping[str, Any], key: str, usual: int, low: int, high: int) -> int:
+    value = raw.get(key, usual)
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise _at(
+            text, number, key, N_("“{value}” must be {allowed}"), f"{key} = {value}", f"a whole number, {low} to {high}"
+        )
+    return value
+
+
+def _terms(text: str, number: int, raw: Mapping[str, Any]) -> tuple[str, ...]:
+    ids = raw.get("terms", [])
+    lost = [each for each in ids if each not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
+    if lost:
+        raise _at(
+            text,
+            number,
+            "terms",
+            N_("terms: “{value}” must be among: {allowed}"),
+            lost[0],
+            ", ".join(glossary_terms.TERMS),
+        )
+    return tuple(ids)
+
+
+def _at(text: str, step: int, key: str, template: str, value: object, allowed: str) -> Problem:
+    """The Problem with the line of `key` in front, in the given step; 0 is before the first."""
+    what = _(template).format(value=str(value)[:60], allowed=allowed)
+    return Problem("Line {line}: {what}", line=line_of(text, step, key), what=what)
+
+
+def line_of(text: str, step: int, key: str) -> int:
+    """The line, from 1, on which `key` of a step stands; the step's first line where it does not."""
+    now, start = 0, 1
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.match(r"\s*\[\[\s*step\s*\]\]", line):
+            now += 1
+            start = number if now == step else start
+        elif now == step and key and re.match(rf"\s*\"?{re.escape(key)}\"?\s*=", line):
+            return number
+    return start
+
+
+def written(lesson: Lesson) -> str:
+    """A lesson as the text of a file."""
+    lines = [f"title = {_quoted(lesson.title)}"]
+    for step in lesson.steps:
+        lines += ["", "[[step]]", *(f"{key} = {value}" for key, value in _pairs(step) if value)]
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(step: LessonStep) -> Sequence[tuple[str, str]]:
+    question = step.question
+    return [
+        ("title", _quoted(step.title)),
+        ("idea", _quoted(step.idea)),
+        ("facts", _quoted(fact_names.name_of(step.facts)) if step.facts is not nothing else ""),
+        ("picture", _quoted(step.picture.kind)),
+        ("set", _table(step.picture.set_to)),
+        ("do", _quoted(step.do)),
+        *(_question_pairs(question) if question else ()),
+        *([("after", _quoted(step.after.kind)), ("after_set", _table(step.after.set_to))] if step.after else []),
+        ("say", _quoted(step.notes.say)),
+        ("wrong", _quoted(step.notes.wrong)),
+        ("minutes", str(step.notes.minutes)),
+        ("terms", "[" + ", ".join(map(_quoted, step.terms)) + "]" if step.terms else ""),
+    ]
+
+
+def _question_pairs(question: Question) -> list[tuple[str, str]]:
+    return [
+        ("question", _quoted(question.asked)),
+        ("answers", "[" + ", ".join(map(_quoted, question.answers.values())) + "]" if question.answers else ""),
+        (
+            "ids",
+            "[" + ", ".join(map(_quoted, question.answers)) + "]" if question.answers and not question.right else "",
+        ),
+        ("right", str(list(question.answers).index(question.right) + 1) if question.right else ""),
+        ("truth", _quoted(question.truth)),
+    ]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False) if text else ""
+
+
+def _table(set_to: Mapping[str, str]) -> str:
+    return "{ " + ", ".join(f"{name} = {_quoted(value)}" for name, value in set_to.items()) + " }" if set_to else ""

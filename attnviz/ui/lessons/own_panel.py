@@ -1,0 +1,56 @@
+"""A lecturer's own lesson: opened from a file, kept in the link as far as one holds it, saved as a file."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.core.message import Problem
+from attnviz.ui.lessons import lesson_choices as choices
+from attnviz.ui.lessons import own_lesson
+from attnviz.ui.lessons.lesson_form import Lesson
+from attnviz.ui.shared import link_state, show_problem, upload_id
+from attnviz.words import _
+
+_OPENED = "_lesson_opened"
+
+
+def opened() -> Lesson | None:
+    """The lecturer's lesson that the link or a file brought; None, with the reason on the page, where there is none."""
+    text = link_state.value(choices.OWN_TEXT)
+    if not text:
+        st.info(
+            _("This link asks for a lecturer’s own lesson, but brings none: open its file below the lesson’s name.")
+        )
+        return None
+    try:
+        return own_lesson.read(text)
+    except Problem as problem:
+        show_problem(problem)
+        return None
+
+
+def files(shown: Lesson) -> None:
+    """Save the lesson on show as a text file to change, and open such a file."""
+    st.caption(_("Your own lesson is a small text file: save this one, change it, open it again, hand it on."))
+    text = link_state.value(choices.OWN_TEXT) if shown.own else own_lesson.written(shown)
+    st.download_button(
+        _("Save this lesson as a file"),
+        data=text,
+        file_name=f"lesson-{shown.id}.toml",
+        mime="text/plain",
+        on_click="ignore",
+        key="l-save",
+    )
+    uploaded = st.file_uploader(_("Open a lesson"), type=["toml", "txt"], key="l-file")
+    if uploaded is None or st.session_state.get(_OPENED) == upload_id(uploaded):
+        return
+    text = uploaded.getvalue().decode("utf-8", "replace")
+    try:
+        own_lesson.read(text)
+    except Problem as problem:
+        show_problem(problem)
+        return
+    st.session_state[_OPENED] = upload_id(uploaded)
+    defaults = {choice: choice.default for choice in choices.OF_A_STEP}
+    link_state.put_all(defaults | {choices.OWN_TEXT: text, choices.LESSON: choices.OWN, choices.STEP: 1})
+    st.rerun()

@@ -1,0 +1,116 @@
+"""Weights, positions and outputs put into a head, against hooks on the model's own modules."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from attnviz.core.message import Problem
+from attnviz.models.capture.intervention import Edit, intervene
+from attnviz.models.capture.run import capture
+from attnviz.models.capture.trace import Trace
+from tests.models.tiny import bert, llama, tokens
+
+
+def with_input_of_o_proj(model, layer, change, ids):
+    """The logits when `change` is done to what one output projection is given, by a hook."""
+
+    def hook(module, given):
+        return (change(given[0].clone()),)
+
+    handle = model.model.layers[layer].self_attn.o_proj.register_forward_pre_hook(hook)
+    with torch.no_grad():
+        logits = model(input_ids=ids).logits[:, -1]
+    handle.remove()
+    return logits
+
+
+def test_patching_one_head_at_some_positions_equals_a_hook_that_copies_its_slice():
+    model, ids, clean = llama(), tokens(), tokens(seed=9)
+    source = {}
+    handle = model.model.layers[1].self_attn.o_proj.register_forward_pre_hook(
+        lambda module, given: source.update(z=given[0].detach())
+    )
+    other = capture(model, input_ids=clean)
+    handle.remove()
+
+    def copy(z):
+        z[:, [2, 6], 16:24] = source["z"][:, [2, 6], 16:24]
+        return z
+
+    patched = intervene(model, Edit(layers=1, heads=2, output=other, at=[2, -1]), input_ids=ids)
+    assert_close(patched.logits, with_input_of_o_proj(model, 1, copy, ids), atol=1e-4, rtol=1e-4)
+    assert not torch.allclose(patched.logits, capture(model, input_ids=ids).logits, atol=1e-3)
+
+
+def test_a_head_s_mean_in_its_place_equals_a_hook_that_writes_the_mean():
+    model, ids = llama(), tokens()
+    before = capture(model, input_ids=ids)
+    mean = before[0].head_outputs().mean((0, 2))  # (H, Dv)
+
+    def write(z):
+        z[..., 24:32] = mean[3]
+        return z
+
+    edit = Edit(layers=0, heads=3, output={"model.layers.0.self_attn": mean[:, None]})
+    assert_close(
+        intervene(model, edit, input_ids=ids).logits, with_input_of_o_proj(model, 0, write, ids), atol=1e-4, rtol=1e-4
+    )
+
+
+def test_weights_put_into_a_head_are_what_it_multiplies_its_values_by():
+    model, ids = llama(), tokens()
+    values = capture(model, input_ids=ids)[0].v[:, 1]  # of heads 3 to 5
+    eye = torch.eye(7).roll(1, 1) * 2.0  # sums to 2, looks ahead: nothing is normalised or masked again
+
+    def write(z):
+        z[..., 32:40] = eye @ values
+        return z
+
+    after = intervene(model, Edit(layers=0, heads=4, weights=eye), input_ids=ids)
+    assert_close(after.logits, with_input_of_o_proj(model, 0, write, ids), atol=1e-4, rtol=1e-4)
+    assert_close(after[0].weights(4), eye.expand(2, 1, 7, 7))
+    assert_close(after[0].weights([0, 1, 2, 3, 5]), capture(model, input_ids=ids)[0].weights([0, 1, 2, 3, 5]))
+
+
+def test_weights_may_be_a_function_of_the_models_own():
+    model, ids = bert(), tokens()
+    own = capture(model, input_ids=ids)[1].weights([1, 2])
+    after = intervene(model, Edit(layers=1, heads=[1, 2], weights=lambda w: w.flip(-1), at=0), input_ids=ids)
+    assert_close(after[1].weights([1, 2])[:, :, 0], own.flip(-1)[:, :, 0])
+    assert_close(after[1].weights([1, 2])[:, :, 1:], own[:, :, 1:], atol=1e-5, rtol=0)
+
+
+def test_a_blocked_position_has_no_weight_and_the_rest_of_its_row_is_what_softmax_makes_of_it():
+    model, ids = llama(), tokens()
+    own = capture(model, input_ids=ids)[0].weights(2)[:, 0, -1]
+    row = intervene(model, Edit(layers=0, heads=2, block=[(-1, 0), (6, 3)]), input_ids=ids)[0].weights(2)[:, 0, -1]
+    kept = own.clone()
+    kept[:, [0, 3]] = 0
+    assert_close(row, kept / kept.sum(-1, keepdim=True), atol=1e-5, rtol=1e-5)
+
+
+def test_later_edits_win_and_a_saved_trace_keeps_them(tmp_path):
+    model, ids = llama(), tokens()
+    edits = [Edit(layers=0, heads=1, silence=True), Edit(layers=0, heads=1, output=lambda z: z * 0 + 3.0)]
+    after = intervene(model, edits, input_ids=ids)
+    assert after[0].head_outputs(1).unique().tolist() == [3.0]
+    after.save(tmp_path / "t")
+    assert_close(Trace.load(tmp_path / "t")[0].head_outputs(), after[0].head_outputs())
+    silent = intervene(model, edits[::-1], input_ids=ids)
+    assert silent[0].head_outputs(1).unique().tolist() == [0.0]
+
+
+@pytest.mark.parametrize(
+    "edit, said",
+    [
+        (Edit(layers=0, weights=torch.ones(3, 3)), r"weights has shape \(3, 3\); it must broadcast to \(2, 6, 7, 7\)"),
+        (Edit(layers=0, block=[(7, 0)]), r"block holds \(7, 0\); this layer has 7 queries and 7 keys"),
+        (Edit(layers=0, output=torch.ones(1), at=[9]), r"at=\[9\] must be positions of 7 queries"),
+        (Edit(layers=0, output={}), "output has nothing for the layer model.layers.0.self_attn"),
+    ],
+)
+def test_what_does_not_fit_is_named(edit, said):
+    with pytest.raises(Problem, match=said):
+        intervene(llama(), edit, input_ids=tokens())

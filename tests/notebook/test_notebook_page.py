@@ -1,0 +1,99 @@
+"""The code of docs/notebook.md runs, and what it computes is what hooks on the model give."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.models.tiny import llama, tokens
+
+PAGE = Path(__file__).parents[2] / "docs" / "notebook.md"
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    names: dict[str, Any] = {"torch": torch, "model": llama(), "ids": tokens(), "other_ids": tokens(seed=5)}
+    names["batches"] = [tokens(2, 9, seed=seed) for seed in range(3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path_factory.mktemp("page"))
+        for block in blocks():
+            exec(compile(block, str(PAGE), "exec"), names)
+    return names
+
+
+def blocks() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+
+
+def after_a_hook(ran: dict[str, Any], layer: int, change: Any) -> torch.Tensor:
+    projection = ran["model"].model.layers[layer].self_attn.o_proj
+    handle = projection.register_forward_pre_hook(lambda module, given: (change(given[0].clone()),))
+    with torch.no_grad():
+        logits: torch.Tensor = ran["model"](input_ids=ran["ids"]).logits[:, -1]
+    handle.remove()
+    return logits
+
+
+def inputs_of_o_proj(ran: dict[str, Any], layer: int, ids: torch.Tensor) -> torch.Tensor:
+    seen: list[torch.Tensor] = []
+    projection = ran["model"].model.layers[layer].self_attn.o_proj
+    handle = projection.register_forward_pre_hook(lambda module, given: seen.append(given[0].detach()))
+    with torch.no_grad():
+        ran["model"](input_ids=ids)
+    handle.remove()
+    return seen[0]
+
+
+def test_each_recipe_takes_at_most_five_lines() -> None:
+    assert len(blocks()) >= 10
+    recipes = PAGE.read_text("utf-8").split("## Knockout")[1]
+    for block in re.findall(r"```python\n(.*?)```", recipes, re.DOTALL):
+        assert len(block.strip().splitlines()) <= 5
+
+
+def test_knockout_is_what_zeroing_the_head_s_slice_gives(ran: dict[str, Any]) -> None:
+    def zero(z: torch.Tensor) -> torch.Tensor:
+        z[..., 16:24] = 0
+        return z
+
+    assert_close(ran["before"] - ran["knocked_out"], after_a_hook(ran, 1, zero), atol=1e-4, rtol=1e-4)
+
+
+def test_mean_ablation_writes_the_mean_over_all_positions(ran: dict[str, Any]) -> None:
+    everything = torch.cat([inputs_of_o_proj(ran, 1, batch).flatten(0, 1) for batch in ran["batches"]])
+
+    def write(z: torch.Tensor) -> torch.Tensor:
+        z[..., 16:24] = everything.mean(0)[16:24]
+        return z
+
+    assert_close(ran["mean_ablated"], after_a_hook(ran, 1, write), atol=1e-4, rtol=1e-4)
+
+
+def test_resampling_takes_the_other_row(ran: dict[str, Any]) -> None:
+    def swap(z: torch.Tensor) -> torch.Tensor:
+        z[..., 16:24] = z[..., 16:24].flip(0)
+        return z
+
+    assert_close(ran["resampled"], after_a_hook(ran, 1, swap), atol=1e-4, rtol=1e-4)
+
+
+def test_patching_takes_the_head_from_the_other_pass_at_the_last_token(ran: dict[str, Any]) -> None:
+    other = inputs_of_o_proj(ran, 0, ran["other_ids"])
+
+    def copy(z: torch.Tensor) -> torch.Tensor:
+        z[:, -1, 32:40] = other[:, -1, 32:40]
+        return z
+
+    assert_close(ran["patched"][0, 4], after_a_hook(ran, 0, copy), atol=1e-4, rtol=1e-4)
+    assert len(ran["patched"]) == 12
+
+
+def test_the_attribution_adds_up(ran: dict[str, Any]) -> None:
+    found = ran["found"]
+    assert_close(found.heads.sum((1, 2)) + found.biases.sum(1), found.attention)
+    assert found.heads.shape == (2, 2, 6)

@@ -1,0 +1,102 @@
+"""`av.show`: what stands in the cell, and what is saved."""
+
+from __future__ import annotations
+
+import csv
+import html
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+
+import attnviz as av
+from attnviz.core.message import Problem
+from tests.live.test_page import scores_in
+from tests.models.tiny import bert, eager, llama, tokens
+
+WORDS = ["<b>", "</script>", '"', "cat", "猫", "&lt;", "end"]
+
+
+def page_in(cell: str) -> str:
+    """The file inside the frame, as a browser reads the attribute."""
+    found = re.search(r'srcdoc="([^"]*)"', cell)
+    assert found is not None
+    return html.unescape(found[1])
+
+
+def test_the_cell_is_a_frame_whose_scripts_cannot_reach_the_notebook() -> None:
+    cell = av.show(av.capture(llama(), input_ids=tokens()), WORDS, layer=1, head=4)._repr_html_()
+    assert re.findall(r'sandbox="([^"]*)"', cell.split("srcdoc")[0]) == ["allow-scripts allow-downloads"]
+    outside = re.sub(r'srcdoc="[^"]*"', "", cell)
+    assert "<script" not in outside
+    assert "resize:vertical" in outside
+    assert "data:image/svg+xml;base64," in outside
+    assert page_in(cell).startswith("<!doctype html>")
+    assert "</script><" not in page_in(cell).split('id="attnviz-view">')[1].split("</script>")[0]
+
+
+def test_the_file_holds_the_scores_of_every_head_of_the_chosen_sentence() -> None:
+    trace = av.capture(llama(), input_ids=tokens())
+    for row in (0, 1):
+        header, scores = scores_in(av.show(trace, WORDS, row=row).html)
+        assert header["heads"] == [6, 6]
+        expected = torch.cat([layer.stages_of(list(range(6))).scores[row] for layer in trace])
+        assert_close(torch.tensor(scores, dtype=torch.float32), expected, atol=2e-3, rtol=1e-3)
+
+
+def test_weights_of_transformers_are_shown_as_they_are() -> None:
+    output = eager(llama(), input_ids=tokens())
+    view = av.show(output, WORDS, layer=1, head=2)
+    np.testing.assert_allclose(view.weights, output.attentions[1][0, 2].numpy())
+    _, scores = scores_in(view.html)
+    np.testing.assert_allclose(scores[6 + 2], output.attentions[1][0, 2].numpy(), atol=1e-4)
+    assert not view.shown.heads[0].mask[0, 1:].any(), "a causal model's future is hidden"
+    assert av.show(eager(bert(), input_ids=tokens()), WORDS).shown.heads[0].mask.all()
+
+
+def test_arrays_and_a_cache_of_patterns_give_the_same_picture() -> None:
+    rng = np.random.default_rng(0)
+    arrays = [rng.dirichlet(np.ones(5), (3, 5)) for _ in range(2)]
+    cache = {
+        f"blocks.{n}.attn.hook_{kind}": torch.tensor(a)[None] for n, a in enumerate(arrays) for kind in ("pattern", "z")
+    }
+    assert av.show(arrays).html == av.show(cache).html == av.show(np.stack(arrays)).html
+    assert av.show(arrays).queries == list("01234")
+
+
+def test_saving_writes_what_the_ending_says(tmp_path: Path) -> None:
+    trace = av.capture(llama(), input_ids=tokens())
+    view = av.show(trace, WORDS, layer=1, head=3)
+    assert view.save(tmp_path / "x.html").read_text("utf-8") == view.html
+    assert view.save(tmp_path / "x.svg").read_text("utf-8").startswith("<svg")
+    with view.save(tmp_path / "x.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["key_token"] for row in rows[:7]] == WORDS
+    told = np.array([float(row["weight"]) for row in rows]).reshape(7, 7)
+    np.testing.assert_allclose(told, trace[1].weights(3)[0, 0].numpy(), rtol=1e-6)
+    with pytest.raises(Problem, match=r"must end in \.html, \.svg or \.csv"):
+        view.save(tmp_path / "x.png")
+
+
+def test_six_layers_of_twelve_heads_on_fifteen_tokens_are_light() -> None:
+    rng = np.random.default_rng(0)
+    heads = [rng.dirichlet(np.ones(15), (12, 15)) for _ in range(6)]
+    assert len(av.show(heads)._repr_html_().encode()) < 350_000
+
+
+@pytest.mark.parametrize(
+    "given, more, said",
+    [
+        ("text", {}, "str holds no attention weights"),
+        ([np.ones((2, 3, 3)), np.ones((2, 4, 4))], {}, "weights of different shapes"),
+        ([np.ones((2, 3, 3))], {"tokens": ["a"]}, "there are 1 tokens for 3 queries"),
+        ([np.ones((2, 3, 3))], {"layer": 4}, r"layer=4 is not among \[0\]"),
+        ([np.ones((2, 3, 3))], {"head": 2}, "head 2 does not exist: layer 0 has heads 0 to 1"),
+    ],
+)
+def test_what_cannot_be_shown_is_said(given: object, more: dict[str, object], said: str) -> None:
+    with pytest.raises(Problem, match=said):
+        av.show(given, **more)

@@ -1,0 +1,73 @@
+"""A lecturer's lesson as a text file: it comes back as it was written, and every mistake names its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from attnviz.core.message import Problem
+from attnviz.ui.lessons import all_lessons, own_lesson
+
+GOOD = """title = "Mine"
+
+[[step]]
+title = "One row"
+idea = "“{token}” has {n} weights."
+facts = "mixture_facts.row_sum"
+picture = "head"
+set = { mask = "causal" }
+question = "Which?"
+answers = ["this", "that"]
+right = 2
+minutes = 4
+"""
+
+
+def test_a_small_file_is_a_lesson():
+    lesson = own_lesson.read(GOOD)
+    (step,) = lesson.steps
+    assert (lesson.title, step.title, step.picture.kind, dict(step.picture.set_to)) == (
+        "Mine", "One row", "head", {"mask": "causal"},
+    )  # fmt: skip
+    assert step.question is not None
+    assert (step.question.answers["2"], step.question.right) == ("that", "2")
+
+
+@pytest.mark.parametrize("lesson", all_lessons.LESSONS.values(), ids=lambda lesson: lesson.id)
+def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
+    back = own_lesson.read(own_lesson.written(lesson))
+    for mine, theirs in zip(lesson.steps, back.steps, strict=True):
+        for name in ("title", "idea", "do", "facts", "notes", "terms", "question", "picture", "after"):
+            if name == "question" and mine.question and mine.question.right:
+                assert list(theirs.question.answers.values()) == list(mine.question.answers.values())
+                answers = dict(zip(theirs.question.answers, mine.question.answers, strict=True))
+                assert answers[theirs.question.right] == mine.question.right
+            else:
+                assert getattr(theirs, name) == getattr(mine, name), (mine.title, name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "says"),
+    [
+        ('picture = "head"', 'picture = "hed"', 7, "must be one of: tokens, board, head"),
+        ('mask = "causal"', 'mask = "cusal"', 8, "must be one of: model, none, causal, window"),
+        ('mask = "causal"', 'colour = "red"', 8, "allowed: mask, scale"),
+        ("right = 2", "right = 3", 11, "1 to 2"),
+        ("minutes = 4", "minutes = 400", 12, "0 to 120"),
+        ("minutes = 4", "minuets = 4", 12, "allowed: title, idea"),
+        ("mixture_facts.row_sum", "mixture_facts.run", 6, "mixture_facts.row_sum"),
+        ("{token}", "{token.__class__}", 5, "the name of a fact"),
+        ("{token}", "{token", 5, "braces"),
+        ('title = "One row"', "", 3, "is missing"),
+        ('title = "Mine"', 'titel = "Mine"', 1, "title, [[step]]"),
+    ],
+)
+def test_a_mistake_names_its_line_and_what_is_allowed(old, new, line, says):
+    with pytest.raises(Problem) as raised:
+        own_lesson.read(GOOD.replace(old, new))
+    assert str(raised.value).startswith(f"Line {line}: ")
+    assert says in str(raised.value)
+
+
+def test_a_file_that_is_not_toml_says_where():
+    with pytest.raises(Problem, match="line 7"):
+        own_lesson.read(GOOD.replace('picture = "head"', 'picture = "head'))
