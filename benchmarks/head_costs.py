@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -41,9 +42,9 @@ def main() -> None:
     base = loss(model, ids)
     ours = theirs = 0.0
     for layer in given.layers:
-        found, spent = timed(lambda layer=layer: costs_in_layer(started, layer, base, *targets({"input_ids": ids})))
-        expected, whole = timed(lambda layer=layer: naive(model, layer, heads, ids) - base[:, None])
-        torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-3)
+        found, spent = timed(partial(costs_in_layer, started, layer, base, *targets({"input_ids": ids})))
+        expected, whole = timed(partial(naive, model, layer, heads, ids))
+        torch.testing.assert_close(found, expected - base[:, None], atol=1e-4, rtol=1e-3)
         ours, theirs = ours + spent, theirs + whole
     ours += once * len(given.layers) / depth
     print(f"{given.sentences} x {given.tokens} tokens, layers {given.layers}, {heads} heads each, on {machine('cpu')}")
@@ -57,7 +58,7 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float]:
     return made, time.process_time() - start
 
 
-def naive(model: nn.Module, layer: int, heads: int, ids: Tensor) -> Tensor:
+def naive(model: Any, layer: int, heads: int, ids: Tensor) -> Tensor:
     """The loss of each sentence without each head, (B, H): a hook and a whole pass for each."""
     projection = model.model.layers[layer].self_attn.o_proj
     width, found = projection.in_features // heads, []

@@ -3,6 +3,6 @@
 from attnviz.notebook.cost_run import cost_of_heads
 from attnviz.notebook.head_table import HeadTable
 from attnviz.notebook.pattern_search import find_heads
-from attnviz.notebook.view import View, show
+from attnviz.notebook.view import NotebookView, show
 
-__all__ = ["HeadTable", "View", "cost_of_heads", "find_heads", "show"]
+__all__ = ["HeadTable", "NotebookView", "cost_of_heads", "find_heads", "show"]

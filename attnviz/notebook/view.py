@@ -23,7 +23,7 @@ from attnviz.words import _
 
 #: The picture's scripts run, and may offer a file to keep; the notebook around it is out of their reach.
 SANDBOX = "allow-scripts allow-downloads"
-Theme = Literal["auto", "light", "dark"]
+PictureTheme = Literal["auto", "light", "dark"]
 
 
 def show(
@@ -31,12 +31,12 @@ def show(
     tokens: Sequence[str] | tuple[Sequence[str], Sequence[str]] | None = None,
     layer: int | None = None,
     head: int | None = None,
-    theme: Theme | None = None,
+    theme: PictureTheme | None = None,
     *,
     row: int = 0,
     height: int = 640,
     title: str = "",
-) -> View:
+) -> NotebookView:
     """A live picture of `attention`: every head, and of a trace every mask and scale, still to be moved.
 
     `attention` is a trace, weights (heads, queries, keys) of each layer in a list, a model's output with attentions, or
@@ -55,18 +55,18 @@ def show(
             last=shown.counts[place] - 1,
         )
     queries, keys = _labels(tokens, shown)
-    return View(shown, queries, keys, (place, head or 0), theme or "auto", height, title)
+    return NotebookView(shown, queries, keys, (place, head or 0), theme or "auto", height, title)
 
 
 @dataclass(frozen=True, repr=False)
-class View:
+class NotebookView:
     """A picture that shows itself where a notebook shows what a cell came to; `save` writes it to a file."""
 
     shown: ShownHeads
     queries: list[str]
     keys: list[str]
     at: tuple[int, int]
-    theme: Theme
+    theme: PictureTheme
     height: int
     title: str
 

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from attnviz.experiments.heads.head_scores import HeadScores
 
-Places = tuple[tuple[int, int], ...]
-OfBatch = tuple[Places, tuple[str, ...], dict[str, np.ndarray]]
+HeadPlaces = tuple[tuple[int, int], ...]
+OfBatch = tuple[HeadPlaces, tuple[str, ...], dict[str, np.ndarray]]
 
 
 class KeptCosts:
