@@ -75,7 +75,7 @@ def edit() -> dict[str, str]:
         "maskcausal": _("causal"),
         "maskwindow": _("window"),
         "maskpainted": _("painted"),
-        "window": _("Tokens in the window"),
+        "window": _("Width of the window"),
         "hide": _("Hide a token"),
         "hidden_tokens": _("Hidden: {tokens}"),
         "show_again": _("Show {token} again"),

@@ -50,7 +50,9 @@ def head(subject: Subject, set_to: Settings, key: str) -> None:
 def _keep(edit: canvas.HeadEdit) -> None:
     if edit.mask in choices.MASKS and edit.scale in choices.SCALES:
         window, factor = min(edit.window, choices.FARTHEST), min(edit.factor, 64.0)
-        link_state.put(choices.EDIT, canvas.HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen))
+        link_state.put(
+            choices.EDIT, canvas.HeadEdit(edit.mask, window, scale=edit.scale, factor=factor, seen=edit.seen)
+        )
 
 
 def heads(subject: Subject, set_to: Settings, key: str) -> None:

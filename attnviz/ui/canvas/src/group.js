@@ -36,6 +36,8 @@ function emptyGroup() {
     counts: [],
     /** @type {Edit} what the visitor has changed of mask and scale */
     edit: { ...NO_EDIT },
+    /** whether a hand has changed the edit and not yet let go: Python's answers to older ones are then not taken */
+    editing: false,
     /** whether "before" is held down */
     peeking: false,
     /** @type {string} the name of the edit that Python sent last */
@@ -100,7 +102,7 @@ export function adopt(group, header) {
 export function adoptEdit(group, { edit, editName, session, edits }, shape) {
   if (edit === null || session === "") return;
   const behind = group.edits.isBehind(session, edits);
-  if (behind || group.editName === editName) return;
+  if (behind || group.editing || group.editName === editName) return;
   group.editName = editName;
   group.edit = unpackedEdit(edit, shape);
   tell(group, "edit");
@@ -122,6 +124,7 @@ function unpackedEdit(edit, [nq, nk]) {
  */
 export function editTo(group, edit) {
   group.edit = edit;
+  group.editing = true;
   tell(group, "edit");
 }
 

@@ -203,6 +203,7 @@ export class HeadControls {
       if (this.raw) this.move(choiceAt(Number(input.value) / STEPS, this.raw));
     });
     input.addEventListener("change", () => this.emit());
+    input.addEventListener("pointerup", () => this.emitSoon()); // a hand that comes back to where it began changes nothing
     input.addEventListener("keydown", (e) => this.key(e));
     return { input, value };
   }

@@ -51,6 +51,7 @@ export function emitPins({ component, drawn: { group } }) {
  */
 export function emitEdit({ component, drawn: { group, header } }) {
   const { painted } = group.edit;
+  group.editing = false;
   component?.setStateValue("edit", {
     ...group.edit,
     seq: group.edits.next(),
