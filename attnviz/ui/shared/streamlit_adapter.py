@@ -23,11 +23,14 @@ from attnviz.core.reliance import Reliance, gone
 log = logging.getLogger("attnviz")
 
 #: Streamlit leaves 6rem above the first line, of which its bar covers 4 on a phone, and lets wide formulas run off it.
+#: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
+#: worst; as it no longer fits below its button, it opens above it.
 PAGE_STYLE = """<style>
 .stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
 @media (max-width: 640px) { .stMainBlockContainer { padding-top: 4.25rem } }
 .katex-display { overflow-x: auto; overflow-y: hidden }
 .stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start }
+[data-testid=stPopoverBody] { max-height: 64vh !important }
 </style>"""
 
 #: Inside another page the menu begins folded, and the bar that unfolds it would lie over the first line.
