@@ -90,7 +90,7 @@ def test_everybody_imports_through_faces(copy: Path) -> None:
             "from attnviz.models.loading import locate",
             "locate is not in the face",
         ),
-        ("ui", "def late():\n    from attnviz.ui.scaling import curves", "curves is not in the face"),
+        ("ui", "def late():\n    from attnviz.ui.scaling import hero", "hero is not in the face"),
         ("ui", "from attnviz.experiments.masks.traps import TRAPS", "import from attnviz.experiments.masks"),
         ("ui", "from .shared import choice", "write the whole name"),
         ("models/tokens", "from attnviz.models.tokens import encode", "from its face: a circle"),

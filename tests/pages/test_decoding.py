@@ -175,4 +175,4 @@ def test_a_trained_model_writes(visit, smollm2):
     page = visit("decoding", d_model="smollm2-135m", d_steps="2")
     assert not page.exception
     assert "Rome" in player(page)[0]["labels"]
-    assert "SmolLM2 135M: trained weights." in said(page)
+    assert "SmolLM2 135M Instruct &#40;4&#45;bit&#41;: trained weights." in said(page)  # as Markdown has it

@@ -76,7 +76,7 @@ class ModelDecoder:
 
     @property
     def name(self) -> str:
-        return self.loaded.entry.name
+        return self.loaded.name
 
     @property
     def weights_are(self) -> str:
