@@ -98,7 +98,7 @@ def test_a_link_reopened_elsewhere_gives_the_same_picture(explore: Open) -> None
 @pytest.mark.every_commit
 def test_what_if_in_a_link_is_computed_again(explore: Open) -> None:
     page = explore("?open_what_if=true&mask=window&window=2&where=layer&again=true")
-    page.get_by_text("of the probability moved to other tokens").wait_for(timeout=60_000)
+    page.get_by_text("of the probability moved to other tokens").first.wait_for(timeout=60_000)
     assert page.get_by_text("Difference").first.is_visible()
 
 

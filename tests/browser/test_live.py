@@ -185,7 +185,7 @@ def test_on_a_phone_a_chosen_tile_brings_its_head_into_view(opened: Open, stack:
     assert page.evaluate_handle("document.documentElement").evaluate("(root) => root.scrollWidth") <= 390
     page.touchscreen.tap(*at_tile(page, 12))
     expect(page.locator(".av-title")).to_have_text("Layer 1, head 3 (reads K/V head 1)")
-    until(lambda: page.locator(".live-head").bounding_box()["y"] < 60)
+    until(lambda: page.locator(".live-head").bounding_box()["y"] < 120)
 
 
 def test_it_works_inside_a_frame_of_another_page(files: dict[str, Path], tmp_path: Path, new_page: Open) -> None:

@@ -44,6 +44,7 @@ def test_a_click_reaches_weights_code_and_link_and_is_kept_under_another_rule(op
     kept(page, "55 of 100 scores.")
     page.mouse.click(*cell(page, 0, 9))
     kept(page, "56 of 100 scores. 1 cell is painted.")
+    page.get_by_text("The same in PyTorch").click()
     page.get_by_text("(0, 9, True)").wait_for()
     page.wait_for_url("**m_paint=*")
     page.reload()

@@ -746,7 +746,9 @@ def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
     coloured = pixels[np.ptp(pixels, axis=1) > 40]  # axes, words and what is masked are grey
     assert len(coloured) > 0.05 * len(pixels), "the picture has no cells"
     assert len(np.unique(coloured, axis=0)) > 20, "its cells are all alike"
-    assert svg.find(".//{http://www.w3.org/2000/svg}image") is not None, "the drawing has no cells"
+    painted = [path for path in svg.iter("{http://www.w3.org/2000/svg}path") if path.get("fill", "none") != "none"]
+    assert len({path.get("fill") for path in painted}) > 10, "the drawing's cells are all alike"
+    assert sum(path.get("d", "").count("M") for path in painted) >= len(tokens), "the drawing has no cells"
 
 
 def test_the_first_step_works_on_a_phone(visit: Visit, trained: Load) -> None:

@@ -23,7 +23,7 @@ def open_scaling(server_url: str, new_page: Open) -> Open:
     def opened(query: str = "", **options: Any) -> Any:
         page = new_page(**options)
         page.goto(f"{server_url}/scaling{query}")
-        page.get_by_text("Sections 1 and 2 in PyTorch").wait_for(timeout=60_000)
+        page.get_by_text("This section in PyTorch").wait_for(timeout=60_000)
         return page
 
     return opened
@@ -51,7 +51,7 @@ def test_the_bars_show_pythons_numbers_and_move_without_it(new_page: Open, serve
     sent: list[str] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda _frame: sent.append("frame")))
     page.goto(f"{server_url}/scaling?s_section=saturation")
-    page.get_by_text("Sections 1 and 2 in PyTorch").wait_for(timeout=60_000)
+    page.get_by_text("This section in PyTorch").wait_for(timeout=60_000)
     page.locator(".ss-fact b").filter(has_text="%").first.wait_for()
     row = growing_width.run(growing_width.Config())
     assert facts(page)[0] == f"{row.raw.largest:.1%}"

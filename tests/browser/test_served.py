@@ -119,7 +119,9 @@ def test_the_policy_is_one_that_a_browser_obeys(under_a_path: str, browser: Any)
 def test_components_come_by_address_and_a_click_reaches_python(under_a_path: str, new_page: Open) -> None:
     page = new_page(bypass_csp=False)
     scripts = watch_scripts(page)
-    page.goto(f"{under_a_path}/explore")
+    with page.expect_response(lambda answer: "/deep/base/attnviz/heads/" in answer.url, timeout=60_000) as heads:
+        page.goto(f"{under_a_path}/explore")
+    assert heads.value.status == 200, "the heads of the sentence are fetched, below the base path"
     stage = page.get_by_test_id("overview")
     stage.wait_for(timeout=60_000)
     page.locator(".av-title").first.wait_for()
@@ -128,11 +130,8 @@ def test_components_come_by_address_and_a_click_reaches_python(under_a_path: str
         f"_stcore/bidi-components/attnviz.{name}/{name}.js" for name in ("overview", "head")
     }
     stage.focus()
-    with page.expect_response(lambda answer: "/deep/base/attnviz/head/" in answer.url) as ahead:
-        for key in ("ArrowRight", "ArrowDown"):
-            page.keyboard.press(key)
-    assert ahead.value.status == 200, "a head is fetched ahead, below the base path"
-    page.keyboard.press("Enter")
+    for key in ("ArrowRight", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
     page.locator(".av-title", has_not_text=before).first.wait_for()
     page.wait_for_url(re.compile(r"/deep/base/explore\?"))
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.browser.conftest import answered
+
 Open = Callable[..., Any]
 
 
@@ -17,7 +19,8 @@ def open_sharing(server_url: str, new_page: Open) -> Open:
     def opened(query: str = "", **options: Any) -> Any:
         page = new_page(**options)
         page.goto(f"{server_url}/sharing{query}")
-        page.get_by_text("The same in PyTorch").wait_for(timeout=120_000)
+        page.get_by_role("heading", level=1).wait_for(timeout=120_000)
+        answered(page)
         return page
 
     return opened

@@ -28,8 +28,6 @@ class PageRow:
 
 SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
 
-#: what a page opens with from the menu and the cards until its visitor chooses otherwise: Build at its first step
-OPENING = {"build": {"b_step": "embed"}}
 LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
 
 ROWS = [
@@ -124,9 +122,7 @@ def pages() -> dict[str, list[Any]]:
 
 def menu() -> None:
     """Draw the pages in the sidebar. Each link opens its page as it was left, in this tab or in a new one."""
-    st.session_state[LINKS] = {
-        row.name: OPENING.get(row.name, {}) | link_parameters(row.name) for row in ROWS
-    }  # packed once a run
+    st.session_state[LINKS] = {row.name: link_parameters(row.name) for row in ROWS}  # packed once a run
     with st.sidebar:
         for group in dict.fromkeys(row.group for row in ROWS):
             with st.container(gap=None):
