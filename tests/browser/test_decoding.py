@@ -38,7 +38,7 @@ def test_the_film_plays_pauses_and_steps_back_without_asking_the_server(page, se
     page.get_by_role("button", name="Step back").click()
     until(lambda: step(page) == stood - 1)
     assert f"Step {stood} of 6" in page.locator(".sp-said").inner_text()
-    until(lambda: f"d_at={stood - 1}" in page.url, 60)
+    page.wait_for_url(f"**d_at={stood - 1}*", timeout=60_000)
     assert not sent
 
 
@@ -74,10 +74,10 @@ def test_caches_grow_in_the_browser_and_the_link_follows_on_release(page, server
     page.keyboard.press("Home")
     until(lambda: "0 tokens in the cache" in page.locator(".cg-said").inner_text())
     assert "4 GiB" not in page.locator(".cg-group").nth(1).inner_text()
-    until(lambda: "d_grown=0" in page.url, 60)
+    page.wait_for_url("**d_grown=0*", timeout=60_000)
     page.get_by_role("button", name="Play").click()
     until(lambda: "8,192 tokens" in page.locator(".cg-said").inner_text(), 30)
-    until(lambda: "d_grown" not in page.url, 60)
+    page.wait_for_url(lambda url: "d_grown" not in url, timeout=60_000)
 
 
 @pytest.mark.parametrize("width, height", [(390, 844), (1280, 720)])
