@@ -36,17 +36,17 @@ class HeadScores:
 
     @property
     def mean(self) -> dict[str, np.ndarray]:
-        """HeadPattern -> (N,): the mean over the sentences in which it can occur."""
+        """Pattern -> (N,): the mean over the sentences in which it can occur."""
         return {name: _mean(scores) for name, scores in self.by_sentence.items()}
 
     @property
     def stderr(self) -> dict[str, np.ndarray]:
-        """HeadPattern -> (N,): the standard error of that mean."""
+        """Pattern -> (N,): the standard error of that mean."""
         return {name: _stderr(scores) for name, scores in self.by_sentence.items()}
 
     @property
     def stability(self) -> dict[str, np.ndarray]:
-        """HeadPattern -> (N,): the share of sentences in which the head is among the ten that show it most."""
+        """Pattern -> (N,): the share of sentences in which the head is among the ten that show it most."""
         return {name: _stability(scores) for name, scores in self.by_sentence.items()}
 
     def top(self, n: int = 5, pattern: str | None = None) -> list[HeadScore]:

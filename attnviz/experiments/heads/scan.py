@@ -14,12 +14,10 @@ from attnviz.core.message import Problem
 from attnviz.experiments.heads.batches import Batch, inputs_of, module_of
 from attnviz.experiments.heads.head_patterns import HeadPattern, checked, mass
 from attnviz.experiments.heads.head_scores import HeadScores
-from attnviz.models.capture import RecordedLayer, Trace, capture, of_heads
+from attnviz.models.capture import RecordedLayer, Trace, capture, few_heads, of_heads
 from attnviz.models.catalogue import LoadedModel
 
 ScoredRows = Literal["with targets", "all"]
-
-MOST = 1 << 22  #: weights in memory at once
 
 
 def scan(
@@ -60,19 +58,12 @@ def scan(
 def _scored(layer: RecordedLayer, pattern: HeadPattern, ids: Tensor, rows: ScoredRows) -> Tensor:
     """One number for each sentence and head, (B, H)."""
     parts = []
-    for heads in _few_heads(layer):
+    for heads in few_heads(layer):
         keys = None if layer.padding is None else of_heads(layer.padding, heads)[..., 0, :]  # (B, 1, K)
         on = mass(pattern, layer.weights(heads), ids, keys)  # (B, h, Q)
         real = layer.real_queries  # (B, 1, Q) or None
         parts.append(measures.over_rows(on.nan_to_num(0.0) if rows == "all" else on, real))
     return torch.cat(parts, 1)
-
-
-def _few_heads(layer: RecordedLayer) -> list[list[int]]:
-    """The heads in groups whose weights are at most MOST numbers, so that those of a long sentence fit memory."""
-    b, heads, q_len, k_len = layer.shape
-    step = max(1, MOST // (b * q_len * k_len))
-    return [list(range(start, min(start + step, heads))) for start in range(0, heads, step)]
 
 
 def _ids(trace: Trace, layers: list[tuple[int, RecordedLayer]]) -> Tensor:
