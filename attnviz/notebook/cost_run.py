@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
-from attnviz.experiments.heads import Batch, HeadScores, head_costs
+from attnviz.experiments.heads import Batch, head_costs
 from attnviz.models.catalogue import LoadedModel
 from attnviz.notebook.head_table import HeadTable
+from attnviz.notebook.to_the_end import run_to_the_end
 
 
 def cost_of_heads(
@@ -28,15 +28,5 @@ def cost_of_heads(
     `batches` as in `find_heads`; sentences of one length given as one tensor run faster. `keep` names a file (.npz)
     that holds what is done: a later call goes on from there. Interrupting returns what is done.
     """
-    found: HeadScores | None = None
-    try:
-        for found in head_costs(model, batches, means, tokenizer, keep):
-            if progress is not None:
-                progress(found.sentences)
-    except KeyboardInterrupt:
-        if found is None:
-            raise
-        warnings.warn(f"stopped after {found.sentences} sentences", stacklevel=2)
-        return HeadTable(found, complete=False, signed=True)
-    assert found is not None  # an empty data set is refused
-    return HeadTable(found, signed=True)
+    found, complete = run_to_the_end(head_costs(model, batches, means, tokenizer, keep), progress)
+    return HeadTable(found, complete, signed=True)

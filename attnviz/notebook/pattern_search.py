@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from torch import nn
 
-from attnviz.experiments.heads import Batch, HeadPattern, HeadScores, ScoredRows, scan
+from attnviz.experiments.heads import Batch, HeadPattern, ScoredRows, scan
 from attnviz.models.catalogue import LoadedModel
 from attnviz.notebook.head_table import HeadTable
+from attnviz.notebook.to_the_end import run_to_the_end
 
 
 def find_heads(
@@ -28,15 +28,5 @@ def find_heads(
     (T, T). `progress` is called with the number of sentences done. Interrupting (Ctrl-C, or the stop button of a
     notebook) returns what is done; its `.complete` is then False.
     """
-    found: HeadScores | None = None
-    try:
-        for found in scan(model, batches, patterns, tokenizer, rows):
-            if progress is not None:
-                progress(found.sentences)
-    except KeyboardInterrupt:
-        if found is None:
-            raise
-        warnings.warn(f"stopped after {found.sentences} sentences", stacklevel=2)
-        return HeadTable(found, complete=False)
-    assert found is not None  # scan refuses an empty data set
-    return HeadTable(found)
+    found, complete = run_to_the_end(scan(model, batches, patterns, tokenizer, rows), progress)
+    return HeadTable(found, complete)
