@@ -5,6 +5,7 @@ __all__ = [
     "decoding_choices",
     "decoding_traps_panel",
     "growth_panel",
+    "played_steps",
     "player_panel",
     "policy_panel",
     "quantised_panel",

@@ -10,7 +10,7 @@ from attnviz.experiments.decoding import decoding_snippets, token_by_token
 from attnviz.figures import decoding_steps as figures
 from attnviz.figures import heatmap
 from attnviz.ui.canvas import step_player
-from attnviz.ui.decoding import decoder_form, live_run
+from attnviz.ui.decoding import decoder_form, live_run, played_steps
 from attnviz.ui.decoding import decoding_choices as choices
 from attnviz.ui.shared import link_state, plain, show, snippet, widgets
 from attnviz.ui.sharing import units
@@ -69,27 +69,12 @@ def _head(result: token_by_token.Result) -> tuple[int, int]:
 
 
 def _player(result: token_by_token.Result, layer: int, head: int, at: int) -> None:
-    held = result.layers[layer]
-    shared = held.kv_head_of(head)
-    film = step_player.HeadFilm(held.q[head], held.k[shared], held.v[shared], held.output(head), held.weights[head])
-    steps = [
-        step_player.PlayedStep(
-            step.context,
-            (step.cached.tokens, step.anew.tokens),
-            (step.cached.flops, step.anew.flops),
-            (step.cached.seconds, step.anew.seconds),
-            step.difference,
-            tuple(map(sum, step.layer_bytes)),
-            [(each.label, each.probability, each.chosen) for each in step.alternatives],
-        )
-        for step in result.steps
-    ]
     step_player.step_player(
         "d_player",
         result.labels,
         len(result.prompt.labels),
-        steps,
-        film,
+        played_steps.steps_of(result),
+        played_steps.film_of(result, layer, head),
         at=at,
         total=result.total_steps,
         on_step=lambda step: link_state.put(choices.AT, None if step == result.total_steps - 1 else step),

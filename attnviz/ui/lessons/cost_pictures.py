@@ -10,7 +10,7 @@ from attnviz.experiments.scaling import growing_width
 from attnviz.figures.theme import SERIES
 from attnviz.models.architecture import Architecture
 from attnviz.ui.canvas import cache_growth, softmax_slider, step_player
-from attnviz.ui.decoding import decoder_form
+from attnviz.ui.decoding import decoder_form, played_steps
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import PictureSettings
 from attnviz.ui.scaling import curves as scaling_curves
@@ -53,28 +53,14 @@ def curves(_subject: Subject, set_to: PictureSettings, _key: str) -> None:
 def player(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """A small decoder writes a few tokens, with its cache growing."""
     result = _written(subject.text[:PROMPT])
-    held = result.layers[0]
-    film = step_player.HeadFilm(held.q[0], held.k[0], held.v[0], held.output(0), held.weights[0])
-    played = [
-        step_player.PlayedStep(
-            step.context,
-            (step.cached.tokens, step.anew.tokens),
-            (step.cached.flops, step.anew.flops),
-            (step.cached.seconds, step.anew.seconds),
-            step.difference,
-            tuple(map(sum, step.layer_bytes)),
-            [(each.label, each.probability, each.chosen) for each in step.alternatives],
-        )
-        for step in result.steps
-    ]
-    last = len(played) - 1
+    last = len(result.steps) - 1
     asked = link_state.value(choices.PLACE)
     step_player.step_player(
         key,
         result.labels,
         len(result.prompt.labels),
-        played,
-        film,
+        played_steps.steps_of(result),
+        played_steps.film_of(result, 0, 0),
         at=0 if asked is None else min(asked, last),
         total=result.total_steps,
         on_step=lambda step: link_state.put(choices.PLACE, step or None),
