@@ -1,20 +1,8 @@
-"""Attention against recurrence and convolution: what each costs, measures, reaches and shares."""
+"""Attention against recurrence and convolution: what each costs, measures, reaches and shares.
 
-from __future__ import annotations
+The page is attnviz/ui/pages/compare.py; this runs it alone.
+"""
 
-import streamlit as st
+from attnviz.ui.pages import compare
 
-from attnviz.ui.compare import compare_choices, compare_sections
-from attnviz.ui.shared import guard, one_of, page_heading
-from attnviz.words import _
-
-page_heading(_("Attention, recurrence, convolution"))
-st.markdown(
-    _(
-        "Three ways to let the tokens of a sequence hear of each other. Attention connects any two in one step and "
-        "pays for it with the square of the length: here is what that buys, counted, timed and trained."
-    )
-)
-section = one_of(compare_choices.SECTION, _("Section"), compare_sections.titles(), label_visibility="collapsed")
-with guard():
-    compare_sections.SECTIONS[section]()
+compare.page()

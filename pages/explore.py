@@ -1,28 +1,8 @@
-"""The explorer: a sentence, every head of a model, and what changes when a head is changed."""
+"""The explorer: a sentence, every head of a model, and what changes when a head is changed.
 
-from __future__ import annotations
+The page is attnviz/ui/pages/explore.py; this runs it alone.
+"""
 
-import streamlit as st
+from attnviz.ui.pages import explore
 
-from attnviz.ui.explorer import head_panel, panels, request_form
-from attnviz.ui.shared import guard, model_cache, page_heading, spoken
-from attnviz.words import _
-
-page_heading(_("Explore attention"))
-
-
-@st.fragment
-def picture(request: request_form.Request) -> None:
-    """Draw the heads and every panel about them.
-
-    Choosing a head reruns only this; the model runs only for new input.
-    """
-    with guard():
-        run = model_cache.model_run(request)
-        for notice in run.notices:
-            st.info(spoken(notice))
-        head_panel.explore(run, panels.below)
-
-
-with guard():
-    request_form.ask(picture)
+explore.page()

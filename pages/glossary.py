@@ -1,16 +1,8 @@
-"""The words of attention, each in two sentences, with the way to where it can be seen."""
+"""The words of attention, each in two sentences, with the way to where it can be seen.
 
-from __future__ import annotations
+The page is attnviz/ui/pages/glossary.py; this runs it alone.
+"""
 
-import streamlit as st
+from attnviz.ui.pages import glossary
 
-from attnviz.ui.glossary import glossary_panel
-from attnviz.ui.shared import guard, page_heading
-from attnviz.words import _
-
-page_heading(_("Glossary"))
-st.markdown(
-    _("The words of attention in the order in which one meets them. Each has a button to the page that shows it.")
-)
-with guard():
-    glossary_panel.panel()
+glossary.page()

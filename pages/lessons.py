@@ -1,10 +1,8 @@
-"""Eight lessons on attention, step by step: one idea, one live picture, one thing to do, one question."""
+"""Eight lessons on attention, step by step: one idea, one live picture, one thing to do, one question.
 
-from __future__ import annotations
+The page is attnviz/ui/pages/lessons.py; this runs it alone.
+"""
 
-from attnviz.ui.lessons import lesson_page
-from attnviz.ui.shared import page_heading
-from attnviz.words import _
+from attnviz.ui.pages import lessons
 
-page_heading(_("Lessons"))
-lesson_page.panel()
+lessons.page()

@@ -1,20 +1,8 @@
-"""How order gets into attention: nothing, added, turned or taken off the scores; longer texts; video; a real head."""
+"""How order gets into attention: nothing, added, turned or taken off the scores; longer texts; video; a real head.
 
-from __future__ import annotations
+The page is attnviz/ui/pages/positions.py; this runs it alone.
+"""
 
-import streamlit as st
+from attnviz.ui.pages import positions
 
-from attnviz.ui.positions import position_sections, positions_choices
-from attnviz.ui.shared import guard, one_of, page_heading
-from attnviz.words import _
-
-page_heading(_("How order gets in"))
-st.markdown(
-    _(
-        "Attention compares every word with every word, and a set has no order. Seven short sections show how "
-        "positions come in, what each way does to the scores, and what happens beyond the length of training."
-    )
-)
-section = one_of(positions_choices.SECTION, _("Section"), position_sections.titles(), label_visibility="collapsed")
-with guard():
-    position_sections.SECTIONS[section]()
+positions.page()

@@ -1,20 +1,8 @@
-"""Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
+"""Why scores are divided by the square root of d_k: tried by hand, measured, and trained.
 
-from __future__ import annotations
+The page is attnviz/ui/pages/scaling.py; this runs it alone.
+"""
 
-import streamlit as st
+from attnviz.ui.pages import scaling
 
-from attnviz.ui.scaling import ending, scaling_choices, sections
-from attnviz.ui.shared import guard, one_of, page_heading
-from attnviz.words import _
-
-page_heading(_("Why divide by √d_k?"))
-st.markdown(
-    _(
-        "*“Large dot products push softmax into regions with tiny gradients.”* Seven short sections take that sentence "
-        "apart, word by word. Every number is computed now, from random vectors with a seed or from a trained model."
-    )
-)
-section = one_of(scaling_choices.SECTION, _("Section"), sections.titles(), label_visibility="collapsed")
-with guard():
-    ending.section(section)
+scaling.page()

@@ -1,29 +1,8 @@
-"""MHA, GQA, MQA, MLA: what sharing keys and values saves, and what it costs."""
+"""MHA, GQA, MQA, MLA: what sharing keys and values saves, and what it costs.
 
-from __future__ import annotations
+The page is attnviz/ui/pages/sharing.py; this runs it alone.
+"""
 
-from attnviz.ui.shared import guard, one_of, page_heading
-from attnviz.ui.sharing import (
-    count_panel,
-    latent_panel,
-    prove_panel,
-    published_panel,
-    see_panel,
-    sharing_choices,
-    size_panel,
-)
-from attnviz.words import _
+from attnviz.ui.pages import sharing
 
-page_heading(_("Share keys and values"))
-VIEWS = {
-    "see": (_("See it"), see_panel.panel),
-    "count": (_("Count it"), count_panel.panel),
-    "size": (_("Size it"), size_panel.panel),
-    "prove": (_("Prove it"), prove_panel.panel),
-    "latent": (_("MLA"), latent_panel.panel),
-    "published": (_("What others print"), published_panel.panel),
-}
-names = {name: label for name, (label, _panel) in VIEWS.items()}
-view = one_of(sharing_choices.VIEW, _("View"), names, label_visibility="collapsed")
-with guard():
-    VIEWS[view][1]()
+sharing.page()

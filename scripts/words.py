@@ -33,8 +33,8 @@ KEYWORDS = {
     "title_text", "question", "body", "name", "labels", "options", "annotation_text", "subtitle", "x_title", "y_title",
 }  # fmt: skip
 # Folders whose calls are searched for unmarked text.
-SPEAKING_FOLDERS = ("pages", "attnviz/ui", "attnviz/figures")
-FOLDERS = ("attnviz", "pages")  #: where the app's own sentences are
+SPEAKING_FOLDERS = ("attnviz/ui", "attnviz/figures")
+FOLDERS = ("attnviz",)  #: where the app's own sentences are
 MARKS = {"_", "N_", "ngettext", "Message", "Problem"}  #: calls whose first argument is looked up in a translation
 WRAPPERS = MARKS | {"say"}
 

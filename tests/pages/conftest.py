@@ -25,7 +25,7 @@ def open_page(name: str = "home", **link: str) -> Any:
     """Open a page with these link parameters, and run it."""
     app = AppTest.from_file(str(ROOT / "attnviz/ui/web/main.py"), default_timeout=120)
     if name != "home":
-        app.switch_page(f"../../../pages/{name}.py")
+        app.switch_page(f"../pages/{name}.py")
     for key, value in link.items():
         app.query_params[key] = value
     return app.run()

@@ -234,10 +234,10 @@ def test_rows_of_a_trained_model_are_used_where_it_is_on_the_machine(minilm: Any
 
 def test_edits_are_kept_during_a_visit_to_another_page() -> None:
     app = opened(b_step="project", b_at=link_pack.pack({"e": [["W_Q", 0, 0, 5.0]]}))
-    app.switch_page("../../../pages/masks.py")
+    app.switch_page("../pages/masks.py")
     app.query_params.clear()
     app.run()
-    app.switch_page("../../../pages/build.py")
+    app.switch_page("../pages/build.py")
     app.run()
     assert healthy(app)
     assert link_pack.unpack(app.query_params["b_at"])["e"] == [["W_Q", 0, 0, 5.0]]

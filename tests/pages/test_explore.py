@@ -168,9 +168,9 @@ def test_an_encoder_takes_a_second_sentence(visit):
 
 def test_the_page_is_unchanged_when_the_visitor_comes_back(visit):
     page = visit("explore", at="3.1", by="entropy")
-    page.switch_page("../../../pages/home.py").run()
+    page.switch_page("../pages/home.py").run()
     page.query_params.clear()
-    page.switch_page("../../../pages/explore.py").run()
+    page.switch_page("../pages/explore.py").run()
     assert not page.exception
     assert head_of(page) == (3, 1)
     assert page.selectbox(key="by").value == "entropy"

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from attnviz.ui import pages
 from attnviz.ui.shared.page_files import PAGES_DIR
 from attnviz.ui.web.navigation import ROWS
 from tests.pages.conftest import said_below_heads
@@ -20,7 +21,8 @@ def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
 
 
 def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
-    assert {row.name for row in ROWS} == {path.stem for path in PAGES_DIR.glob("*.py")}
+    names = {row.name for row in ROWS}
+    assert names == set(pages.__all__) == {path.stem for path in PAGES_DIR.glob("*.py")} - {"__init__"}
     links = [link.proto.page for link in visit().main.get("page_link")]
     assert sorted(links) == sorted(row.name for row in ROWS if not row.is_home)
 

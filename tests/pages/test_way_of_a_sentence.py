@@ -17,7 +17,7 @@ def documented_stops():
     way = next(part for part in section if part.startswith("The way of a sentence to a pixel"))
     stops = re.findall(r"(?m)^\d+\. (?:`([\w/]+\.py)`(?:, `(\w+)`)?)?", way)
     assert len(stops) == 10
-    return [(str(ROOT / ("" if file.startswith("pages/") else "attnviz") / file), name) for file, name in stops if file]
+    return [(str(ROOT / "attnviz" / file), name) for file, name in stops if file]
 
 
 def test_a_sentence_passes_the_stops_in_the_order_of_the_document(visit):

@@ -1,12 +1,12 @@
-"""The folder of the pages' scripts."""
+"""The folder of the pages."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-PAGES_DIR = Path(__file__).parents[3] / "pages"
+PAGES_DIR = Path(__file__).parents[1] / "pages"
 
 
 def file_of(page: str) -> Path:
-    """The path of a page's script, for Streamlit's navigation."""
+    """The path of a page's module, for Streamlit's navigation."""
     return PAGES_DIR / f"{page}.py"

@@ -13,7 +13,7 @@ from attnviz.words import N_, _
 
 @dataclass(frozen=True)
 class PageRow:
-    """A page: its file in pages/, and the words that the menu and its card show."""
+    """A page: its module in ui/pages/, and the words that the menu and its card show."""
 
     name: str
     title: str

@@ -1,0 +1,15 @@
+"""The pages: one module each, named as its address; `page` draws it."""
+
+__all__ = [
+    "build",
+    "compare",
+    "decoding",
+    "explore",
+    "glossary",
+    "home",
+    "lessons",
+    "masks",
+    "positions",
+    "scaling",
+    "sharing",
+]

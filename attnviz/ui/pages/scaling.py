@@ -1,0 +1,28 @@
+"""Why scores are divided by the square root of d_k: tried by hand, measured, and trained."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.ui.scaling import ending, scaling_choices, sections
+from attnviz.ui.shared import guard, one_of, page_heading
+from attnviz.words import _
+
+
+def page() -> None:
+    """Draw the page."""
+    page_heading(_("Why divide by √d_k?"))
+    st.markdown(
+        _(
+            "*“Large dot products push softmax into regions with tiny gradients.”* Seven short sections take that "
+            "sentence apart, word by word. Every number is computed now, from random vectors with a seed or from a "
+            "trained model."
+        )
+    )
+    section = one_of(scaling_choices.SECTION, _("Section"), sections.titles(), label_visibility="collapsed")
+    with guard():
+        ending.section(section)
+
+
+if __name__ == "__main__":  # Streamlit runs this file
+    page()

@@ -1,0 +1,32 @@
+"""The files in the top folder's pages/ call the package's pages and add nothing."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui import pages
+
+TOP = Path(__file__).parents[2] / "pages"
+
+
+def test_each_page_of_the_package_has_a_file_that_only_calls_it() -> None:
+    assert {path.stem for path in TOP.glob("*.py")} == set(pages.__all__)
+    for path in TOP.glob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        assert ast.get_docstring(tree)
+        said = [ast.unparse(node) for node in tree.body[1:]]
+        assert said == [f"from attnviz.ui.pages import {path.stem}", f"{path.stem}.page()"]
+
+
+@pytest.mark.parametrize("name", ["masks", "explore"])
+def test_such_a_file_draws_what_the_app_shows_at_that_address(name, visit):
+    alone = AppTest.from_file(str(TOP / f"{name}.py"), default_timeout=120).run()
+    assert not alone.exception
+    in_the_app = visit(name)
+    for kind in ("title", "subheader", "caption"):
+        assert [each.value for each in alone.main.get(kind)] == [each.value for each in in_the_app.main.get(kind)]
+    assert len(alone.get("bidi_component")) == len(in_the_app.get("bidi_component")) > 0
