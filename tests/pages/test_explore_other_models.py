@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import re
+
 import pytest
 from transformers import (
     BertConfig,
@@ -55,6 +59,35 @@ def test_an_encoder_decoder_has_its_three_kinds_of_attention(visit, translator):
         assert not page.exception
         assert not page.error
         assert len(page.get("bidi_component")) == 2
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"mask": "window", "window": "2"},
+        {"mask": "window", "window": "3", "again": "true", "where": "layer"},
+        {"scale": "factor", "factor": "4.0", "again": "true", "where": "all"},
+    ],
+    ids=["at once", "again in a layer", "again everywhere"],
+)
+def test_the_code_of_a_what_if_on_an_encoder_decoder_prints_what_is_on_screen(visit, translator, stack, link):
+    page = agreed(
+        visit, model="other", hub_id=translator, text="the cat sat", second="one two", stack=stack, at="1.2",
+        open_what_if="true", **link,
+    )  # fmt: skip
+    code = next(block.value for block in page.code if "before[" in block.value)
+    assert "encode_target" in code
+    found = {}
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, found)
+    row = int(re.search(r"before\[(\d+)\]", code)[1])
+    old, new = (found[name][row].detach().numpy().astype(float) for name in ("before", "after"))
+    moved = max((new - old).clip(0).sum(), (old - new).clip(0).sum())
+    assert moved > 0.001
+    assert f"changes most: {moved:.1%} of its weight" in said(page)
+    lines = printed.getvalue().splitlines()[: len(old)]
+    assert [line.split()[-1] for line in lines] == [f"{value:.4f}" for value in new]
 
 
 def test_an_encoder_decoder_says_what_its_decoder_would_write(visit, translator):

@@ -13,7 +13,7 @@ from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, Sca
 from attnviz.models.capture.residual import Residual
 from attnviz.models.capture.resumed_pass import ResumedPass
 from attnviz.models.capture.rotary_positions import Rotary, learned_positions, rotary_of
-from attnviz.models.capture.run import adopt, capture
+from attnviz.models.capture.run import adopt, capture, choose_again
 from attnviz.models.capture.trace import Trace
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "Trace",
     "adopt",
     "capture",
+    "choose_again",
     "few_heads",
     "generate",
     "guesses",

@@ -34,6 +34,11 @@ NAME = "attnviz"
 NAME_PLAIN = "attnviz_plain"
 OURS = (NAME, NAME_PLAIN)
 
+#: functions that every family can be built with and that need no other package; transformers' choice is one of them
+BUILT_IN = (None, "eager", "sdpa")
+EXPERTS = "_experts_implementation"  #: the same for a mixture's experts, where `BUILT_IN_EXPERTS` need nothing else
+BUILT_IN_EXPERTS = (None, "eager", "batched_mm", "grouped_mm")
+
 READ = "_attn_implementation"  #: what every attention layer asks its config for
 WRITTEN = "_attn_implementation_internal"  #: where the config keeps it; `READ` can be set too, but sets sub-configs
 SERVES_FUSED = "_supports_sdpa"  #: whether the family's masks go with torch's fused attention
@@ -120,6 +125,25 @@ def adopt(model: nn.Module) -> nn.Module:
             else:
                 _set(config, name)
     return model
+
+
+def choose_again(config: Any) -> None:
+    """Leave the choice of functions to transformers where a config.json names one that needs another package.
+
+    Its attention becomes ours anyway. And a name such as "flash_attention_2" means a kernel of the hub to a
+    transformers that finds the package `kernels` and not the function's own: code that nobody here asked for.
+    """
+    for read, built_in in ((READ, BUILT_IN), (EXPERTS, BUILT_IN_EXPERTS)):
+        if any(getattr(each, read, None) not in built_in for each in _nested(config)):
+            setattr(config, read, None)  # and in all configs inside it
+
+
+def _nested(config: Any) -> Iterator[Any]:
+    yield config
+    for name in getattr(config, "sub_configs", ()):
+        inside = getattr(config, name, None)
+        if inside is not None:
+            yield from _nested(inside)
 
 
 def _ask_publicly(model: nn.Module, wanted: list[tuple[Any, str]]) -> None:

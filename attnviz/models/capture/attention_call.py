@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.core.attention import attend
+from attnviz.core.message import Problem
 from attnviz.models.capture import adapter
 
 Answer = tuple[Tensor, Tensor | None]  #: output (B, Q, H, Dv), and weights where the model asked for them
@@ -119,6 +120,18 @@ def _selected(allowed: Tensor | None, causal: bool, indices: Tensor, q_len: int,
     if causal:
         kept = kept.tril()
     return kept if allowed is None else kept & allowed
+
+
+def must_share_evenly(call: Call, name: str) -> None:
+    """A Problem unless every K/V head serves as many query heads as the others: none can be computed otherwise."""
+    heads, kv_heads = call.q.shape[1], call.k.shape[1]
+    if heads % kv_heads:
+        raise Problem(
+            "{name} has {heads} query heads and {kv_heads} K/V heads: the first must be a multiple of the second",
+            name=name,
+            heads=heads,
+            kv_heads=kv_heads,
+        )
 
 
 def _sinks(given: dict[str, Any], heads: int) -> tuple[Tensor | None, str | None]:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.core.message import Message
-from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, listener
+from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, listener, must_share_evenly
 from attnviz.models.capture.compiled import plain_name
 from attnviz.models.capture.output_projection import copied_projection, lengths_through, output_layer_of
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
@@ -59,6 +59,7 @@ class Recorder:
 
     def describe(self, module: nn.Module, call: Call) -> RecordedLayer:
         name = self._names.get(id(module), type(module).__name__)
+        must_share_evenly(call, name)
         kind = self._kind(name, module, call)
         stack = self._stack(name, kind, call, module)
         tower = tower_of(name)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from transformers.modeling_utils import PreTrainedModel
 
 from attnviz.core.message import Problem
-from attnviz.models.capture.adapter import adopt, switched, takes_interface
+from attnviz.models.capture.adapter import adopt, choose_again, switched, takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.compiled import uncompiled, unwrapped
 from attnviz.models.capture.eager_fallback import eager_layers
@@ -26,7 +26,7 @@ from attnviz.models.capture.recorder import Recorder, listening
 from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.trace import Trace
 
-__all__ = ["adopt", "capture"]
+__all__ = ["adopt", "capture", "choose_again"]
 
 
 def capture(

@@ -168,6 +168,8 @@ def read_config(folder: Path, entry: Entry) -> Any:
     """The config; a Problem unless transformers supports its model type without code from the model's author."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING, AutoConfig
 
+    from attnviz.models.capture import choose_again  # here because it loads torch and transformers
+
     try:
         raw = json.loads((folder / "config.json").read_text("utf-8"))
         kind = raw.get("model_type")
@@ -195,9 +197,11 @@ def read_config(folder: Path, entry: Entry) -> Any:
             most=MOST_LAYERS,
         )
     try:
-        return AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        choose_again(config)
     except Exception as error:
         raise _no_model(entry, error) from error
+    return config
 
 
 def _asks_for_code(file: Path) -> bool:

@@ -6,12 +6,15 @@ import shutil
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, ViTConfig, ViTForImageClassification
+from transformers import AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, ViTConfig, ViTForImageClassification
 
 from attnviz.core.message import Problem
+from attnviz.models.capture import Edit, capture, intervene
 from attnviz.models.loading.load_model import load
 from tests.models.tiny import bert, llama
 from tests.models.tiny_tokenizers import word_piece
+
+IDS = torch.arange(5, 12)[None]
 
 
 @pytest.fixture
@@ -253,6 +256,76 @@ def test_a_config_that_would_fetch_a_kernel_or_build_without_end_is_refused(mine
     change_config(mine, **changes)
     with pytest.raises(Problem, match=sentence):
         load(str(mine))
+
+
+NAMED = ("flash_attention_2", "flash_attention_3", "paged|flash_attention_2", "flex_attention", "of-another-version", 3)
+NESTED = {"": "flash_attention_2"}
+
+
+@pytest.mark.parametrize("kernels", [False, True], ids=["no kernels", "kernels installed"])
+@pytest.mark.parametrize("named", [*NAMED, NESTED], ids=str)
+@pytest.mark.parametrize("field", ["attn_implementation", "_attn_implementation"])
+def test_a_config_that_names_an_attention_function_is_read_with_ours_and_fetches_nothing(
+    mine, monkeypatch, field, named, kernels
+):
+    """With the package `kernels`, transformers would take "flash_attention_2" from the hub."""
+    from transformers import modeling_utils
+
+    asked = []
+    monkeypatch.setattr(modeling_utils, "is_kernels_available", lambda *_version: kernels)
+    monkeypatch.setattr(modeling_utils, "lazy_import_flash_attention", lambda *args, **_more: asked.append(args))
+    reference = capture(AutoModelForCausalLM.from_pretrained(mine), input_ids=IDS)
+    change_config(mine, **{field: named})
+    trace = capture(load(str(mine)).model, input_ids=IDS)
+    assert asked == []
+    assert all(layer.exact for layer in trace.layers)
+    torch.testing.assert_close(trace.logits, reference.logits)
+
+
+def test_with_kernels_transformers_itself_would_fetch_one(mine, monkeypatch):
+    """So that the test above can fail."""
+    from transformers import modeling_utils
+
+    asked = []
+    monkeypatch.setattr(modeling_utils, "is_kernels_available", lambda *_version: True)
+    monkeypatch.setattr(modeling_utils, "lazy_import_flash_attention", lambda *args, **_more: asked.append(args))
+    change_config(mine, attn_implementation="flash_attention_2")
+    AutoModelForCausalLM.from_pretrained(mine)
+    assert "kernels-community/" in asked[0][0]
+
+
+def test_functions_named_for_parts_of_a_model_are_left_to_transformers_too(tmp_path):
+    from transformers import CLIPConfig
+
+    from attnviz.models.capture import choose_again
+
+    config = CLIPConfig(
+        text_config={"attn_implementation": "flash_attention_2"}, vision_config={"experts_implementation": "sonicmoe"}
+    )
+    choose_again(config)
+    for each in (config, config.text_config, config.vision_config):
+        assert (each._attn_implementation, each._experts_implementation) == (None, None)
+    plain = CLIPConfig(attn_implementation="eager")
+    choose_again(plain)
+    assert plain.text_config._attn_implementation == plain._attn_implementation == "eager", "its choice is kept"
+
+
+@pytest.mark.parametrize("heads, kv_heads", [(2, 6), (6, 4)])
+@pytest.mark.parametrize("more", [{}, {"softcap": True}], ids=["fused", "by hand"])
+def test_query_heads_that_cannot_share_the_key_heads_are_one_sentence(tmp_path, heads, kv_heads, more):
+    shape = {"num_attention_heads": heads, "num_key_value_heads": kv_heads, "head_dim": 8}
+    if more:
+        small = {"hidden_size": 48, "intermediate_size": 64, "num_hidden_layers": 1, "vocab_size": 100}
+        Gemma2ForCausalLM(Gemma2Config(**small, **shape, attn_logit_softcapping=5.0)).save_pretrained(tmp_path)
+    else:
+        llama(**shape).save_pretrained(tmp_path)
+    word_piece().save_pretrained(tmp_path)
+    loaded = load(str(tmp_path))
+    said = f"^model.layers.0.self_attn has {heads} query heads and {kv_heads} K/V heads: the first must be a multiple"
+    with pytest.raises(Problem, match=said):
+        capture(loaded.model, input_ids=IDS)
+    with pytest.raises(Problem, match=said):
+        intervene(loaded.model, Edit(silence=True), input_ids=IDS)
 
 
 def test_lists_of_layers_and_names_without_a_slash_are_no_reason_to_refuse(mine):
