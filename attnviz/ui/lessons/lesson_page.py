@@ -41,11 +41,11 @@ def panel() -> None:
         _step(lesson, number)
 
 
-def chosen_lesson() -> Lesson:
+def chosen_lesson(*, quiet: bool = False) -> Lesson:
     """The lesson of the link: one of the app's, or the lecturer's own where the link or a file brought one."""
     asked = link_state.value(choices.LESSON)
     if asked == choices.OWN:
-        own = own_panel.opened()
+        own = own_panel.opened(quiet=quiet)
         if own is not None:
             return own
         asked = choices.IDS[0]
@@ -65,8 +65,8 @@ def _top(lesson: Lesson, number: int) -> None:
             icon=":material/arrow_back:",
             shortcut="Left",
             disabled=before is None,
-            on_click=_open,
-            args=before or (lesson.id, number),
+            on_click=_walk,
+            args=(-1,),
         )
         st.button(
             _("Next"),
@@ -75,8 +75,8 @@ def _top(lesson: Lesson, number: int) -> None:
             shortcut="Right",
             type="primary",
             disabled=after is None,
-            on_click=_open,
-            args=after or (lesson.id, number),
+            on_click=_walk,
+            args=(1,),
         )
         _sentence()
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
@@ -148,6 +148,18 @@ def _after(lesson: Lesson, number: int) -> tuple[str, int] | None:
     if lesson.own or lesson.id == choices.IDS[-1]:
         return None
     return choices.IDS[choices.IDS.index(lesson.id) + 1], 1
+
+
+def _walk(by: int) -> None:
+    """Open the step after or before the one that is open by now. A callback.
+
+    A press while the last one is still being drawn finds the buttons of the step before it: so they name no step.
+    """
+    lesson = chosen_lesson(quiet=True)
+    number = min(link_state.value(choices.STEP), len(lesson.steps))
+    there = _after(lesson, number) if by > 0 else _before(lesson, number)
+    if there is not None:
+        _open(*there)
 
 
 def _open(lesson: str, number: int) -> None:

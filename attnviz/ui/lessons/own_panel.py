@@ -14,19 +14,23 @@ from attnviz.words import _
 _OPENED = "_lesson_opened"
 
 
-def opened() -> Lesson | None:
-    """The lecturer's lesson that the link or a file brought; None, with the reason on the page, where there is none."""
+def opened(*, quiet: bool = False) -> Lesson | None:
+    """The lecturer's lesson that the link or a file brought; None where there is none, and the page says why.
+
+    `quiet`: nothing is said, for a callback, which has no place of its own on the page.
+    """
     text = link_state.value(choices.OWN_TEXT)
-    if not text:
-        st.info(
-            _("This link asks for a lecturer’s own lesson, but brings none: open its file below the lesson’s name.")
-        )
-        return None
     try:
-        return own_lesson.read(text)
-    except Problem as problem:
+        if text:
+            return own_lesson.read(text)
+        problem = Problem(
+            "This link asks for a lecturer’s own lesson, but brings none: open its file below the lesson’s name."
+        )
+    except Problem as refused:
+        problem = refused
+    if not quiet:
         show_problem(problem)
-        return None
+    return None
 
 
 def files(shown: Lesson) -> None:
