@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -13,7 +14,7 @@ from attnviz.core.message import Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens import encode
 
-Batch = str | Path | Tensor | Sequence[str] | Sequence[int] | dict[str, Tensor]
+Batch = str | Path | Tensor | np.ndarray | Sequence[str] | Sequence[int] | dict[str, Any]
 
 
 def module_of(model: nn.Module | LoadedModel) -> nn.Module:
@@ -27,26 +28,70 @@ def inputs_of(
     """The arguments of one pass after another."""
     for batch in _each(batches):
         if isinstance(batch, dict):
-            yield dict(batch)
+            yield _of_record(model, batch, tokenizer)
         elif isinstance(batch, str):
             yield _read(model, batch, tokenizer)
         elif isinstance(batch, Path):
-            yield from (_read(model, line, tokenizer) for line in batch.read_text("utf-8").splitlines() if line.strip())
-        elif isinstance(batch, Tensor):
-            yield {"input_ids": batch if batch.dim() > 1 else batch.unsqueeze(0)}
-        elif len(batch) and all(isinstance(each, int) for each in batch):
+            yield from (_read(model, line, tokenizer) for line in _lines(batch))
+        elif isinstance(batch, Tensor | np.ndarray):
+            ids = torch.as_tensor(batch)
+            yield {"input_ids": ids if ids.dim() > 1 else ids.unsqueeze(0)}
+        elif isinstance(batch, list | tuple) and batch and all(isinstance(each, int) for each in batch):
             yield {"input_ids": torch.tensor([list(batch)])}
-        else:
+        elif isinstance(batch, Iterable) and not isinstance(batch, bytes):
             several: list[Any] = list(batch)
             yield from inputs_of(model, several, tokenizer)
+        else:
+            raise Problem(
+                "{given} is no sentence: give a string, a file's path, token ids, or a model's inputs as a dictionary",
+                given=repr(batch)[:60],
+            )
+
+
+def parts_of(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]:
+    """A batch in parts of whole sentences with about `tokens` positions each, so that memory is bounded."""
+    ids = inputs.get("input_ids")
+    if not isinstance(ids, Tensor) or ids.dim() != 2:
+        yield inputs
+        return
+    count, length = ids.shape
+    step = max(1, tokens // max(1, length))
+    for start in range(0, count, step):
+        yield {
+            name: value[start : start + step]
+            if isinstance(value, Tensor) and value.dim() and value.shape[0] == count
+            else value
+            for name, value in inputs.items()
+        }
 
 
 def _each(batches: Iterable[Batch] | Batch) -> Iterable[Batch]:
-    if isinstance(batches, str | Path | dict):
+    if isinstance(batches, str | Path | dict | Tensor | np.ndarray):
         return (batches,)
-    if isinstance(batches, Tensor):
-        return (batches,)
+    if isinstance(batches, list | tuple) and batches and all(isinstance(each, int) for each in batches):
+        return (list(batches),)  # type: ignore[arg-type]
     return batches  # type: ignore[return-value]
+
+
+def _lines(file: Path) -> list[str]:
+    """The lines of a text file that are not blank; a Problem where it cannot be read as one."""
+    try:
+        return [line for line in file.read_text("utf-8").splitlines() if line.strip()]
+    except OSError as error:
+        raise Problem("the file {file} cannot be read: {why}", file=str(file), why=error.strerror or "") from error
+    except UnicodeDecodeError as error:
+        raise Problem("the file {file} is not text in UTF-8", file=str(file)) from error
+
+
+def _of_record(model: nn.Module | LoadedModel, record: dict[str, Any], tokenizer: Any) -> dict[str, Any]:
+    """A model's inputs; or a row of a data set, which holds its sentence as "text" or its ids as a list."""
+    if any(isinstance(value, Tensor) for value in record.values()):
+        return dict(record)
+    if isinstance(record.get("text"), str):
+        return _read(model, record["text"], tokenizer)
+    if record.get("input_ids"):
+        return {"input_ids": torch.tensor([list(record["input_ids"])])}
+    raise Problem("a dictionary must hold a model's inputs as tensors, or a sentence as text")
 
 
 def _read(model: nn.Module | LoadedModel, text: str, tokenizer: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Costs gathered batch by batch, and kept in a file so that a run that was stopped goes on."""
+"""Costs kept in a file, batch by batch, so that a run that was stopped goes on."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,38 +14,28 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.experiments.heads.head_scores import HeadScores
+from attnviz.experiments.heads.growing_scores import Places
 
-HeadPlaces = tuple[tuple[int, int], ...]
-OfBatch = tuple[HeadPlaces, tuple[str, ...], dict[str, np.ndarray]]
+OfBatch = tuple[Places, tuple[str, ...], dict[str, np.ndarray]]
 
 
 class KeptCosts:
-    """The costs of the batches so far; those that the file holds for the same model are not computed again."""
+    """What the file holds of the same model, batch by batch; and what is added to it."""
 
     def __init__(self, path: Path | str | None, model: nn.Module, means: Mapping[str, Tensor] | None) -> None:
         self._path = None if path is None else Path(path)
         self._key = "" if path is None else _fingerprint(model, means)
-        self._stored = self._read()
-        self._found: dict[str, list[np.ndarray]] = {}
-        self._done: dict[str, OfBatch] = {}
+        self._held = self._read()
 
-    @property
-    def empty(self) -> bool:
-        return not self._found
+    def find(self, inputs: dict[str, Any]) -> OfBatch | None:
+        """The costs of these sentences, where they were measured before."""
+        return self._held.get(_key_of(inputs)) if self._held else None
 
-    def add(self, inputs: dict[str, Any], compute: Callable[[dict[str, Any]], OfBatch]) -> HeadScores:
-        key = _digest({name: value for name, value in inputs.items() if isinstance(value, Tensor)})
-        stored = self._stored.get(key)
-        here = compute(inputs) if stored is None else stored
-        places, names, costs = here
-        for name, values in costs.items():
-            self._found.setdefault(name, []).append(values)
-        self._done[key] = here
-        if stored is None:
-            self._write()
-        joined = {name: np.concatenate(parts) for name, parts in self._found.items()}
-        return HeadScores(places, names, joined, len(next(iter(joined.values()))))
+    def add(self, inputs: dict[str, Any], found: OfBatch) -> None:
+        """Keep the costs of these sentences, where there is a file to keep them in."""
+        if self._path is not None:
+            self._held[_key_of(inputs)] = found
+            self._write(self._path)
 
     def _read(self) -> dict[str, OfBatch]:
         if self._path is None or not self._path.exists():
@@ -63,17 +53,18 @@ class KeptCosts:
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
             return {}  # half a file, or another's: what it would hold is computed again
 
-    def _write(self) -> None:
-        if self._path is None:
-            return
-        everything = self._stored | self._done
-        places, names, costs = next(iter(everything.values()))
-        said = {"key": self._key, "places": places, "names": names, "kinds": list(costs), "done": list(everything)}
-        arrays = {f"{kind} {key}": value for key, (_, _, held) in everything.items() for kind, value in held.items()}
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.npz")
+    def _write(self, path: Path) -> None:
+        places, names, costs = next(iter(self._held.values()))
+        said = {"key": self._key, "places": places, "names": names, "kinds": list(costs), "done": list(self._held)}
+        arrays = {f"{kind} {key}": value for key, (_, _, held) in self._held.items() for kind, value in held.items()}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.npz")
         np.savez(temporary, said=np.array(json.dumps(said)), **arrays)  # type: ignore[arg-type]
-        temporary.replace(self._path)
+        temporary.replace(path)
+
+
+def _key_of(inputs: dict[str, Any]) -> str:
+    return _digest({name: value for name, value in inputs.items() if isinstance(value, Tensor)})
 
 
 def _fingerprint(model: nn.Module, means: Mapping[str, Tensor] | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,15 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.core.message import Problem
-from attnviz.experiments.heads.batches import Batch, inputs_of, module_of
+from attnviz.experiments.heads.batches import Batch, inputs_of, module_of, parts_of
+from attnviz.experiments.heads.growing_scores import GrowingScores
 from attnviz.experiments.heads.head_scores import HeadScores
-from attnviz.experiments.heads.kept_costs import KeptCosts
+from attnviz.experiments.heads.kept_costs import KeptCosts, OfBatch
 from attnviz.models.capture import ResumedPass
 from attnviz.models.catalogue import LoadedModel
 
 TOKENS_AT_ONCE = 1024  #: so many positions go through the upper layers as one batch
+SENTENCES_TOKENS = 128  #: so many positions of sentences are finished, and kept, before the next ones are begun
 
 
 def head_costs(
@@ -35,17 +37,37 @@ def head_costs(
 
     With `keep`, a file holds what is done, and a later run on the same model and batches goes on from there.
     """
-    kept = KeptCosts(keep, module_of(model), means)
+    for found in cost_steps(model, batches, means, tokenizer, keep):
+        if found is not None:
+            yield found
+
+
+def cost_steps(
+    model: nn.Module | LoadedModel,
+    batches: Iterable[Batch] | Batch,
+    means: Mapping[str, Tensor] | None = None,
+    tokenizer: Any = None,
+    keep: Path | str | None = None,
+) -> Iterator[HeadScores | None]:
+    """The same in small steps, for who watches and may stop: None after each layer, the costs after each batch."""
+    module = module_of(model)
+    kept, found = KeptCosts(keep, module, means), GrowingScores()
     for inputs in inputs_of(model, batches, tokenizer):
-        yield kept.add(inputs, lambda given: _of_batch(module_of(model), given, means))
-    if kept.empty:
+        for part in parts_of(inputs, SENTENCES_TOKENS):
+            here = kept.find(part)
+            if here is None:
+                here = yield from _of_batch(module, part, means)
+                kept.add(part, here)
+            found.add(*here)
+            yield found.so_far()
+    if found.empty:
         raise Problem("there is no sentence to look at")
 
 
 def _of_batch(
     model: nn.Module, inputs: dict[str, Any], means: Mapping[str, Tensor] | None
-) -> tuple[tuple[tuple[int, int], ...], tuple[str, ...], dict[str, np.ndarray]]:
-    """Places, names, and what each head costs in each sentence, (B, N)."""
+) -> Generator[None, None, OfBatch]:
+    """Places, names, and what each head costs in each sentence, (B, N); None after each layer."""
     started = ResumedPass(model, **inputs)
     ids, real = targets(inputs)
     assert started.trace.logits is not None
@@ -53,16 +75,17 @@ def _of_batch(
     layers = started.trace.layers
     places = tuple((number, head) for number, layer in enumerate(layers) for head in range(layer.n_heads))
     names = tuple(layers[number].name for number, _ in places)
-    found = {"silenced": _rises(started, base, ids, real, None)}
+    kinds: dict[str, Mapping[str, Tensor] | None] = {"silenced": None}
     if means is not None:
-        found["mean"] = _rises(started, base, ids, real, means)
+        kinds["mean"] = means
+    rises: dict[str, list[Tensor]] = {name: [] for name in kinds}
+    for number in range(len(layers)):
+        for name, given in kinds.items():
+            rises[name].append(costs_in_layer(started, number, base, ids, real, given))
+            yield None
+    found = {name: torch.cat(parts, 1) for name, parts in rises.items()}
     found["direct"] = _direct(started, ids, real)
     return places, names, {name: value.double().cpu().numpy() for name, value in found.items()}
-
-
-def _rises(started: ResumedPass, base: Tensor, ids: Tensor, real: Tensor, means: Mapping[str, Tensor] | None) -> Tensor:
-    layers = range(len(started.trace.layers))
-    return torch.cat([costs_in_layer(started, number, base, ids, real, means) for number in layers], 1)
 
 
 def costs_in_layer(

@@ -11,13 +11,15 @@ from torch import Tensor, nn
 
 from attnviz.core import measures
 from attnviz.core.message import Problem
-from attnviz.experiments.heads.batches import Batch, inputs_of, module_of
+from attnviz.experiments.heads.batches import Batch, inputs_of, module_of, parts_of
+from attnviz.experiments.heads.growing_scores import GrowingScores, Places
 from attnviz.experiments.heads.head_patterns import HeadPattern, checked, mass
 from attnviz.experiments.heads.head_scores import HeadScores
 from attnviz.models.capture import RecordedLayer, Trace, capture, few_heads, of_heads
 from attnviz.models.catalogue import LoadedModel
 
 ScoredRows = Literal["with targets", "all"]
+TOKENS_AT_ONCE = 4096  #: so many positions of a batch are recorded at once
 
 
 def scan(
@@ -31,28 +33,35 @@ def scan(
 
     `batches` are sentences, files of one sentence a line, token ids (T,) or (B, T), or a model's inputs as a
     dictionary; or one of these alone. A sentence's score is the mean over its rows in which the pattern has a key to
-    look at; with `rows` "all", over all rows, where a row without one counts as 0.
+    look at; with `rows` "all", over all rows, where a row without one counts as 0: as TransformerLens' `detect_head`
+    counts.
     """
     wanted = checked(patterns)
     if rows not in ("with targets", "all"):
         raise Problem('rows={rows} must be "with targets" or "all"', rows=repr(rows))
-    found: dict[str, list[np.ndarray]] = {name: [] for name in wanted}
-    places: tuple[tuple[int, int], ...] | None = None
-    names: tuple[str, ...] = ()
+    found = GrowingScores()
     for inputs in inputs_of(model, batches, tokenizer):
-        trace = capture(module_of(model), logits=None, **inputs)
-        layers = [(number, layer) for number, layer in enumerate(trace.layers) if layer.kind == "self"]
-        here = tuple((number, head) for number, layer in layers for head in range(layer.n_heads))
-        if places is not None and here != places:
-            raise Problem("the model ran other layers for this batch than for the first one")
-        places, names = here, tuple(layer.name for _, layer in layers for _ in range(layer.n_heads))
-        ids = _ids(trace, layers)
-        for name, pattern in wanted.items():
-            scores = [_scored(layer, pattern, ids, rows) for _, layer in layers]
-            found[name] += list(torch.cat(scores, 1).double().cpu().numpy())
-        yield HeadScores(here, names, {name: np.stack(rows_) for name, rows_ in found.items()}, len(found[name]))
-    if places is None:
+        for part in parts_of(inputs, TOKENS_AT_ONCE):
+            found.add(*_of_batch(module_of(model), part, wanted, rows))
+            yield found.so_far()
+    if found.empty:
         raise Problem("there is no sentence to look at")
+
+
+def _of_batch(
+    model: nn.Module, inputs: dict[str, Any], patterns: dict[str, HeadPattern], rows: ScoredRows
+) -> tuple[Places, tuple[str, ...], dict[str, np.ndarray]]:
+    """The heads' places and layers, and (B, N) for each pattern."""
+    trace = capture(model, logits=None, **inputs)
+    layers = [(number, layer) for number, layer in enumerate(trace.layers) if layer.kind == "self"]
+    places = tuple((number, head) for number, layer in layers for head in range(layer.n_heads))
+    names = tuple(layer.name for _, layer in layers for _ in range(layer.n_heads))
+    ids = _ids(trace, layers)
+    found = {
+        name: torch.cat([_scored(layer, pattern, ids, rows) for _, layer in layers], 1).double().cpu().numpy()
+        for name, pattern in patterns.items()
+    }
+    return places, names, found
 
 
 def _scored(layer: RecordedLayer, pattern: HeadPattern, ids: Tensor, rows: ScoredRows) -> Tensor:

@@ -1,0 +1,171 @@
+"""What every head of a model does over many sentences, and what it costs to take it away: made in steps, and summed up.
+
+Six patterns are looked for; the costs are those of `removal_costs`, for models that predict the next token.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attnviz.core.message import Problem
+from attnviz.experiments.heads.batches import Batch
+from attnviz.experiments.heads.head_means import mean_outputs
+from attnviz.experiments.heads.head_scores import HeadScores
+from attnviz.experiments.heads.removal_costs import cost_steps
+from attnviz.experiments.heads.scan import scan
+from attnviz.experiments.heads.sentence_sets import TextKind, sentences_of
+from attnviz.models.catalogue import LoadedModel
+
+__all__ = [
+    "COSTS",
+    "PATTERNS",
+    "Config",
+    "MeasureSummary",
+    "Progress",
+    "Survey",
+    "TextKind",
+    "check_costs",
+    "costs",
+    "patterns",
+]
+
+#: names of head_patterns.NAMED, in the order in which they are offered
+PATTERNS = ("induction", "previous_token", "duplicate_token", "first_token", "same_token", "next_token")
+COSTS = ("silenced", "mean", "direct")
+EXAMPLES_KEPT = 5  #: sentences of each head and pattern that are named
+SENTENCES, LENGTH = 64, 64
+
+
+@dataclass(frozen=True)
+class Config:
+    """The sentences, and on how many of them the costs are measured."""
+
+    text: TextKind = "books"
+    own: str = ""
+    count: int = SENTENCES
+    length: int = LENGTH
+    seed: int = 0  #: of random words
+
+    def sentences(self, loaded: LoadedModel) -> tuple[str, ...]:
+        return sentences_of(loaded, self.text, self.own, self.count, self.length, self.seed)
+
+
+@dataclass(frozen=True)
+class MeasureSummary:
+    """One pattern or cost of all N heads over the sentences; NaN where no sentence has a place for it."""
+
+    mean: np.ndarray  #: (N,)
+    stderr: np.ndarray  #: (N,) of that mean
+    stability: np.ndarray  #: (N,) share of sentences in which the head is among the ten that show it most
+    counts: np.ndarray  #: (N,) in how many sentences it can occur
+    best: np.ndarray  #: (N, E) the sentences that show it most, -1 where there are fewer
+    best_scores: np.ndarray  #: (N, E)
+
+    @classmethod
+    def of(cls, scores: HeadScores, name: str) -> MeasureSummary:
+        """From the scores of each sentence."""
+        each = scores.by_sentence[name]  # (S, N)
+        filled = np.where(np.isnan(each), -np.inf, each)
+        order = np.argsort(-filled, 0, kind="stable")[:EXAMPLES_KEPT].T  # (N, E)
+        values = np.take_along_axis(filled.T, order, 1)
+        told = np.isfinite(values)
+        counts = (~np.isnan(each)).sum(0)
+        best = np.where(told, order, -1)
+        return cls(
+            scores.mean[name],
+            scores.stderr[name],
+            scores.stability[name],
+            counts,
+            best,
+            np.where(told, values, np.nan),
+        )
+
+
+@dataclass(frozen=True)
+class Survey:
+    """All that was found so far."""
+
+    places: tuple[tuple[int, int], ...]  #: (layer, head) of each of the N heads
+    measures: Mapping[str, MeasureSummary]
+    sentences: tuple[str, ...]
+    about: Mapping[str, object] = field(default_factory=dict)  #: of a prepared one: when, with what, by which seed
+
+    def column(self, layer: int, head: int) -> int | None:
+        """The place of a head among the N; None where the model has no such head."""
+        return self.places.index((layer, head)) if (layer, head) in self.places else None
+
+    def grid(self, values: np.ndarray) -> np.ndarray:
+        """(layers, heads) from (N,); NaN where a layer has fewer heads."""
+        layers = sorted({layer for layer, _ in self.places})
+        made = np.full((len(layers), 1 + max(head for _, head in self.places)), np.nan)
+        for value, (layer, head) in zip(values, self.places, strict=True):
+            made[layers.index(layer), head] = value
+        return made
+
+    def with_measures_of(self, other: Survey) -> Survey:
+        """This one and the measures of another over the same heads, its sentences being the first of these."""
+        return Survey(self.places, {**self.measures, **other.measures}, self.sentences, self.about)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come, and what it has found."""
+
+    scores: HeadScores | None
+    sentences: tuple[str, ...]
+    share: float
+
+    @property
+    def done(self) -> bool:
+        return self.share >= 1.0
+
+    @property
+    def nbytes(self) -> int:
+        held = () if self.scores is None else self.scores.by_sentence.values()
+        return sum(rows.nbytes for rows in held) + sum(map(len, self.sentences))
+
+    def survey(self) -> Survey | None:
+        """Summed up; None before the first sentence is done."""
+        if self.scores is None:
+            return None
+        made = {name: MeasureSummary.of(self.scores, name) for name in self.scores.by_sentence}
+        return Survey(self.scores.places, made, self.sentences)
+
+
+def patterns(loaded: LoadedModel, config: Config) -> Iterator[Progress]:
+    """Look for every pattern, one sentence after the other."""
+    sentences = config.sentences(loaded)
+    names = [name for name in PATTERNS if loaded.entry.kind == "encoder" or name != "next_token"]
+    for scores in scan(loaded, list(sentences), names):
+        yield Progress(scores, sentences, scores.sentences / len(sentences))
+
+
+def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES) -> Iterator[Progress]:
+    """Take each head away, in one sentence after the other; the means are those over the first `means_of`."""
+    check_costs(loaded)
+    sentences = config.sentences(loaded)
+    yield Progress(None, sentences, 0.0)
+    batches: list[Batch] = list(sentences)
+    means = mean_outputs(loaded, batches[:means_of])
+    found: HeadScores | None = None
+    steps = len(sentences) * 2 * len(means)
+    done = 0
+    for scores in cost_steps(loaded, batches, means):
+        if scores is None:
+            done += 1
+        else:
+            found = scores
+        whole = found is not None and found.sentences == len(sentences)
+        yield Progress(found, sentences, 1.0 if whole else min(0.999, done / steps))
+
+
+def check_costs(loaded: LoadedModel) -> None:
+    """A Problem for a model that does not predict the next token."""
+    if loaded.entry.kind not in ("decoder", None):
+        raise Problem(
+            "{name} does not predict the next token, so no loss rises without a head: costs are measured on decoders",
+            name=loaded.name,
+        )
