@@ -69,7 +69,7 @@ def _each(batches: Iterable[Batch] | Batch) -> Iterable[Batch]:
     if isinstance(batches, str | Path | dict | Tensor | np.ndarray):
         return (batches,)
     if isinstance(batches, list | tuple) and batches and all(isinstance(each, int) for each in batches):
-        return (list(batches),)  # type: ignore[arg-type]
+        return (list(batches),)
     return batches  # type: ignore[return-value]
 
 
