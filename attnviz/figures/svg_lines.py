@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from attnviz.figures import svg
+from attnviz.figures.head_colours import colours_of
 from attnviz.figures.svg import Drawn, Ink, text_width
 from attnviz.figures.svg_grid import EVERY_LABEL, LONGEST_LABEL
-from attnviz.figures.theme import SCORES
+from attnviz.figures.theme import HEADS, SCORES
 from attnviz.words import _
 
 MOST_LINES, LEVELS = 4000, 24
 WEAKEST = 0.006  # share of the scale: a weaker line is not drawn
 WIDE = 380  # pixels between the two columns of tokens
 FADED = 0.18
+LEGEND = 26  # pixels that the names of several heads take
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class LinesPicture:
     """`weights` (Q, K), NaN where masked; with pins their lines stand out and the others fade.
 
     `top` is the weight of the boldest line, `root` draws by the square root of a weight, `signed` in two colours.
+    `others` are further heads of the layer, by number, laid over head `head`: each then has one colour and is named.
     """
 
     weights: np.ndarray
@@ -36,12 +39,22 @@ class LinesPicture:
     top: float = 1.0
     root: bool = False
     signed: bool = False
+    head: int = 0
+    others: Mapping[int, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def strength(self) -> np.ndarray:
         """(Q, K) how bold each line is, 0 to 1; 0 where masked."""
-        share = np.minimum(1.0, np.abs(np.nan_to_num(np.asarray(self.weights, np.float64))) / (self.top or 1.0))
+        return self._strength_of(self.weights)
+
+    def _strength_of(self, weights: np.ndarray) -> np.ndarray:
+        share = np.minimum(1.0, np.abs(np.nan_to_num(np.asarray(weights, np.float64))) / (self.top or 1.0))
         return np.sqrt(share) if self.root else share
+
+    @cached_property
+    def colours(self) -> dict[int, int]:
+        """Each head's place among the heads' colours; nothing where there is only one."""
+        return colours_of([self.head, *self.others]) if self.others else {}
 
     @cached_property
     def _pitch(self) -> float:
@@ -59,15 +72,25 @@ class LinesPicture:
         high = [self._pitch * max(len(self.rows), len(self.cols)) / max(1, len(side)) for side in columns]
         x0, x1, top = left, left + WIDE, 26.0
         lit = self._lit()
-        base = self._curves(self.strength >= WEAKEST, x0, x1, top, high, 0.12 if ink.dark else 0.06)
+        base = self._curves(None, ink, x0, x1, top, high, 0.12 if ink.dark else 0.06)
         parts = [self._gradient(ink, x0, x1), f'<g opacity="{FADED}">{base}</g>' if lit.any() else base]
         if lit.any():
-            least = 0.08 if self.root else WEAKEST
-            parts.append(self._curves(lit & (self.strength >= least), x0, x1, top, high, 0.25))
+            parts.append(self._curves(lit, ink, x0, x1, top, high, 0.25))
         for side, axis, x in ((columns[0], "q", x0 - 6), (columns[1], "k", x1 + 6)):
             parts += self._column(side, axis, x, top, high[0 if axis == "q" else 1], size, ink)
         tall = top + max(high[0] * len(self.rows), high[1] * len(self.cols)) + 6
-        return Drawn(x1 + right, tall, parts)
+        parts += self._legend(ink, x0, tall + LEGEND / 2)
+        return Drawn(x1 + right, tall + (LEGEND if self.others else 0), parts)
+
+    def _legend(self, ink: Ink, x: float, y: float) -> list[str]:
+        """A square of its colour and the number of each head."""
+        parts = []
+        for head, place in sorted(self.colours.items()):
+            name = _("head {head}").format(head=head)
+            parts.append(svg.box(x, y - 6, 12, 12, fill=HEADS[place][ink.dark], radius=3))
+            parts.append(svg.words(name, x + 17, y, size=12))
+            x += 17 + text_width(name, 12) + 14
+        return parts
 
     def _lit(self) -> np.ndarray:
         lit = np.zeros(self.strength.shape, bool)
@@ -81,26 +104,37 @@ class LinesPicture:
         stops = f'<stop offset="0.1" stop-color="{ink.q}"/><stop offset="0.9" stop-color="{ink.k}"/>'
         return f'<defs><linearGradient id="q-to-k" {ends}>{stops}</linearGradient></defs>'
 
-    def _curves(self, wanted: np.ndarray, x0: float, x1: float, top: float, high: list[float], faintest: float) -> str:
-        """The strongest of the wanted lines, one path for each level of strength, the weakest first."""
-        cells = np.flatnonzero(wanted)
-        order = np.argsort(-self.strength.flat[cells], kind="stable")[:MOST_LINES]
-        cells = cells[order]
-        levels = np.minimum(LEVELS - 1, (self.strength.flat[cells] * LEVELS).astype(int))
-        inks = [("url(#q-to-k)", np.ones(len(cells), bool))]
-        if self.signed:
-            positive = np.asarray(self.weights).flat[cells] > 0
-            inks = [(SCORES[3][1], positive), (SCORES[1][1], ~positive)]
-        parts = []
-        for level in range(LEVELS):
-            share = (level + 0.5) / LEVELS
-            opacity, width = faintest + (1 - faintest) * share * 0.95, 0.75 + 2.75 * share
-            for colour, among in inks:
-                places = (divmod(int(cell), self.strength.shape[1]) for cell in cells[(levels == level) & among])
-                d = "".join(self._curve(q, k, x0, x1, top, high) for q, k in places)
-                look = f'stroke="{colour}" stroke-opacity="{opacity:.3f}" stroke-width="{width:.2f}"'
-                parts += [f'<path d="{d}" {look}/>'] if d else []
-        return f'<g fill="none">{"".join(parts)}</g>'
+    def _curves(
+        self, lit: np.ndarray | None, ink: Ink, x0: float, x1: float, top: float, high: list[float], faintest: float
+    ) -> str:
+        """The strongest lines, of lit tokens or of all, one path for each level and head, the weakest first."""
+        least = 0.08 if self.root and lit is not None else WEAKEST
+        heads = {self.head: np.asarray(self.weights)} | dict(self.others)
+        found: list[list[str]] = [[] for _level in range(LEVELS)]
+        for at, (head, weights) in enumerate(heads.items()):
+            strength = self._strength_of(weights)
+            cells = np.flatnonzero((strength >= least) & (True if lit is None else lit))
+            cells = cells[np.argsort(-strength.flat[cells], kind="stable")[: MOST_LINES // len(heads)]]
+            levels = np.minimum(LEVELS - 1, (strength.flat[cells] * LEVELS).astype(int))
+            aside = top + (at - (len(heads) - 1) / 2) * min(2.5, min(high) / (len(heads) + 2))
+            for level in np.unique(levels):
+                share = (level + 0.5) / LEVELS
+                opacity, width = faintest + (1 - faintest) * share * 0.95, 0.75 + 2.75 * share
+                for colour, among in self._inks(head, weights.flat[cells], ink):
+                    places = (divmod(int(cell), strength.shape[1]) for cell in cells[(levels == level) & among])
+                    d = "".join(self._curve(q, k, x0, x1, aside, high) for q, k in places)
+                    look = f'stroke="{colour}" stroke-opacity="{opacity:.3f}" stroke-width="{width:.2f}"'
+                    found[level] += [f'<path d="{d}" {look}/>'] if d else []
+        return f'<g fill="none">{"".join(path for paths in found for path in paths)}</g>'
+
+    def _inks(self, head: int, values: np.ndarray, ink: Ink) -> list[tuple[str, np.ndarray]]:
+        """The colours of a head's lines, and which of them have each."""
+        every = np.ones(len(values), bool)
+        if head in self.colours:
+            return [(HEADS[self.colours[head]][ink.dark], every)]
+        if not self.signed:
+            return [("url(#q-to-k)", every)]
+        return [(SCORES[3][1], values > 0), (SCORES[1][1], values <= 0)]
 
     @staticmethod
     def _curve(q: int, k: int, x0: float, x1: float, top: float, high: list[float]) -> str:

@@ -46,6 +46,19 @@ THEORY = "#7F7F7F"
 #: Any other set of lines, in this order.
 SERIES = [SCALED, RAW, ALTERNATIVE, "#6A5ACD", "#5B8C3A", "#A0522D", "#20808D", "#8C8C8C"]
 
+#: Heads laid over each other, on a light and on a dark page; told apart by colour-blind readers, and none is the colour
+#: of Q, K or V.
+HEADS = [
+    ("#A8246F", "#F07BB8"),
+    ("#3A2FA8", "#9C93FF"),
+    ("#1F9E9E", "#5ED6D2"),
+    ("#A87F00", "#F2CF4A"),
+    ("#7A3E12", "#C98A55"),
+    ("#4C9A2A", "#9BDD72"),
+    ("#5AA5E8", "#A9D2FF"),
+    ("#5B6068", "#FFFFFF"),
+]
+
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", sans-serif'
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, SCORES, WEIGHTS
+from attnviz.figures.theme import HEADS, K_VERMILION, MASKED, Q_BLUE, SCORES, WEIGHTS
 from attnviz.words import _
 
 
 def colours() -> dict[str, object]:
     """Colour stops and identity colours, as the figures have them."""
-    return {"weights": WEIGHTS, "scores": SCORES, "q": Q_BLUE, "k": K_VERMILION, "masked": MASKED}
+    return {"weights": WEIGHTS, "scores": SCORES, "q": Q_BLUE, "k": K_VERMILION, "masked": MASKED, "heads": HEADS}
 
 
 def unit(kind: str) -> str:
@@ -63,6 +63,25 @@ def head() -> dict[str, str]:
         "hidden": _("masked"),
         "looks": _("looks at"),
         "lookedat": _("is looked at by"),
+    } | _squares()
+
+
+def _squares() -> dict[str, str]:
+    """Sentences of the coloured squares, which lay lines of several heads over each other."""
+    return {
+        "squares": _("Heads in the lines"),
+        "square_on": _("Lay the lines of head {head} over these"),
+        "square_off": _("Take the lines of head {head} away"),
+        "square_lead": _("Head {head}, on show in the matrix"),
+        "square_full": _(
+            "Head {head}: there are eight heads in the lines already, as many as colours can be told apart"
+        ),
+        "only": _("Only the head on show"),
+        "laid": _("Lines of head {head} laid over: {count} heads in the lines"),
+        "taken": _("Lines of head {head} taken away: {count} heads in the lines"),
+        "legend_looks": _("“{token}” looks most at"),
+        "legend_looked": _("“{token}” is looked at most by"),
+        "legend_head": _("head {head}"),
     }
 
 

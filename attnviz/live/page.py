@@ -41,6 +41,7 @@ class LiveView:
     segments    first rows and columns of a second sentence
     arranged    how tokens are joined or left out, what `ui.canvas.Raw` says, as JSON; then rows and cols are the labels
                 of what is left
+    over        heads of the layer on show whose lines are laid over those of the head on show
     """
 
     heads: Sequence[RawHead]
@@ -66,6 +67,7 @@ class LiveView:
     rows: Sequence[str] | None = None
     cols: Sequence[str] | None = None
     layer_ids: Sequence[int | str] = field(default=())
+    over: Sequence[int] = ()
 
 
 def page(view: LiveView, theme: Theme = "auto") -> str:
@@ -123,6 +125,7 @@ def _header(view: LiveView) -> dict[str, Any]:
         "at": list(view.at),
         "pins": pins,
         "edit": dict(view.edit) if view.edit is not None else _no_edit(),
+        "over": list(view.over),
         "sentence": None if view.sentence is None else dict(view.sentence),
         "segments": [list(places) for places in view.segments],
         "fullRange": view.full_range,

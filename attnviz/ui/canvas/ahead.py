@@ -24,7 +24,7 @@ MOST = 2000  # the latest offers that are remembered, of all visitors together
 PREFIX = "attnviz/head"
 
 #: what a head says it answers when no session has been asked: the browser knows its own session
-NOBODY = {"session": "", "ack": 0, "heard": 0, "edits": 0}
+NOBODY = {"session": "", "ack": 0, "heard": 0, "edits": 0, "overs": 0}
 
 #: computes the head at (layer, head); raises LookupError when its tensors are no longer in memory
 Compute = Callable[[int, int], Head]
@@ -42,6 +42,7 @@ class Offer:
     language: str | None
     address: str
     every: str | None
+    over: Sequence[int] | None
 
 
 _offers: OrderedDict[str, Offer] = OrderedDict()
@@ -56,12 +57,13 @@ def offer(
     tokens_k: Sequence[str] | None,
     options: Options,
     every: str | None = None,
+    over: Sequence[int] | None = None,
 ) -> str:
     """Let the browser fetch any head of the view `key`; the address, which stays the same for the session."""
     token = st.session_state.setdefault(f"{key}_offer", secrets.token_urlsafe(16))
     address = f"{app_root()}{PREFIX}/{token}"
     with _lock:
-        _offers[token] = Offer(head, group, tokens_q, tokens_k, options, language(), address, every)
+        _offers[token] = Offer(head, group, tokens_q, tokens_k, options, language(), address, every, over)
         _offers.move_to_end(token)
         while len(_offers) > MOST:
             _offers.popitem(last=False)
@@ -81,4 +83,5 @@ def answer(token: str, layer: int, head: int) -> bytes | None:
             return None
         tokens = (offered.tokens_q, offered.tokens_k)
         to_fetch = (offered.address, offered.every)
-        return head_blob(offered.group, drawn, *tokens, offered.options, None, NOBODY, *to_fetch)
+        over = offered.over
+        return head_blob(offered.group, drawn, *tokens, offered.options, None, NOBODY, *to_fetch, over=over)

@@ -22,6 +22,7 @@ from attnviz.ui.canvas.blobs import (
     overview_blob,
     pins_name,
     read_edit,
+    read_over,
     read_pins,
 )
 from attnviz.ui.canvas.kinds import Head, HeadEdit, Options, Overview, Pins, Selection
@@ -75,6 +76,8 @@ def head_view(
     every: str | None = None,
     edit: HeadEdit | None = None,
     on_edit: Callable[[HeadEdit], None] | None = None,
+    over: Sequence[int] | None = None,
+    on_over: Callable[[tuple[int, ...]], None] | None = None,
 ) -> Pins:
     """Draw one head large, its lines and its sentence; answer what is pinned in the group.
 
@@ -86,7 +89,8 @@ def head_view(
     pointed at by itself, see `ahead`; it must hold no tensors and raise LookupError when they are gone.
     `every` is an address of `sentence_heads`, which the browser fetches once the first picture stands.
     With `edit` the view has controls of mask and scale, which start there; `on_edit` is called before the rerun, when
-    the hand lets go.
+    the hand lets go. With `over`, heads of this layer whose lines are laid over its own, it has the squares that choose
+    them; `on_over` is called before the rerun.
     """
     group = group or key
     options = options or Options()
@@ -105,12 +109,20 @@ def head_view(
         if found is not None and on_edit is not None:
             on_edit(found)
 
+    def laid_over() -> None:
+        st.session_state[f"{group}_over"] = kept = mapping(mapping(st.session_state.get(key)).get("over"))
+        found = read_over(kept)
+        if found is not None and on_over is not None:
+            on_over(found)
+
     heard = count(mapping(st.session_state.get(f"{group}_pins")).get("seq")) or 0
     edits = count(mapping(st.session_state.get(f"{group}_edit")).get("seq")) or 0
-    echo = answering(st.session_state.get(f"{group}_ack")) | {"heard": 0 if pins is None else heard, "edits": edits}
-    address = None if others is None else ahead.offer(key, others, group, tokens_q, tokens_k, options, every)
-    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address, every, edit)
-    component("head")(key=key, data=data, on_pins_change=pinned, on_edit_change=edited)
+    overs = count(mapping(st.session_state.get(f"{group}_over")).get("seq")) or 0
+    told = {"heard": 0 if pins is None else heard, "edits": edits, "overs": overs}
+    echo = answering(st.session_state.get(f"{group}_ack")) | told
+    address = None if others is None else ahead.offer(key, others, group, tokens_q, tokens_k, options, every, over)
+    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address, every, edit, over)
+    component("head")(key=key, data=data, on_pins_change=pinned, on_edit_change=edited, on_over_change=laid_over)
     return pinned_in(group, tokens_q, tokens_k, pins)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.figures.head_colours import MOST_HEADS
 from attnviz.live import canvas_wording
 from attnviz.packing import raw_scores
 from attnviz.ui.canvas import packing
@@ -56,11 +57,13 @@ def head_blob(
     ahead: str | None = None,
     every: str | None = None,
     edit: HeadEdit | None = None,
+    over: Sequence[int] | None = None,
 ) -> bytes:
     """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
     `ahead` is the address under which the browser may fetch other heads by itself, `every` that of all at once. With an
-    `edit` the view has controls of mask and scale.
+    `edit` the view has controls of mask and scale; with `over`, heads of its layer whose lines are laid over its own,
+    it has the squares that choose them.
     """
     values = np.asarray(head.values)
     expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
@@ -103,6 +106,7 @@ def head_blob(
         "titles": None if head.titles is None else {"template": head.titles[0], "share": head.titles[1]},
         "edit": None if edit is None else plain_edit(edit),
         "editName": "" if edit is None else edit_name(edit),
+        "over": None if over is None else list(over),
         "colours": canvas_wording.colours(),
         "words": canvas_wording.head() | ({} if edit is None else canvas_wording.edit()),
     } | echo
@@ -153,6 +157,14 @@ def plain_edit(edit: HeadEdit) -> dict[str, Any]:
         "where": edit.where,
         "seen": edit.seen,
     }
+
+
+def read_over(kept: dict[str, Any]) -> tuple[int, ...] | None:
+    """The heads laid over the one on show, as the browser reported them; None where they make no sense."""
+    heads = kept.get("heads")
+    if not isinstance(heads, list) or any(count(head) is None for head in heads):
+        return None
+    return tuple(dict.fromkeys(heads))[:MOST_HEADS]
 
 
 def edit_name(edit: HeadEdit) -> str:

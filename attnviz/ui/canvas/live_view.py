@@ -24,6 +24,7 @@ def live_view(
     title: str,
     note: str,
     link: str | None,
+    over: Sequence[int] = (),
 ) -> LiveView:
     """All `heads`, or one, with `shown` open as it is now.
 
@@ -52,4 +53,5 @@ def live_view(
         arranged=plain_arrangement(shown.raw) if arranged and shown.raw is not None else None,
         rows=axes[0] if arranged else None,
         cols=axes[1] if arranged else None,
+        over=() if one else over,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -46,8 +46,9 @@ def lines_picture(
     options: Options | None = None,
     pins: Pins | None = None,
     title: str | None = None,
+    others: Mapping[int, np.ndarray] | None = None,
 ) -> LinesPicture:
-    """The token lines, those of pinned tokens in front."""
+    """The token lines, those of pinned tokens in front; `others` are heads laid over it, NaN where masked."""
     options, pins = options or Options(), pins or Pins()
     values = np.asarray(head.values, np.float64)
     fixed = head.kind in ("weights", "diff") and options.full_range
@@ -60,6 +61,8 @@ def lines_picture(
         options.top or (1.0 if fixed else head.largest) or 1.0,
         options.root,
         head.signed,
+        head.head or 0,
+        others or {},
     )
 
 

@@ -157,6 +157,8 @@ PINS: Choice[dict[str, Any] | None] = PAGE.on_canvas(
 PAINTED: Choice[str | None] = PAGE.on_canvas(
     "painted", None, _bits, lambda bits: bits, "gA==", inside="c", short="mask"
 )
+#: heads of the layer on show whose lines are laid over those of the head on show
+OVER: Choice[tuple[int, ...]] = PAGE.on_canvas("over", (), _scalars, list, (1, 3), inside="c", short="over")
 HIDDEN: Choice[tuple[int, ...]] = PAGE.on_canvas("hide", (), _scalars, list, (1,), inside="c", short="hide")
 QUIET: Choice[tuple[str, ...]] = PAGE.on_canvas(
     "quiet",

@@ -22,6 +22,7 @@ from attnviz.ui.explorer import (
     explorer_state,
     heads_address,
     live_file,
+    overlay_state,
     overview_panel,
     pinned,
 )
@@ -122,6 +123,8 @@ def _pinned(
         every=heads_address.address(run, stack),
         edit=edit_state.on_canvas(change),
         on_edit=edit_state.keep,
+        over=overlay_state.chosen(),
+        on_over=overlay_state.keep,
     )
 
 
@@ -233,14 +236,20 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
     def heatmap() -> HeadPicture:
         return canvas.head_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
 
+    laid = overlay_state.laid_over(shown.stack, shown.layer, shown.head)
+    more_heads = _("Laid over it: heads {heads} of the same layer.").format(heads=", ".join(map(str, laid)))
+
     def threads() -> LinesPicture:
-        return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
+        of = (shown.stack, shown.layer, shown.look, shown.change, shown.seen)
+        others = overlay_state.matrices(laid, *of)
+        return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins, others=others)
 
     with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
         if more:
             st.markdown(spoken(more), width="stretch")
         show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live)
-        show.export_menu(threads, f"{name}-lines", "lines-out", None, caption, _("Export lines"))
+        told = f"{more_heads} {caption}" if laid else caption
+        show.export_menu(threads, f"{name}-lines", "lines-out", None, told, _("Export lines"))
     for note in matrix.notes:
         st.caption(spoken(note))
 
@@ -249,7 +258,7 @@ def drawn_head(shown: Shown) -> canvas.Head:
     """What is on show, as numbers: the head under the visitor's mask and scale, or the difference that they make."""
     title = _head_title(shown.stack, shown.layer, shown.head)
     kind = "diff" if shown.seen == "difference" else shown.look.values
-    return canvas.Head(shown.matrix.values, title, shown.matrix.hidden, kind)
+    return canvas.Head(shown.matrix.values, title, shown.matrix.hidden, kind, shown.layer, shown.head)
 
 
 def axes(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...] | None]:

@@ -8,7 +8,7 @@ from attnviz.experiments.explorer import ModelRun, Stack, WhatIf, raw_head, raw_
 from attnviz.live import page
 from attnviz.packing import RawHead
 from attnviz.ui import canvas
-from attnviz.ui.explorer import edit_state, explorer_state
+from attnviz.ui.explorer import edit_state, explorer_state, overlay_state
 from attnviz.ui.shared import link_state, model_cache, show
 from attnviz.words import _, language, speaking
 
@@ -37,12 +37,12 @@ def offers(
     tokens = (stack.queries.labels, None if stack.same_tokens else stack.keys.labels)
     title = _("{model} on “{text}”").format(model=run.name, text=run.request.text[:120])
     edit, link, spoken = edit_state.on_canvas(change), explorer_state.link() or None, language()
-    request, name = run.request, stack.id
+    request, name, over = run.request, stack.id, overlay_state.chosen()
 
     def made(heads: MakeHeads, counts: Sequence[int], kv_counts: Sequence[int]) -> str:
         found = heads(model_cache.remembered(request).stack(name))
         with speaking(spoken):
-            more = {"title": title, "note": note, "link": link}
+            more = {"title": title, "note": note, "link": link, "over": over}
             return page(
                 canvas.live_view(found, counts, kv_counts, tokens, drawn, axes, options, pins, edit, **more)  # type: ignore[arg-type]
             )

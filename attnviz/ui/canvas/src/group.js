@@ -7,7 +7,7 @@ import { EVERYTHING } from "./zoom.js";
 
 /** @import { AllHeads } from "./all_heads.js" */
 /** @import { Axis, Edit, HeadHeader, Hover, Pin, PlainEdit, Zoom } from "./types.js" */
-/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all"} Change */
+/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */
 
 function emptyGroup() {
@@ -43,6 +43,11 @@ function emptyGroup() {
     /** @type {string} the name of the edit that Python sent last */
     editName: "",
     edits: new Sequence(),
+    /** @type {number[]} heads whose lines are laid over those of the head on show */
+    over: [],
+    /** @type {string} the heads that Python sent last */
+    overName: "",
+    overs: new Sequence(),
     /** @type {AllHeads | null} every head of these tokens before its softmax, once they have come */
     all: null,
     picks: new Sequence(),
@@ -106,6 +111,20 @@ export function adoptEdit(group, { edit, editName, session, edits }, shape) {
   group.editName = editName;
   group.edit = unpackedEdit(edit, shape);
   tell(group, "edit");
+}
+
+/**
+ * Takes over the heads laid over each other that Python knows of, unless it has not heard the newest yet.
+ * @param {Group} group
+ * @param {Pick<HeadHeader, "over" | "session" | "overs">} header
+ */
+export function adoptOver(group, { over, session, overs }) {
+  if (over === null || session === "") return;
+  const name = over.join();
+  if (group.overs.isBehind(session, overs) || group.overName === name) return;
+  group.overName = name;
+  group.over = over;
+  tell(group, "over");
 }
 
 /**

@@ -8,7 +8,7 @@ import { drawColourBar } from "./colour_bar.js";
 import { pixelTable } from "./colour.js";
 import { viewComponent } from "./component.js";
 import { el, fill } from "./dom.js";
-import { adopt, adoptEdit, groupOf, letGo, sameHead, tell } from "./group.js";
+import { adopt, adoptEdit, adoptOver, groupOf, letGo, sameHead, tell } from "./group.js";
 import { HeadControls } from "./head_controls.js";
 import { emitEdit, emitPins, press } from "./head_gestures.js";
 import { leadToken, litTokens, toldRow } from "./head_lit.js";
@@ -68,7 +68,7 @@ export class HeadView {
     });
     this.head.append(this.titleBox, this.read, this.tools.box);
     Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
-    this.pair.append(this.heatmap.stage, this.said, this.lines.stage);
+    this.pair.append(this.heatmap.stage, this.said, this.lines.box);
   }
 
   /** What is on show; nothing asks before there is something. */
@@ -128,8 +128,8 @@ export class HeadView {
     const { header, group } = this.drawn;
     const known = this.memory.recall(header, group.selected, group.tiles) ?? fromAll(header, group);
     if (!known) return;
-    const { session, words, edit, editName } = header;
-    this.take({ ...known.header, session, words, edit, editName, pins: null }, known.source, false);
+    const { session, words, edit, editName, over } = header;
+    this.take({ ...known.header, session, words, edit, editName, over, pins: null }, known.source, false);
   }
 
   /**
@@ -143,6 +143,7 @@ export class HeadView {
     this.join(group);
     adopt(group, header);
     if ("raw" in source && !header.compact) adoptEdit(group, header, source.raw.shape);
+    adoptOver(group, header);
     group.zoom = clampZoom(group.zoom, header.shape);
     const fresh = before?.header.doc !== header.doc;
     const [labelsQ, labelsK] = before && !fresh ? [before.labelsQ, before.labelsK] : labelsOf(header);
@@ -243,7 +244,7 @@ export class HeadView {
     this.help.textContent = `${summaryText(this.drawn)} ${words.help}`;
     this.heatmap.stage.setAttribute("aria-label", [header.title, words.label].filter(Boolean).join(". "));
     this.lines.stage.setAttribute("aria-label", words.lines);
-    this.lines.stage.hidden = !header.lines;
+    this.lines.box.hidden = !header.lines;
     this.chips.box.hidden = !header.chips;
     drawColourBar(this.bar, header, hasMasked ? words.hidden : null);
     this.controls.refresh();
@@ -281,7 +282,7 @@ export class HeadView {
   hear(what) {
     const { group, header } = this.held ?? {};
     if (!group || !header) return;
-    if (what === "zoom" || what === "document") this.redraw();
+    if (["zoom", "document", "over", "all"].includes(what)) this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
     else if (what === "pointed") void fetchAround(group, (tile) => this.fetchAhead(tile));

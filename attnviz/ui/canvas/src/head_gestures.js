@@ -46,6 +46,14 @@ export function emitPins({ component, drawn: { group } }) {
 }
 
 /**
+ * Tells Python which heads are laid over the one on show.
+ * @param {HeadView} view
+ */
+export function emitOver({ component, drawn: { group } }) {
+  component?.setStateValue("over", { seq: group.overs.next(), heads: group.over });
+}
+
+/**
  * Tells Python what is changed of mask and scale.
  * @param {HeadView} view
  */

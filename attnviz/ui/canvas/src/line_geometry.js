@@ -48,14 +48,14 @@ export function magnitudes(codes, signed) {
 }
 
 /**
- * The strongest lines among the cells on show, at most MOST_LINES, by level of strength, weakest level first.
+ * The strongest lines among the cells on show, at most `most`, by level of strength, weakest level first.
  * Each level is the flat list q, k, q, k... of its lines; `total` counts all cells on show that are not masked.
  * @param {Uint16Array} codes
  * @param {Uint16Array} sizes what `magnitudes` makes of the codes
  * @param {{ top: number, signed: boolean, scale: Scale }} header
  * @param {ReturnType<typeof rowsOnShow>} rows
  */
-export function strongestLines(codes, sizes, header, rows) {
+export function strongestLines(codes, sizes, header, rows, most = MOST_LINES) {
   const { nq, nk, q0, k0, span } = rows;
   const [qa, qb] = [Math.floor(q0), Math.min(nq, Math.ceil(q0 + span.q))];
   const [ka, kb] = [Math.floor(k0), Math.min(nk, Math.ceil(k0 + span.k))];
@@ -64,7 +64,10 @@ export function strongestLines(codes, sizes, header, rows) {
     for (let i = q * nk + ka, end = q * nk + kb; i < end; i++) counts[sizes[i]] += 1;
   }
   const total = (qb - qa) * (kb - ka) - counts[MASKED_16];
-  const cut = Math.max(weakestKept(counts), Math.floor(65534 * Math.sqrt((WEAKEST * header.scale.top) / header.top)));
+  const cut = Math.max(
+    weakestKept(counts, most),
+    Math.floor(65534 * Math.sqrt((WEAKEST * header.scale.top) / header.top)),
+  );
   /** @type {number[][]} */
   const levels = Array.from({ length: LEVELS }, () => []);
   let drawn = 0;
@@ -79,13 +82,14 @@ export function strongestLines(codes, sizes, header, rows) {
 }
 
 /**
- * The size that a line must exceed for at most MOST_LINES to be kept.
+ * The size that a line must exceed for at most `most` to be kept.
  * @param {Uint32Array} counts how many lines have each size
+ * @param {number} most
  */
-function weakestKept(counts) {
+function weakestKept(counts, most) {
   let cut = 65534;
   let kept = 0;
-  while (cut > 0 && kept + counts[cut] <= MOST_LINES) kept += counts[cut--];
+  while (cut > 0 && kept + counts[cut] <= most) kept += counts[cut--];
   return cut;
 }
 

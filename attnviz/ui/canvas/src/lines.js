@@ -9,16 +9,19 @@ import {
   LEVELS,
   lineHit,
   lineStrength,
-  magnitudes,
+  MOST_LINES,
   rowsOnShow,
   strongestLines,
 } from "./line_geometry.js";
+import { HeadSquares } from "./head_squares.js";
 import { clamp } from "./numbers.js";
+import { OverlayNumbers } from "./overlay_numbers.js";
 import { contextOf, sized } from "./surface.js";
 import { drawPill, labelStep, LONGEST_LABEL } from "./token_labels.js";
 import { wheelFactor } from "./zoom.js";
 
 /** @import { HeadView } from "./head.js" */
+/** @import { LineLayer } from "./overlay_numbers.js" */
 /** @import { TokenLabels } from "./token_labels.js" */
 /** @import { Rectangle, Theme, Zoom } from "./types.js" */
 /** @typedef {ReturnType<typeof rowsOnShow>} Rows */
@@ -32,6 +35,10 @@ export class Lines {
     this.names = el("canvas", "av-over");
     this.over = el("canvas", "av-over");
     this.stage.append(this.base, this.names, this.over);
+    this.overlay = new OverlayNumbers(view);
+    this.squares = new HeadSquares(view, this.overlay);
+    this.box = el("div", "av-lines-box");
+    this.box.append(this.squares.box, this.stage);
     this.font = 12;
     this.room = LONGEST_LABEL;
     this.width = 0;
@@ -39,8 +46,6 @@ export class Lines {
     /** @type {Rectangle} */
     this.plot = { x: 0, y: 0, w: 0, h: 0 };
     this.counted = { drawn: 0, total: 0 };
-    /** @type {{ of: string, sizes: Uint16Array } | null} */
-    this.measured = null;
     /** @type {{ y: number, zoom: Zoom, moved: boolean } | null} */
     this.drag = null;
     this.listen();
@@ -72,22 +77,22 @@ export class Lines {
     return rowsOnShow(this.plot, group.zoom, header.shape);
   }
 
-  sizes() {
-    const { codes, header, picture } = this.view.drawn;
-    if (this.measured?.of !== picture) this.measured = { of: picture, sizes: magnitudes(codes, header.signed) };
-    return this.measured.sizes;
-  }
-
   draw() {
-    const { theme, codes, header } = this.view.drawn;
+    const { theme } = this.view.drawn;
     const context = sized(this.base, this.width, this.height);
     const rows = this.rows();
-    const found = strongestLines(codes, this.sizes(), header, rows);
-    this.counted = found;
+    const layers = this.overlay.refresh();
+    const most = Math.floor(MOST_LINES / layers.length);
+    const found = layers.map(({ codes, sizes, header }) => strongestLines(codes, sizes, header, rows, most));
+    const sum = (/** @type {number[]} */ counts) => counts.reduce((all, one) => all + one, 0);
+    this.counted = { drawn: sum(found.map((one) => one.drawn)), total: sum(found.map((one) => one.total)) };
     this.clip(context);
-    this.strokeLevels(context, found.levels, rows, theme.dark ? 0.12 : 0.06);
+    const levels = found.map((one) => one.levels);
+    this.strokeLevels(context, levels, layers, rows, theme.dark ? 0.12 : 0.06);
     context.restore();
     this.drawLabels(sized(this.names, this.width, this.height), rows, theme);
+    this.squares.draw();
+    this.stage.dataset.heads = layers.map(({ head, colour }) => `${head}:${colour ?? ""}`).join(" ");
   }
 
   /** @param {CanvasRenderingContext2D} context */
@@ -99,9 +104,12 @@ export class Lines {
     context.clip();
   }
 
-  /** @param {boolean} positive */
-  ink(positive) {
-    const { colours, signed } = this.view.drawn.header;
+  /**
+   * @param {LineLayer} layer
+   * @param {boolean} positive
+   */
+  ink({ header: { colours, signed }, colour }, positive) {
+    if (colour !== null) return colours.heads[colour][Number(this.view.drawn.theme.dark)];
     if (!signed) return "#000000";
     return positive ? colours.scores[3][1] : colours.scores[1][1];
   }
@@ -111,8 +119,7 @@ export class Lines {
    * @param {CanvasRenderingContext2D} context
    */
   tint(context) {
-    const { theme, header } = this.view.drawn;
-    if (header.signed) return;
+    const { theme } = this.view.drawn;
     const { x, y, w, h } = this.plot;
     const gradient = context.createLinearGradient(x, 0, x + w, 0);
     gradient.addColorStop(0.1, theme.q);
@@ -124,34 +131,46 @@ export class Lines {
   }
 
   /**
+   * The weakest lines of all heads first.
    * @param {CanvasRenderingContext2D} context
-   * @param {number[][]} levels
+   * @param {number[][][]} found for each head its lines by level
+   * @param {LineLayer[]} layers
    * @param {Rows} rows
    * @param {number} faintest
    */
-  strokeLevels(context, levels, rows, faintest) {
-    levels.forEach((lines, level) => this.stroke(context, lines, (level + 0.5) / LEVELS, rows, faintest));
-    this.tint(context);
+  strokeLevels(context, found, layers, rows, faintest) {
+    for (let level = 0; level < LEVELS; level++) {
+      const strength = (level + 0.5) / LEVELS;
+      layers.forEach((layer, at) => {
+        const aside = asideOf(at, layers.length, Math.min(rows.hq, rows.hk));
+        this.stroke(context, found[at][level], layer, strength, rows, faintest, aside);
+      });
+    }
+    const [{ colour, header }] = layers;
+    if (colour === null && !header.signed) this.tint(context);
   }
 
   /**
    * @param {CanvasRenderingContext2D} context
    * @param {number[]} lines
+   * @param {LineLayer} layer
    * @param {number} strength
    * @param {Rows} rows
    * @param {number} faintest
+   * @param {number} aside
    */
-  stroke(context, lines, strength, rows, faintest) {
+  stroke(context, lines, layer, strength, rows, faintest, aside) {
     if (!lines.length) return;
-    const { codes, header } = this.view.drawn;
-    for (const positive of header.signed ? [true, false] : [true]) {
+    const { codes, header, colour } = layer;
+    const both = header.signed && colour === null;
+    for (const positive of both ? [true, false] : [true]) {
       context.beginPath();
       for (let n = 0; n < lines.length; n += 2) {
         const [q, k] = [lines[n], lines[n + 1]];
-        if (header.signed && codes[q * rows.nk + k] > 32767 !== positive) continue;
-        this.curve(context, q, k, rows);
+        if (both && codes[q * rows.nk + k] > 32767 !== positive) continue;
+        this.curve(context, q, k, rows, aside);
       }
-      context.strokeStyle = this.ink(positive);
+      context.strokeStyle = this.ink(layer, positive);
       context.globalAlpha = faintest + (1 - faintest) * strength * 0.95;
       context.lineWidth = 0.75 + 2.75 * strength;
       context.stroke();
@@ -164,11 +183,12 @@ export class Lines {
    * @param {number} q
    * @param {number} k
    * @param {Rows} rows
+   * @param {number} [aside] pixels that the line stands below its tokens' middle
    */
-  curve(context, q, k, rows) {
+  curve(context, q, k, rows, aside = 0) {
     const { x, y, w } = this.plot;
     const [x0, x1, bend] = [x + 3, x + w - 3, w * 0.4];
-    const [from, to] = [y + (q + 0.5 - rows.q0) * rows.hq, y + (k + 0.5 - rows.k0) * rows.hk];
+    const [from, to] = [y + (q + 0.5 - rows.q0) * rows.hq + aside, y + (k + 0.5 - rows.k0) * rows.hk + aside];
     context.moveTo(x0, from);
     context.bezierCurveTo(x0 + bend, from, x1 - bend, to, x1, to);
   }
@@ -221,12 +241,15 @@ export class Lines {
     const { group, theme } = this.view.drawn;
     const context = sized(this.over, this.width, this.height);
     const lit = this.view.lit();
+    this.squares.light();
     this.base.classList.toggle("av-faded", lit.length > 0);
     if (!lit.length) return;
     const rows = this.rows();
+    const { layers } = this.overlay;
     const cell = group.hover?.axis === "cell" ? group.hover : null;
     this.clip(context);
-    this.strokeLevels(context, this.litLevels(rows), rows, 0.25);
+    const found = layers.map((layer) => this.litLevels(rows, layer));
+    this.strokeLevels(context, found, layers, rows, 0.25);
     if (cell) {
       context.setLineDash([6, 4]);
       context.strokeStyle = theme.text;
@@ -242,9 +265,10 @@ export class Lines {
   /**
    * The lines of lit tokens, by level of strength; of a cell pointed at, only its query's.
    * @param {Rows} rows
+   * @param {LineLayer} layer
    */
-  litLevels(rows) {
-    const { codes, header, group } = this.view.drawn;
+  litLevels(rows, { codes, header }) {
+    const { group } = this.view.drawn;
     /** @type {number[][]} */
     const levels = Array.from({ length: LEVELS }, () => []);
     const add = (/** @type {number} */ q, /** @type {number} */ k) => {
@@ -332,4 +356,14 @@ export class Lines {
     event.preventDefault();
     this.view.zoomBy(wheelFactor(event), rows.q0 + share * rows.span.q, rows.k0 + share * rows.span.k);
   }
+}
+
+/**
+ * How far below its tokens' middle a head's lines stand, so that lines of several heads lie beside each other.
+ * @param {number} at the head's place among those drawn
+ * @param {number} count
+ * @param {number} high pixels of a token
+ */
+function asideOf(at, count, high) {
+  return (at - (count - 1) / 2) * Math.min(2.5, high / (count + 2));
 }

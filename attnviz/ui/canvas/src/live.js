@@ -71,6 +71,8 @@ function headHeader(view) {
     sentence: view.sentence,
     edit: view.edit,
     editName: GROUP,
+    over: view.over,
+    overs: 0,
     colours: view.colours,
     words: view.headWords,
   };

@@ -7,7 +7,15 @@ export type Stops = [number, string][];
 export type Scale = { top: number; root: boolean };
 export type Axis = "q" | "k";
 export type Words = Record<string, string>;
-export type Colours = { q: string; k: string; masked: string; weights: Stops; scores: Stops };
+/** `heads`: each of eight colours on a light and on a dark page. */
+export type Colours = {
+  q: string;
+  k: string;
+  masked: string;
+  weights: Stops;
+  scores: Stops;
+  heads: [string, string][];
+};
 
 /** What Streamlit hands to a component's script. */
 export type Component<T = Uint8Array> = {
@@ -133,6 +141,10 @@ export type HeadHeader = Answer & {
   editName: string;
   /** the newest edit that Python had heard of */
   edits: number;
+  /** heads laid over the one on show; null where none can be */
+  over: number[] | null;
+  /** the newest choice of those that Python had heard of */
+  overs: number;
   colours: Colours;
   words: Words;
 };
@@ -388,6 +400,7 @@ export type LiveHeader = {
   at: [number, number];
   pins: { tokens: [Axis, number][]; cell: [number, number] | null };
   edit: PlainEdit;
+  over: number[] | null;
   sentence: SentenceAbout | null;
   segments: [number[], number[]];
   fullRange: boolean;

@@ -1,0 +1,42 @@
+"""Heads of a layer whose lines lie over those of the head on show: between the link, the canvas and the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from attnviz.experiments.explorer import Look, Stack, WhatIf
+from attnviz.figures.head_colours import overlaid
+from attnviz.ui.explorer import edit_state
+from attnviz.ui.explorer import explorer_choices as choices
+from attnviz.ui.shared import link_state
+
+
+def chosen() -> tuple[int, ...]:
+    """The heads that the visitor laid over each other, by number; they stay when another layer is on show."""
+    return tuple(head for head in link_state.value(choices.OVER) if isinstance(head, int))
+
+
+def keep(heads: tuple[int, ...]) -> None:
+    """Keep them. A callback."""
+    link_state.put(choices.OVER, heads)
+
+
+def laid_over(stack: Stack, layer: int, head: int) -> tuple[int, ...]:
+    """The heads of this layer that lie over head `head`."""
+    return overlaid(chosen(), head, stack.layers[layer].n_heads)[1:]
+
+
+def matrices(
+    heads: Sequence[int], stack: Stack, layer: int, look: Look, change: WhatIf, seen: str
+) -> Mapping[int, np.ndarray]:
+    """Of each of these heads its matrix, NaN where masked, under the change where that reaches them."""
+    if change.where == "head":
+        change = replace(change, pattern="model", hidden=(), scale="model", factor=1.0)
+    found = {}
+    for other in heads:
+        matrix = edit_state.matrix(stack, layer, other, look, change, seen)
+        found[other] = np.where(matrix.hidden, np.nan, matrix.values)
+    return found
