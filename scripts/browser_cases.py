@@ -18,6 +18,7 @@ import torch
 from attnviz.core.temperature import COLDEST
 from attnviz.experiments.positions import pair_rotation
 from attnviz.experiments.scaling import alternatives
+from attnviz.figures import head_colours
 from attnviz.mask_bits import pack_bits
 from attnviz.packing import RawHead, raw_scores
 from attnviz.ui.canvas import packing
@@ -202,6 +203,25 @@ def rotation_cases() -> list[dict[str, Any]]:
     return made
 
 
+def overlay_cases() -> list[dict[str, Any]]:
+    """Heads that a visitor laid over the one on show: which are drawn, and in which of the colours."""
+    made = []
+    for chosen, lead, count in (
+        ([], 4, 9),
+        ([4], 4, 9),
+        ([8], 0, 9),
+        ([0], 8, 9),
+        ([3, 3, 99, -1, 5], 1, 12),
+        ([8, 16, 24, 0], 32, 40),
+        (list(range(12)), 7, 12),
+        ([2], 0, 1),
+    ):
+        shown = head_colours.overlaid(chosen, lead, count)
+        colours = [head_colours.colours_of(shown)[head] for head in shown]
+        made.append({"chosen": chosen, "lead": lead, "count": count, "shown": shown, "colours": colours})
+    return made
+
+
 CASES = {
     "softmax": softmax_cases,
     "packing": packing_cases,
@@ -209,6 +229,7 @@ CASES = {
     "raw_scores": raw_scores_cases,
     "attend": attend_cases.attend_cases,
     "edits": attend_cases.edit_cases,
+    "overlay": overlay_cases,
 }
 
 

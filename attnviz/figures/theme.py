@@ -49,14 +49,14 @@ SERIES = [SCALED, RAW, ALTERNATIVE, "#6A5ACD", "#5B8C3A", "#A0522D", "#20808D", 
 #: Heads laid over each other, on a light and on a dark page; told apart by colour-blind readers, and none is the colour
 #: of Q, K or V.
 HEADS = [
-    ("#A8246F", "#F07BB8"),
-    ("#3A2FA8", "#9C93FF"),
-    ("#1F9E9E", "#5ED6D2"),
-    ("#A87F00", "#F2CF4A"),
-    ("#7A3E12", "#C98A55"),
-    ("#4C9A2A", "#9BDD72"),
-    ("#5AA5E8", "#A9D2FF"),
-    ("#5B6068", "#FFFFFF"),
+    ("#AD2BA7", "#D463AC"),
+    ("#6D00DD", "#905FEB"),
+    ("#25A5D3", "#6ED4EB"),
+    ("#B39E32", "#FDBC43"),
+    ("#776E23", "#A5914C"),
+    ("#155E5A", "#51C297"),
+    ("#616CFF", "#8497FC"),
+    ("#26296C", "#E2FFFF"),
 ]
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", sans-serif'

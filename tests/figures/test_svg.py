@@ -18,7 +18,7 @@ from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.figures.svg_mask import MaskPicture
 from attnviz.figures.svg_mosaic import MosaicPicture
-from attnviz.figures.theme import SCORES, WEIGHTS
+from attnviz.figures.theme import HEADS, SCORES, WEIGHTS
 from attnviz.ui.canvas.tensor_strip import StripSheet
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -207,3 +207,62 @@ def test_text_stands_out_from_its_background(background):
     bright = lambda colour: np.dot([int(colour[i : i + 2], 16) for i in (1, 3, 5)], [0.299, 0.587, 0.114])  # noqa: E731
     assert abs(bright(ink.text) - bright(ink.ground)) > 150
     assert ink.paper == "none" if background == "transparent" else ink.paper == ink.ground
+
+
+def test_heads_laid_over_each_other_have_colours_of_their_own_and_are_named():
+    weights, hidden = causal(10)
+    masked = np.where(hidden, np.nan, weights)
+    others = {5: np.roll(masked, 1, 1), 8: masked[::-1]}
+    picture = LinesPicture(masked, WORDS, WORDS, head=0, others=others)
+    assert picture.colours == {5: 5, 8: 0, 0: 1}
+    for background, dark in (("white", 0), ("dark", 1)):
+        root = tree(picture, background=background)
+        drawn = {path.get("stroke") for path in root.iter(f"{SVG}path") if "C" in path.get("d", "")}
+        assert drawn == {HEADS[place][dark] for place in (0, 1, 5)}
+        assert {"head 0", "head 5", "head 8"} <= set(texts(root))
+    curves = sum(path.get("d", "").count("M") for path in tree(picture).iter(f"{SVG}path") if "C" in path.get("d", ""))
+    assert curves == sum(int((np.nan_to_num(head) >= 0.006).sum()) for head in (masked, *others.values()))
+
+
+def test_eight_heads_of_thirty_tokens_take_at_most_200_kilobytes():
+    names = [f"token{i}" for i in range(30)]
+    heads = [np.where(hidden, np.nan, weights) for weights, hidden in (causal(30, seed) for seed in range(8))]
+    picture = LinesPicture(heads[0], names, names, others=dict(enumerate(heads[1:], 1)), pinned_rows=[29])
+    assert len(to_svg(picture)) <= 200_000
+
+
+def test_colours_of_heads_can_be_told_apart_with_any_colour_vision():
+    """Distances in OKLab between any two of the eight, as Viénot's simulation has them for two kinds of dichromats."""
+    kinds = {
+        "all": np.eye(3),
+        "protan": np.array([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]]),
+        "deutan": np.array([[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]),
+    }
+    for name, seen in kinds.items():
+        for page in (0, 1):
+            points = np.array([oklab(seen @ linear(pair[page])) for pair in HEADS])
+            apart = np.linalg.norm(points[:, None] - points[None], axis=-1) + np.eye(8)
+            assert apart.min() > 0.09, (name, page, np.unravel_index(apart.argmin(), apart.shape))
+
+
+def linear(colour: str) -> np.ndarray:
+    parts = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def oklab(rgb: np.ndarray) -> np.ndarray:
+    cones = np.array(
+        [
+            [0.4122214708, 0.5363325363, 0.0514459929],
+            [0.2119034982, 0.6806995451, 0.1073969566],
+            [0.0883024619, 0.2817188376, 0.6299787005],
+        ]
+    )
+    lab = np.array(
+        [
+            [0.2104542553, 0.7936177850, -0.0040720468],
+            [1.9779984951, -2.4285922050, 0.4505937099],
+            [0.0259040371, 0.7827717662, -0.8086757660],
+        ]
+    )
+    return lab @ np.cbrt(np.maximum(cones @ rgb, 0))

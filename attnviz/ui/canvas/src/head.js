@@ -68,7 +68,8 @@ export class HeadView {
     });
     this.head.append(this.titleBox, this.read, this.tools.box);
     Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
-    this.pair.append(this.heatmap.stage, this.said, this.lines.box);
+    Object.assign(this.lines.stage, { matrices: () => this.lines.overlay.layers.map(matrixOf) });
+    this.pair.append(this.heatmap.stage, this.said, this.lines.squares.box, this.lines.stage);
   }
 
   /** What is on show; nothing asks before there is something. */
@@ -244,7 +245,7 @@ export class HeadView {
     this.help.textContent = `${summaryText(this.drawn)} ${words.help}`;
     this.heatmap.stage.setAttribute("aria-label", [header.title, words.label].filter(Boolean).join(". "));
     this.lines.stage.setAttribute("aria-label", words.lines);
-    this.lines.box.hidden = !header.lines;
+    this.lines.stage.hidden = !header.lines;
     this.chips.box.hidden = !header.chips;
     drawColourBar(this.bar, header, hasMasked ? words.hidden : null);
     this.controls.refresh();

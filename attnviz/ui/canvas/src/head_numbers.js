@@ -138,7 +138,7 @@ export class RawNumbers {
 
 /**
  * The matrix on show as plain numbers, null where masked.
- * @param {Drawn} drawn
+ * @param {Pick<Drawn, "header" | "codes" | "values">} drawn
  */
 export function matrixOf({ header: { shape, top, signed }, codes, values }) {
   const [nq, nk] = shape;

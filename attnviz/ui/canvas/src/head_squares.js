@@ -25,6 +25,7 @@ export class HeadSquares {
     this.view = view;
     this.numbers = numbers;
     this.box = el("div", "av-squares", null, { "data-testid": "squares" });
+    this.box.hidden = true;
     this.row = el("div", "av-squares-row", null, { role: "group" });
     this.legend = el("ul", "av-legend", null, { "data-testid": "legend" });
     this.title = el("span", "av-controls-name");

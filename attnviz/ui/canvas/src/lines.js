@@ -37,8 +37,6 @@ export class Lines {
     this.stage.append(this.base, this.names, this.over);
     this.overlay = new OverlayNumbers(view);
     this.squares = new HeadSquares(view, this.overlay);
-    this.box = el("div", "av-lines-box");
-    this.box.append(this.squares.box, this.stage);
     this.font = 12;
     this.room = LONGEST_LABEL;
     this.width = 0;

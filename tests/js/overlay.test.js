@@ -1,0 +1,91 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { encode16 } from "../../attnviz/ui/canvas/src/codes.js";
+import { adoptOver, groupOf } from "../../attnviz/ui/canvas/src/group.js";
+import {
+  aboutWhat,
+  coloursOf,
+  MOST_HEADS,
+  overlaid,
+  strongestOf,
+  toggled,
+} from "../../attnviz/ui/canvas/src/overlay.js";
+
+/** @type {{ chosen: number[], lead: number, count: number, shown: number[], colours: number[] }[]} */
+const cases = JSON.parse(await readFile(new URL("cases/overlay.json", import.meta.url), "utf8"));
+
+test("the browser draws the heads that a saved picture has, in the same colours", () => {
+  for (const { chosen, lead, count, shown, colours } of cases) {
+    assert.deepEqual(overlaid(chosen, lead, count), shown);
+    const places = coloursOf(shown);
+    assert.deepEqual(
+      shown.map((head) => places.get(head)),
+      colours,
+    );
+    assert.equal(new Set(colours).size, shown.length, "no two heads have one colour");
+  }
+});
+
+test("a head is laid over and taken away; the one on show stays, and eight are the most", () => {
+  assert.deepEqual(toggled([], 3, 1, 12), [3]);
+  assert.deepEqual(toggled([3], 5, 1, 12), [3, 5]);
+  assert.deepEqual(toggled([3, 5], 3, 1, 12), [5]);
+  assert.deepEqual(toggled([3], 1, 1, 12), [3]);
+  assert.deepEqual(toggled([3], 12, 1, 12), [3]);
+  const full = [1, 2, 3, 4, 5, 6, 7];
+  assert.equal(overlaid(full, 0, 12).length, MOST_HEADS);
+  assert.deepEqual(toggled(full, 9, 0, 12), full);
+  assert.deepEqual(toggled(full, 4, 0, 12), [1, 2, 3, 5, 6, 7]);
+});
+
+test("heads laid over others keep their colours when another head is on show", () => {
+  const before = coloursOf(overlaid([3, 11, 5], 8, 12));
+  const after = coloursOf(overlaid([3, 11, 5], 0, 12));
+  for (const head of [3, 11, 5]) assert.equal(after.get(head), before.get(head));
+});
+
+test("the legend is about the cell pointed at, else the token, else the row that is told of", () => {
+  const token = /** @type {const} */ ({ axis: "k", i: 2 });
+  const cell = /** @type {const} */ ({ axis: "cell", q: 1, k: 0 });
+  assert.deepEqual(aboutWhat(cell, [3, 3], token, 0), cell);
+  assert.deepEqual(aboutWhat(null, [3, 2], token, 0), { axis: "cell", q: 3, k: 2 });
+  assert.deepEqual(aboutWhat(token, [3, 2], token, 0), token);
+  assert.deepEqual(aboutWhat(null, null, null, 4), { axis: "q", i: 4 });
+});
+
+test("the strongest of a token are named by their exact values, masked cells never", () => {
+  const values = Float32Array.from([0.1, 0.9, 0, 0.25, 0.35, 0.4]);
+  const hidden = Uint8Array.from([0, 0, 1, 0, 0, 0]);
+  const codes = new Uint16Array(6);
+  encode16(values, hidden, 1, false, codes);
+  /** @type {any} */
+  const numbers = { header: { shape: [2, 3], top: 1, signed: false }, codes, values };
+  const said = (about) => strongestOf(numbers, about, 2).map(({ axis, i, value }) => [axis, i, +value.toFixed(4)]);
+  assert.deepEqual(said({ axis: "q", i: 0 }), [
+    ["k", 1, 0.9],
+    ["k", 0, 0.1],
+  ]);
+  assert.deepEqual(said({ axis: "k", i: 0 }), [
+    ["q", 1, 0.25],
+    ["q", 0, 0.1],
+  ]);
+  assert.deepEqual(said({ axis: "cell", q: 1, k: 2 }), [["k", 2, 0.4]]);
+  assert.deepEqual(said({ axis: "cell", q: 0, k: 2 }), []);
+  assert.deepEqual(said({ axis: "q", i: 7 }), []);
+});
+
+test("Python's heads are taken over, but not while it has not heard of newer ones", () => {
+  const group = groupOf("overlay test");
+  const told = [];
+  group.listeners.add((what) => told.push(what));
+  adoptOver(group, { over: [3], session: "s", overs: 0 });
+  assert.deepEqual([group.over, told], [[3], ["over"]]);
+  group.over = [3, 5];
+  const seq = group.overs.next();
+  adoptOver(group, { over: [], session: "s", overs: 0 });
+  assert.deepEqual(group.over, [3, 5]);
+  adoptOver(group, { over: [3, 5], session: "s", overs: seq });
+  adoptOver(group, { over: null, session: "s", overs: seq });
+  assert.deepEqual(group.over, [3, 5]);
+});
