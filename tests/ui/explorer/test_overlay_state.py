@@ -19,7 +19,7 @@ def stack(smollm2: Any) -> Any:
     return run_model(Request("smollm2-135m", "The animal was too tired."), smollm2).stacks[0]
 
 
-@pytest.mark.parametrize(("where", "scale"), [("head", "model"), ("layer", None), ("all", None)])
+@pytest.mark.parametrize("where, scale", [("head", "model"), ("layer", None), ("all", None)])
 def test_other_heads_follow_a_change_of_their_layer(stack: Any, where: Any, scale: Any) -> None:
     change = WhatIf(scale="none", where=where)
     found = overlay_state.matrices((2, 0), stack, 4, Look(), change, "after")
