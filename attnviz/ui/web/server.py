@@ -21,6 +21,7 @@ from attnviz.figures.export import PLOTLY_JS
 from attnviz.ui.canvas import ahead, sentence_heads
 from attnviz.ui.shared import show
 from attnviz.ui.web.address import announcement
+from attnviz.ui.web.kept_files import KeptFiles
 from attnviz.ui.web.preloading import Preloading
 from attnviz.ui.web.security_headers import SecurityHeaders
 
@@ -105,4 +106,8 @@ def routes(base_path: str = "") -> list[Route]:
 
 
 ROUTES = routes(st.get_option("server.baseUrlPath"))
-MIDDLEWARE = [Middleware(SecurityHeaders), Middleware(Preloading)]
+MIDDLEWARE = [
+    Middleware(SecurityHeaders),
+    Middleware(Preloading),
+    Middleware(KeptFiles, base_path=st.get_option("server.baseUrlPath")),
+]

@@ -1,0 +1,190 @@
+"""How many visitors one server holds, and what each costs it.
+
+python -m benchmarks.load                        300 visitors who open within 30 s and then act for two minutes
+python -m benchmarks.load --visitors 40,100,300  a curve
+python -m benchmarks.load --kinds                processor time by kind of answer, one visitor at a time
+python -m benchmarks.load --at URL               against a server that runs already, several processes or not
+
+Visitors speak Streamlit's protocol without a browser (benchmarks/load/visitor.py), and fetch with every open the
+files that a real Chromium fetched with a cold cache in the same run. A visitor acts every 8 s on average. The
+clients' own processor time is reported: times count only while it stays under 0.3 of a core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import random
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+import psutil
+from playwright.sync_api import sync_playwright
+
+from benchmarks.load.habits import ACTIONS, EXPLORE, OWN, Habit
+from benchmarks.load.visitor import Unanswered, Visitor
+from benchmarks.measuring import machine
+from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
+
+THINKS = 8.0  # seconds between two acts of a visitor, on average
+COMES_WITHIN = 30.0
+FAIL = (Unanswered, OSError, LookupError, EOFError)
+
+
+@dataclass
+class Counted:
+    """Seconds of every open and answer, by kind, and what went wrong."""
+
+    opens: list[float] = field(default_factory=list)
+    answers: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def all_answers(self) -> list[float]:
+        return [each for kind in self.answers.values() for each in kind]
+
+
+def cold_files(url: str) -> list[str]:
+    """What Chromium fetches from the server with an empty cache until the explorer stands, its page left out."""
+    asked: list[str] = []
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        page = chromium.new_page(bypass_csp=True)
+        page.on("response", lambda answer: asked.append(answer.url) if answer.status == 200 else None)
+        page.goto(f"{url}/{EXPLORE}")
+        page.wait_for_function("performance.getEntriesByName('attnviz-head-painted').length", timeout=120_000)
+        chromium.close()
+    mine = (urlsplit(each) for each in asked if each.startswith(url))
+    paths = dict.fromkeys(each.path + (f"?{each.query}" if each.query else "") for each in mine)
+    return [path for path in paths if path != f"/{EXPLORE}"]
+
+
+def tree(pid: int) -> list[psutil.Process]:
+    """A process and its children."""
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
+
+
+def spent(processes: list[psutil.Process]) -> float:
+    """Seconds of processor time."""
+    return sum(sum(each.cpu_times()[:2]) for each in processes)
+
+
+def held(processes: list[psutil.Process]) -> float:
+    """GB in memory."""
+    return sum(each.memory_info().rss for each in processes) / 1e9
+
+
+async def class_of(base: str, files: list[str], visitors: int, seconds: float) -> Counted:
+    """`visitors` who come within half a minute and act for `seconds` after that."""
+    counted = Counted()
+    end = time.perf_counter() + COMES_WITHIN + seconds
+
+    async def one(number: int) -> None:
+        chance = random.Random(number)
+        habit = Habit(Visitor(base, f"attnviz_class={number}"), chance, own=chance.random() < OWN)
+        await asyncio.sleep(COMES_WITHIN * number / visitors)
+        try:
+            counted.opens.append(await habit.visitor.open(EXPLORE, "", files))
+            while time.perf_counter() < end:
+                await asyncio.sleep(chance.uniform(0.5, 1.5) * THINKS)
+                kind, taken = await habit.act()
+                counted.answers[kind].append(taken)
+        except FAIL as failed:
+            counted.errors.append(f"{type(failed).__name__}: {failed}"[:200])
+        except Exception as failed:  # the connection's own, of many kinds
+            counted.errors.append(f"{type(failed).__name__}: {failed}"[:200])
+        finally:
+            await habit.visitor.leave()
+
+    await asyncio.gather(*(one(number) for number in range(visitors)))
+    return counted
+
+
+async def kinds(base: str, files: list[str], processes: list[psutil.Process], times: int) -> dict[str, list[float]]:
+    """Processor seconds of the server for an open, and for each kind of answer, one visitor at a time."""
+    cost: dict[str, list[float]] = defaultdict(list)
+
+    async def clocked(kind: str, doing: object) -> None:
+        before = spent(processes)
+        await doing  # type: ignore[misc]
+        await asyncio.sleep(0.15)  # what the server does after its answer belongs to it
+        cost[kind].append(spent(processes) - before)
+
+    for number in range(times):
+        habit = Habit(Visitor(base), random.Random(number))
+        await clocked("an open's files", habit.visitor.fetch([f"/{EXPLORE}", *files]))
+        await clocked("an open's page", habit.visitor.enter(EXPLORE))
+        for kind, act in ACTIONS.items():
+            if kind != "another page":
+                await clocked(kind, act(habit))
+        for page in ("", "build", "masks", "scaling", "sharing", "lessons"):
+            habit.page = page
+            await clocked(f"turn to {page or 'home'}", habit.visitor.go(page))
+            await clocked(f"a control of {page or 'home'}", ACTIONS["a control"](habit))
+        await habit.visitor.leave()
+    return cost
+
+
+def quantiles(seconds: list[float]) -> str:
+    if not seconds:
+        return "none"
+    middle, late = np.quantile(seconds, [0.5, 0.95])
+    return f"p50 {middle * 1000:,.0f} ms, p95 {late * 1000:,.0f} ms ({len(seconds):,})"
+
+
+def report_class(url: str, files: list[str], processes: list[psutil.Process], visitors: int, seconds: float) -> None:
+    mine = psutil.Process(os.getpid())
+    before, own, start = spent(processes), spent([mine]), time.perf_counter()
+    counted = asyncio.run(class_of(url, files, visitors, seconds))
+    took = time.perf_counter() - start
+    clients = (spent([mine]) - own) / took
+    print(f"\n{visitors} visitors, {COMES_WITHIN:.0f} s of opens and {seconds:.0f} s of acts:")
+    print(f"  opens   {quantiles(counted.opens)}")
+    print(f"  answers {quantiles(counted.all_answers)}")
+    for kind, taken in sorted(counted.answers.items()):
+        print(f"    {kind:26} {quantiles(taken)}")
+    said = "" if clients < 0.3 else ": too much, these times do not count"
+    print(f"  errors {len(counted.errors)}; clients used {clients:.2f} of a core{said}")
+    for error in sorted(set(counted.errors))[:5]:
+        print(f"    {error}")
+    if processes:
+        print(f"  server: {(spent(processes) - before) / took:.2f} cores, {held(processes):.2f} GB")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--visitors", default="300", help="how many, or several numbers by comma")
+    parser.add_argument("--seconds", type=float, default=120, help="how long they act after all have come")
+    parser.add_argument("--kinds", type=int, nargs="?", const=10, default=0, help="processor time by kind, so often")
+    parser.add_argument("--at", help="the address of a server that runs already")
+    options = parser.parse_args()
+    print(machine())
+    os.environ["ATTNVIZ_HOSTED"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        server = None if options.at else Server(ROOT / "app.py", Path(folder) / "log.txt")
+        url = options.at or server.url
+        try:
+            files = cold_files(url)
+            print(f"{len(files)} files with a cold cache")
+            processes = tree(server.process.pid) if server else []
+            if options.kinds:
+                for kind, cost in asyncio.run(kinds(url, files, processes, options.kinds)).items():
+                    middle, mean = np.median(cost) * 1000, np.mean(cost) * 1000
+                    print(f"  {kind:28} median {middle:6.0f} ms, mean {mean:6.0f} ms of processor time")
+                return
+            for visitors in map(int, options.visitors.split(",")):
+                report_class(url, files, processes, visitors, options.seconds)
+        finally:
+            if server:
+                server.stop()
+
+
+if __name__ == "__main__":
+    main()
