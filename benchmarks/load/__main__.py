@@ -24,7 +24,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
-import psutil
+import psutil  # type: ignore[import-untyped]
 from playwright.sync_api import sync_playwright
 
 from benchmarks.load.habits import ACTIONS, EXPLORE, OWN, Habit
@@ -169,7 +169,7 @@ def main() -> None:
     os.environ["ATTNVIZ_HOSTED"] = "1"
     with tempfile.TemporaryDirectory() as folder:
         server = None if options.at else Server(ROOT / "app.py", Path(folder) / "log.txt")
-        url = options.at or server.url
+        url = server.url if server else options.at
         try:
             files = cold_files(url)
             print(f"{len(files)} files with a cold cache")

@@ -1,4 +1,4 @@
-"""What visitors of a class do: mostly choose heads and move mask and scale, now and then type or turn to another page."""
+"""What visitors of a class do: mostly choose heads and move mask and scale, now and then type or turn a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLASS_SENTENCES = (
     "When Mary and John went to the store, John gave a drink to",
     "The keys to the cabinet are on the table",
 )
-WORDS = ["river", "stone", "cloud", "teacher", "window", "garden", "letter", "winter", "music", "lamp", "bridge", "paper", "boat", "morning", "street"]
+WORDS = ("river", "stone", "cloud", "teacher", "window", "garden", "letter", "winter", "music", "lamp", "bridge")
 OTHER_PAGES = ("build", "masks", "scaling", "sharing", "lessons", "")
 LAYERS, HEADS = 30, 9  # of the model that Explore opens with
 #: of 100 answers, how many are of each kind
@@ -62,7 +62,7 @@ async def choose_head(habit: Habit) -> float:
 
 
 async def mask_or_scale(habit: Habit) -> float:
-    edit = {
+    edit: dict[str, Any] = {
         "mask": habit.chance.choice(("model", "none", "causal", "window")),
         "window": habit.chance.randint(1, 6),
         "hidden": [],

@@ -149,7 +149,9 @@ class Visitor:
         if delta.WhichOneof("type") != "new_element":
             return
         kind = delta.new_element.WhichOneof("type")
-        proto = getattr(delta.new_element, kind) if kind else None
+        if kind is None:
+            return
+        proto: Any = getattr(delta.new_element, kind)
         if kind == "exception":
             raise Unanswered(f"{proto.type}: {proto.message}")
         if getattr(proto, "id", ""):

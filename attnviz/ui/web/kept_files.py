@@ -49,7 +49,7 @@ class KeptFiles:
                 if squeezed:
                     found = await asyncio.to_thread(_compressed, found)
                 self.kept[path, squeezed] = found
-        await send(found.start | {"headers": list(found.start["headers"])})  # layers around this one add their own
+        await send({**found.start, "headers": list(found.start["headers"])})  # layers around this one add their own
         await send({"type": "http.response.body", "body": found.body})
 
     def _is_file(self, scope: Scope) -> bool:
@@ -82,4 +82,4 @@ def _compressed(file: _File) -> _File:
     headers["content-encoding"] = "gzip"
     headers["content-length"] = str(len(small))
     headers.add_vary_header("Accept-Encoding")
-    return _File(file.start | {"headers": headers.raw}, small)
+    return _File({**file.start, "headers": headers.raw}, small)
