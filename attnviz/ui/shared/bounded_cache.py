@@ -34,7 +34,9 @@ class BoundedCache(Generic[T]):
 
     def __init__(self, limit: int, weigh: Callable[[T], int], on_evict: Callable[[], None] = lambda: None) -> None:
         """`on_evict` is called after evicted values were released, by the thread that stored the new value."""
-        self._limit = limit
+        self.limit = limit
+        self.hits = 0  #: requests that found a value, or another thread making it
+        self.misses = 0
         self._weigh = weigh
         self._on_evict = on_evict
         self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
@@ -68,6 +70,11 @@ class BoundedCache(Generic[T]):
             self._values.move_to_end(key)
             return self._values[key][0]
 
+    @property
+    def weight(self) -> int:
+        """Bytes of all values together."""
+        return self._weight
+
     def __contains__(self, key: Hashable) -> bool:
         with self._lock:
             return key in self._values
@@ -80,14 +87,17 @@ class BoundedCache(Generic[T]):
         """The future of a value, and True when it is up to the caller to make it."""
         with self._lock:
             if key in self._values:
+                self.hits += 1
                 self._values.move_to_end(key)
                 here: Future[T] = Future()
                 here.set_result(self._values[key][0])
                 return here, False
             making = self._making.get(key)
             if making is None:
+                self.misses += 1
                 making = self._making[key] = _Making(thread=thread)
                 return making.result, True
+            self.hits += 1
         if thread and making.thread == thread:
             raise RuntimeError(f"making {key!r} asks for {key!r}: it would wait for itself")
         return making.result, False
@@ -123,7 +133,7 @@ class BoundedCache(Generic[T]):
 
     def _evict(self) -> list[T]:
         evicted = []
-        while len(self._values) > 1 and self._weight > self._limit:
+        while len(self._values) > 1 and self._weight > self.limit:
             _key, (value, weight) = self._values.popitem(last=False)
             self._weight -= weight
             evicted.append(value)

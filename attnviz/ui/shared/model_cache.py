@@ -9,7 +9,6 @@ thread that waits for another's computation holds no slot.
 from __future__ import annotations
 
 import gc
-import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load, version
 from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.held_bytes import held_bytes
+from attnviz.ui.shared.slots import Slots
 from attnviz.words import say
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ class Shared:
     runs: BoundedCache[ModelRun] = field(default_factory=lambda: BoundedCache(RUNS_LIMIT, held_bytes))
     reruns: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RERUNS_LIMIT, held_bytes))
     results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RESULTS_LIMIT, held_bytes))
-    slots: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(AT_ONCE))
+    slots: Slots = field(default_factory=lambda: Slots(AT_ONCE))
     steps: dict[str, tuple[float, Message]] = field(default_factory=dict)  #: how far each model has been loaded
 
 

@@ -24,6 +24,7 @@ from attnviz.ui.web.address import announcement
 from attnviz.ui.web.kept_files import KeptFiles
 from attnviz.ui.web.preloading import Preloading
 from attnviz.ui.web.security_headers import SecurityHeaders
+from attnviz.ui.web.watching import Watching, metrics
 
 log = logging.getLogger("attnviz")
 
@@ -102,11 +103,13 @@ def routes(base_path: str = "") -> list[Route]:
         Route(f"{root}/{sentence_heads.PREFIX}/{{token}}", heads),
         Route(f"{root}/{show.PLOTLY_ROUTE}", plotly_js),
         Route(f"{root}/attnviz/health", health),
+        Route(f"{root}/attnviz/metrics", metrics),
     ]
 
 
 ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [
+    Middleware(Watching),
     Middleware(SecurityHeaders),
     Middleware(Preloading),
     Middleware(KeptFiles, base_path=st.get_option("server.baseUrlPath")),

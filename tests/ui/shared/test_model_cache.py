@@ -23,6 +23,7 @@ from attnviz.experiments.sharing import SharingConfig, downstream, head_sharing
 from attnviz.models.loading import load, version
 from attnviz.ui.explorer import head_panel, overview_panel, what_if_panel
 from attnviz.ui.shared import BoundedCache, model_cache
+from attnviz.ui.shared.slots import Slots
 from attnviz.ui.sharing import see_panel
 from tests.models.tiny_tokenizers import byte_level
 
@@ -68,28 +69,28 @@ def shown(run, layer=0, head=0):
     return SimpleNamespace(run=run, stack=run.stacks[0], layer=layer, head=head)
 
 
-class Slots(threading.Semaphore):
+class Meeting(Slots):
     """Two slots; the explorer's visitor waits to ask for one until both visitors of Share heads have theirs."""
 
     def __init__(self):
         super().__init__(2)
-        self.explorer_asks, self.taken = threading.Event(), threading.Semaphore(0)
+        self.explorer_asks, self.both_have = threading.Event(), threading.Semaphore(0)
 
-    def __enter__(self, blocking=True, timeout=None):
+    def __enter__(self):
         if threading.current_thread().name == "explore":
             self.explorer_asks.set()
             for _ in range(2):
-                assert self.taken.acquire(timeout=10)
-            return self.acquire()
+                assert self.both_have.acquire(timeout=10)
+            super().__enter__()
+            return
         assert self.explorer_asks.wait(10)
-        self.acquire()
-        self.taken.release()
-        return True
+        super().__enter__()
+        self.both_have.release()
 
 
 def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_other(folders, shared):
     run = model_cache.model_run(Request(folders[0], TEXTS[0]))
-    shared.slots = Slots()
+    shared.slots = Meeting()
     jobs = {
         "explore": lambda: what_if_panel._rerun(shown(run), CHANGES[0]),
         "share 1": lambda: see_panel._rerun(run, SHARED[0], "layer"),
@@ -116,12 +117,12 @@ def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, share
         thread.start()
     assert began.wait(10)
     time.sleep(0.1)
-    assert shared.slots._value == model_cache.AT_ONCE - 1, "six visitors want the same, one of them has a slot"
+    assert shared.slots.taken == 1, "six visitors want the same, one of them has a slot"
     assert model_cache.cached_rerun(run, "other", lambda: 8) == 8
     may_end.set()
     for thread in threads:
         thread.join(10)
-    assert shared.slots._value == model_cache.AT_ONCE
+    assert shared.slots.taken == 0
 
 
 def work(name, text):
@@ -185,7 +186,7 @@ def test_many_visitors_of_both_pages_all_finish_and_see_what_a_single_visitor_se
     assert wrong == []
     assert len(done) == 16 * 40
     assert len(loads) > 2, "models were evicted while they were in use"
-    assert shared.slots._value == model_cache.AT_ONCE
+    assert shared.slots.taken == 0
     assert not any(cache._making for cache in (shared.models, shared.runs, shared.reruns, shared.results))
 
 
@@ -194,7 +195,7 @@ def test_a_run_holds_no_model_so_that_an_evicted_one_leaves_memory(folders, shar
 
     run = model_cache.model_run(Request(folders[0], TEXTS[0]))
     gone = weakref.ref(model_cache.model(folders[0]).model)
-    shared.models._limit = 1
+    shared.models.limit = 1
     model_cache.model(folders[1])
     gc.collect()
     assert gone() is None
