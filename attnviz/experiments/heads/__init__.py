@@ -17,6 +17,8 @@ __all__ = [
     "cost_steps",
     "costs_in_layer",
     "head_costs",
+    "head_kinds",
+    "head_snippets",
     "head_survey",
     "mean_outputs",
     "prepared_surveys",

@@ -10,9 +10,9 @@ from attnviz.experiments.decoding import decoding_snippets, token_by_token
 from attnviz.figures import decoding_steps as figures
 from attnviz.figures import heatmap
 from attnviz.ui.canvas import step_player
-from attnviz.ui.decoding import decoder_form, live_run, played_steps
+from attnviz.ui.decoding import decoder_form, played_steps
 from attnviz.ui.decoding import decoding_choices as choices
-from attnviz.ui.shared import link_state, plain, show, snippet, widgets
+from attnviz.ui.shared import link_state, live_run, plain, show, snippet, widgets
 from attnviz.ui.sharing import units
 from attnviz.words import _
 

@@ -8,9 +8,9 @@ from attnviz.core.eviction import EvictionKind
 from attnviz.experiments.decoding import decoding_snippets, kept_positions, prepared_policies
 from attnviz.figures import decoding_policies as figures
 from attnviz.figures.theme import SERIES
-from attnviz.ui.decoding import decoder_form, live_run
+from attnviz.ui.decoding import decoder_form
 from attnviz.ui.decoding import decoding_choices as choices
-from attnviz.ui.shared import show, snippet, spoken, widgets
+from attnviz.ui.shared import live_run, show, snippet, spoken, widgets
 from attnviz.ui.sharing import units
 from attnviz.words import _
 

@@ -6,8 +6,8 @@ import streamlit as st
 
 from attnviz.experiments.decoding import decoding_snippets, quantised_cache
 from attnviz.figures import decoding_rounding as figures
-from attnviz.ui.decoding import decoder_form, live_run
-from attnviz.ui.shared import show, snippet, spoken
+from attnviz.ui.decoding import decoder_form
+from attnviz.ui.shared import live_run, show, snippet, spoken
 from attnviz.ui.sharing import units
 from attnviz.words import _
 

@@ -11,9 +11,9 @@ from attnviz.experiments.decoding import decoding_snippets, measured_file, prefi
 from attnviz.figures import decoding_roofline as figures
 from attnviz.models.architecture import gpus
 from attnviz.models.settings import current
-from attnviz.ui.decoding import decoder_form, live_run
+from attnviz.ui.decoding import decoder_form
 from attnviz.ui.decoding import decoding_choices as choices
-from attnviz.ui.shared import plain, show, snippet, widgets
+from attnviz.ui.shared import live_run, plain, show, snippet, widgets
 from attnviz.ui.sharing import units
 from attnviz.words import _
 

@@ -33,6 +33,7 @@ __all__ = [
     "link_pack",
     "link_parameters",
     "link_state",
+    "live_run",
     "model_cache",
     "number",
     "one_of",

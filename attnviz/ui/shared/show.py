@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -44,16 +45,31 @@ def figure(
     caption: str | None = None,
     words: str | None = None,
     height: int | None = None,
+    on_pick: Callable[[int], None] | None = None,
 ) -> None:
     """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the export menu.
 
     `name` becomes the file name ("saturation-dk64"), `caption` is offered with the exported picture,
     without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
+    `on_pick` hears which point was clicked, by the number that the figure gives it as `customdata`.
     """
     if height:
         fig.update_layout(height=height)
-    st.plotly_chart(fig, key=key, config={"displayModeBar": False, "scrollZoom": False})
+    config = {"displayModeBar": False, "scrollZoom": False}
+    if on_pick is None:
+        st.plotly_chart(fig, key=key, config=config)
+    else:
+        st.plotly_chart(fig, key=key, config=config, on_select=partial(_picked, key, on_pick), selection_mode="points")
     under(fig, name=name, key=key, table=table, caption=caption, words=words)
+
+
+def _picked(key: str, on_pick: Callable[[int], None]) -> None:
+    """Pass on the number of a clicked point. A callback; a click beside all points changes nothing."""
+    points = st.session_state[key]["selection"]["points"]
+    held = points[0].get("customdata") if points else None
+    number = held[0] if isinstance(held, list) and held else held
+    if isinstance(number, int | float):
+        on_pick(int(number))
 
 
 def under(

@@ -5,6 +5,7 @@ from attnviz.ui.compare import compare_choices
 from attnviz.ui.decoding import decoding_choices
 from attnviz.ui.explorer import explorer_choices
 from attnviz.ui.glossary import glossary_choices
+from attnviz.ui.heads import heads_choices
 from attnviz.ui.home import home_choices
 from attnviz.ui.lessons import lesson_choices
 from attnviz.ui.masks import mask_choices
@@ -16,6 +17,7 @@ DECLARED = (
     home_choices,
     lesson_choices,
     explorer_choices,
+    heads_choices,
     building_choices,
     mask_choices,
     positions_choices,

@@ -47,6 +47,13 @@ ROWS = [
         N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
     ),
     PageRow(
+        "heads",
+        N_("Heads"),
+        ":material/grid_view:",
+        SEE,
+        N_("Which head does what, over many sentences, and what does it cost to take it away?"),
+    ),
+    PageRow(
         "build",
         N_("Build"),
         ":material/calculate:",

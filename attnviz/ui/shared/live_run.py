@@ -13,13 +13,14 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from attnviz.ui.shared import BoundedCache, model_cache
+from attnviz.ui.shared import model_cache
+from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.words import _
 
 R = TypeVar("R")
 AT_A_TIME = 0.5  #: seconds of computing before what has come so far is drawn
 FINISHED_LIMIT = 160 * 10**6
-_SESSION = "_decoding_runs"
+_SESSION = "_live_runs"
 
 
 @dataclass
@@ -73,12 +74,16 @@ def controls(section: str, live: Live[Any], share: float, said: str) -> None:
     """Draw the bar and the button that stops or goes on; nothing for a computation that is done."""
     if not live.running and not live.stopped:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key=f"d-live-{section}"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"live-{section}"):
         if live.running:
-            st.button(_("Stop"), icon=":material/stop:", key=f"d_stop_{section}", on_click=_set, args=(section, True))
+            st.button(
+                _("Stop"), icon=":material/stop:", key=f"live_stop_{section}", on_click=_set, args=(section, True)
+            )
         else:
             label = _("Go on")
-            st.button(label, icon=":material/play_arrow:", key=f"d_go_{section}", on_click=_set, args=(section, False))
+            st.button(
+                label, icon=":material/play_arrow:", key=f"live_go_{section}", on_click=_set, args=(section, False)
+            )
         st.progress(min(1.0, share), said)
 
 

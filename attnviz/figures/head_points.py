@@ -1,0 +1,159 @@
+"""Every head of a model as a place to point at: on a map of layers by heads, and in a plane of two measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from attnviz.figures.theme import MASKED, PRIMARY, SCORES, SERIES, WEIGHTS, Figure, layout
+from attnviz.words import _
+
+HeadPlaces = Sequence[tuple[int, int]]
+MARK = PRIMARY[1]  #: the ring around the chosen head: readable on both pages
+
+
+def pickable_map(
+    values: np.ndarray,
+    places: HeadPlaces,
+    stderr: np.ndarray,
+    *,
+    title: str,
+    signed: bool = False,
+    chosen: int | None = None,
+    height: int | None = None,
+) -> Figure:
+    """Layers across and heads down, each a coloured square; `values` and `stderr` have one number a head.
+
+    From 0 to 1, or with `signed` as far below 0 as above it. The squares can be picked: `customdata` is the column.
+    """
+    layers = np.array([layer for layer, _head in places])
+    heads = np.array([head for _layer, head in places])
+    columns, rows = np.unique(layers), range(int(heads.max(initial=0)) + 1)
+    grid = np.full((len(rows), len(columns)), np.nan, np.float32)
+    grid[heads, np.searchsorted(columns, layers)] = values
+    most = float(np.nanmax(np.abs(grid), initial=0.0)) or 1.0
+    fig = go.Figure(
+        go.Heatmap(
+            z=grid,
+            x=np.arange(len(columns)),
+            y=np.arange(len(rows)),
+            zmin=-most if signed else 0.0,
+            zmax=most if signed else 1.0,
+            colorscale=SCORES if signed else WEIGHTS,
+            colorbar={"thickness": 10, "outlinewidth": 0, "len": 1.0},
+            hoverinfo="skip",
+            xgap=1,
+            ygap=1,
+        )
+    )
+    at = np.searchsorted(columns, layers)
+    fig.add_trace(
+        go.Scatter(
+            x=at,
+            y=heads,
+            mode="markers",
+            marker={"symbol": "square", "size": 16, "opacity": 0.0},
+            selected={"marker": {"opacity": 0.0}},
+            unselected={"marker": {"opacity": 0.0}},
+            customdata=np.arange(len(places)),
+            text=_said(values, stderr),
+            hovertemplate=_("layer {layer}, head {head}")
+            .format(layer="%{meta[0]}", head="%{y}")
+            .replace("%{meta[0]}", "%{x}")
+            + "<br><b>%{text}</b><extra></extra>",
+            showlegend=False,
+        )
+    )
+    if chosen is not None:
+        fig.add_trace(_ring(at[chosen], heads[chosen], "square-open", 17))
+    ticks = _ticks(len(columns))
+    fig.update_xaxes(
+        title_text=_("layer"),
+        tickvals=ticks,
+        ticktext=[str(columns[n]) for n in ticks],
+        range=[-0.5, len(columns) - 0.5],
+        showgrid=False,
+        zeroline=False,
+    )
+    fig.update_yaxes(
+        title_text=_("head"),
+        tickvals=list(rows),
+        range=[len(rows) - 0.5, -0.5],
+        showgrid=False,
+        zeroline=False,
+    )
+    fig.update_layout(dragmode=False, showlegend=False)
+    return layout(fig, title, height or int(np.clip(110 + 22 * len(rows), 220, 520)))
+
+
+def against(
+    x: np.ndarray,
+    y: np.ndarray,
+    places: HeadPlaces,
+    *,
+    title: str,
+    x_title: str,
+    y_title: str,
+    chosen: int | None = None,
+    named: Sequence[int] = (),
+    height: int = 320,
+) -> Figure:
+    """One point a head, the later its layer the darker; `named` ones carry their layer and head."""
+    layers = np.array([layer for layer, _head in places])
+    names = [f"{layer}.{head}" for layer, head in places]
+    fig = go.Figure(
+        go.Scatter(
+            x=x,
+            y=y,
+            mode="markers",
+            marker={
+                "size": 8,
+                "color": layers,
+                "colorscale": [(0.0, "#9CCFDB"), (0.5, SERIES[0]), (1.0, "#1B4A57")],
+                "line": {"width": 0.5, "color": MASKED},
+                "colorbar": {"title": {"text": _("layer")}, "thickness": 10, "outlinewidth": 0},
+            },
+            selected={"marker": {"opacity": 1.0}},
+            unselected={"marker": {"opacity": 1.0}},
+            customdata=np.arange(len(places)),
+            text=names,
+            hovertemplate=_("head {name}").format(name="%{text}") + "<br>%{x:.3f}, %{y:.4f}<extra></extra>",
+            showlegend=False,
+        )
+    )
+    for column in named:
+        if np.isfinite(x[column]) and np.isfinite(y[column]):
+            fig.add_annotation(
+                x=x[column], y=y[column], text=names[column], showarrow=False, yshift=11, font={"size": 11}
+            )
+    if chosen is not None and np.isfinite(x[chosen]) and np.isfinite(y[chosen]):
+        fig.add_trace(_ring(x[chosen], y[chosen], "circle-open", 15))
+    fig.add_hline(y=0, line={"width": 1, "color": MASKED})
+    fig.update_xaxes(title_text=x_title)
+    fig.update_yaxes(title_text=y_title)
+    fig.update_layout(dragmode=False, showlegend=False)
+    return layout(fig, title, height)
+
+
+def _ring(x: float, y: float, symbol: str, size: int) -> go.Scatter:
+    """A ring around the chosen head, which no pointer meets."""
+    return go.Scatter(
+        x=[x],
+        y=[y],
+        mode="markers",
+        marker={"symbol": symbol, "size": size, "color": MARK, "line": {"width": 3, "color": MARK}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _said(values: np.ndarray, stderr: np.ndarray) -> list[str]:
+    told = zip(values, stderr, strict=True)
+    return [f"{value:.3f}" if np.isnan(error) else f"{value:.3f} ± {error:.3f}" for value, error in told]
+
+
+def _ticks(count: int) -> list[int]:
+    step = max(1, -(-count // 12))
+    return list(range(0, count, step))

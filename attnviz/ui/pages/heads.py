@@ -1,0 +1,26 @@
+"""Which head does what: all heads of a model over many sentences."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.ui.heads import heads_page
+from attnviz.ui.shared import guard, page_heading
+from attnviz.words import _
+
+
+def page() -> None:
+    """Draw the page."""
+    page_heading(_("Which head does what"))
+    st.markdown(
+        _(
+            "One sentence shows what a head does there; many sentences show what it does. Every head of a model, "
+            "scored against patterns and by what it costs to take it away. Click on a head."
+        )
+    )
+    with guard():
+        heads_page.draw()
+
+
+if __name__ == "__main__":  # Streamlit runs this file
+    page()

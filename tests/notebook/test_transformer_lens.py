@@ -1,0 +1,117 @@
+"""Beside TransformerLens on the same weights: scores of heads, direct logit attribution and activation patching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from transformers import GPT2LMHeadModel
+
+import attnviz as av
+from tests.notebook import transformer_lens_side as theirs
+
+pytestmark = pytest.mark.slow  # importing TransformerLens takes longer than all that is compared
+
+TOLERANCE = 1e-6  #: of a score between 0 and 1
+PATTERNS = {
+    "previous_token": "previous_token_head",
+    "duplicate_token": "duplicate_token_head",
+    "induction": "induction_head",
+}
+LENGTH = 13
+
+
+@pytest.fixture(scope="module")
+def model() -> GPT2LMHeadModel:
+    return theirs.gpt2()
+
+
+@pytest.fixture(scope="module")
+def lens(model: GPT2LMHeadModel, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return theirs.bridge(model, tmp_path_factory.mktemp("tokenizer"))
+
+
+@pytest.fixture(scope="module")
+def texts() -> list[str]:
+    """Sentences of few words, so that many come twice."""
+    draw = torch.Generator().manual_seed(0)
+    return [" ".join(f"t{n}" for n in torch.randint(1, 9, (LENGTH - 1,), generator=draw).tolist()) for _ in range(5)]
+
+
+def detect() -> Callable[..., Tensor]:
+    from transformer_lens.head_detector import detect_head
+
+    found: Callable[..., Tensor] = detect_head
+    return found
+
+
+def test_both_run_the_same_weights(model: GPT2LMHeadModel, lens: Any, texts: list[str]) -> None:
+    ids = lens.to_tokens(texts[0])
+    with torch.no_grad():
+        torch.testing.assert_close(lens(ids), model(ids).logits, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_scores_are_those_of_detect_head(model: GPT2LMHeadModel, lens: Any, texts: list[str], pattern: str) -> None:
+    expected = detect()(lens, texts, PATTERNS[pattern])
+    ids = [lens.to_tokens(text) for text in texts]
+    table = av.find_heads(model, ids, (pattern,), rows="all")
+    np.testing.assert_allclose(table.mean[pattern], expected, atol=TOLERANCE)
+    assert float(expected.max() - expected.min()) > 0.02, "the heads differ, so that it matters which is which"
+
+
+def test_a_pattern_of_ones_own_scores_as_a_tensor_does_there(
+    model: GPT2LMHeadModel, lens: Any, texts: list[str]
+) -> None:
+    def two_back(ids: Tensor) -> Tensor:
+        here = torch.arange(len(ids))
+        return here[:, None] - 2 == here
+
+    marks = two_back(torch.zeros(LENGTH)).float()
+    expected = torch.stack([detect()(lens, text, marks) for text in texts]).mean(0)
+    table = av.find_heads(model, [lens.to_tokens(text) for text in texts], (two_back,), rows="all")
+    np.testing.assert_allclose(table.mean["two_back"], expected, atol=TOLERANCE)
+
+
+def test_direct_logit_attribution_is_theirs(model: GPT2LMHeadModel, lens: Any, texts: list[str]) -> None:
+    ids = lens.to_tokens(texts[0])
+    _, cache = lens.run_with_cache(ids)
+    results = cache.stack_head_results(layer=-1, pos_slice=-1)
+    expected = cache.logit_attrs(results, tokens=7, incorrect_tokens=11, pos_slice=-1)  # (layers * heads, 1)
+    found = av.capture(model, input_ids=ids, residual=True).logit_attribution(token=7, versus=11)
+    torch.testing.assert_close(found.heads.flatten(), expected.detach().flatten(), atol=1e-4, rtol=1e-4)
+    assert float(expected.abs().max()) > 0.1
+
+
+def test_a_head_patched_in_from_another_sentence_moves_the_logits_as_there(
+    model: GPT2LMHeadModel, lens: Any, texts: list[str]
+) -> None:
+    ids, other = lens.to_tokens(texts[0]), lens.to_tokens(texts[1])
+    plain, _ = lens.run_with_cache(ids)
+    _, clean = lens.run_with_cache(other)
+    trace = av.capture(model, input_ids=other)
+    for layer, head in ((0, 3), (1, 2)):
+        name = f"blocks.{layer}.attn.hook_z"
+
+        def patch(z: Tensor, hook: Any, name: str = name, head: int = head) -> Tensor:
+            z[:, -1, head] = clean[name][:, -1, head]
+            return z
+
+        expected = lens.run_with_hooks(ids, fwd_hooks=[(name, patch)])[:, -1]
+        found = av.intervene(model, av.Edit(layer, head, output=trace, at=-1), input_ids=ids).logits
+        torch.testing.assert_close(found, expected.detach(), atol=1e-4, rtol=1e-4)
+        assert float((expected - plain[:, -1]).abs().max()) > 0.05, "the patch must do something"
+
+
+def test_a_cache_of_theirs_is_shown(lens: Any, texts: list[str], tmp_path: Path) -> None:
+    _, cache = lens.run_with_cache(lens.to_tokens(texts[0]))
+    view = av.show(cache, layer=1, head=2)
+    view.save(tmp_path / "head.csv")
+    weights = cache["blocks.1.attn.hook_pattern"][0, 2]
+    last = (tmp_path / "head.csv").read_text("utf-8").strip().splitlines()[-1]
+    assert float(last.split(",")[-1]) == pytest.approx(float(weights[-1, -1]), abs=1e-4)
