@@ -82,9 +82,9 @@ def test_direct_logit_attribution_is_theirs(model: GPT2LMHeadModel, lens: Any, t
     ids = lens.to_tokens(texts[0])
     _, cache = lens.run_with_cache(ids)
     results = cache.stack_head_results(layer=-1, pos_slice=-1)
-    expected = cache.logit_attrs(results, tokens=7, incorrect_tokens=11, pos_slice=-1)  # (layers * heads, 1)
+    expected = cache.logit_attrs(results, tokens=7, incorrect_tokens=11, pos_slice=-1).detach()  # (layers * heads, 1)
     found = av.capture(model, input_ids=ids, residual=True).logit_attribution(token=7, versus=11)
-    torch.testing.assert_close(found.heads.flatten(), expected.detach().flatten(), atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(found.heads.flatten(), expected.flatten(), atol=1e-4, rtol=1e-4)
     assert float(expected.abs().max()) > 0.1
 
 

@@ -17,6 +17,7 @@ from attnviz.experiments.building import generated_code, size_mismatches
 from attnviz.experiments.compare import compare_snippets, heads_as_kernel, layer_costs, layer_timing, reach_training
 from attnviz.experiments.decoding import cache_traps, decoders, decoding_snippets, growing_bytes, token_by_token
 from attnviz.experiments.explorer import WhatIf
+from attnviz.experiments.heads import head_snippets, head_survey
 from attnviz.experiments.masks import mask_programs, traps
 from attnviz.experiments.masks.mask_lab import Config, Painted
 from attnviz.experiments.masks.mask_rules import Rule
@@ -172,6 +173,12 @@ def of_steps():
     return [decoding_snippets.steps(model, config, result) for model in MODELS]
 
 
+def of_heads():
+    configs = [head_survey.Config("books"), head_survey.Config("repeated", seed=1), head_survey.Config("own", 'a "b"')]
+    measures = ("induction", "silenced")
+    return [head_snippets.program("gpt2", config, measure, 2) for config in configs for measure in measures]
+
+
 def of_policies():
     result = SimpleNamespace(config=SimpleNamespace(seed=0))
     return [decoding_snippets.policy(model, 'a "cat"', result, "window", 8) for model in MODELS]
@@ -212,6 +219,7 @@ SHOWN = {
     "decoding/quantised_panel.py": of_rounding,
     "decoding/roofline_panel.py": of_roofline,
     "explorer/panels.py": of_explorer,
+    "heads/heads_page.py": of_heads,
     "masks/mask_code_panel.py": of_masks,
     "masks/traps_panel.py": of_traps,
     "positions/position_code_panel.py": of_positions,

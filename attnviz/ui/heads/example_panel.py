@@ -24,7 +24,8 @@ def evidence(shown: ShownSurvey, column: int) -> None:
     names = head_kinds.names_of(shown.survey, column)
     called = ", ".join(f"{spoken(head_kinds.KINDS[each.kind][0])} ({each.mean:.2f})" for each in names)
     title = _("**{model}, layer {layer}, head {head}**").format(model=plain(shown.name), layer=layer, head=head)
-    st.markdown(f"{title}: {called or _('no name fits')}")
+    unnamed = _("no name fits")
+    st.markdown(f"{title}: {called or unnamed}")
     words, rows = measure_words.measures(), []
     for name, measure in shown.survey.measures.items():
         if not math.isnan(measure.mean[column]):
@@ -130,9 +131,10 @@ def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     matrix = head_matrix.head_matrix(stack, layer, head, Look())
     title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
     drawn = head_panel.drawn_alone(matrix, title, None)
-    pins = canvas.head_view("hd_example_head", drawn, *head_panel.axes(matrix), group="hd_example_heads")
+    options = canvas.Options(lines=False)  # beside a table there is room for one picture
+    pins = canvas.head_view("hd_example_head", drawn, *head_panel.axes(matrix), options=options, group="hd_example")
     show.under(
-        lambda: canvas.head_picture(drawn, *head_panel.axes(matrix), canvas.Options(), pins),
+        lambda: canvas.head_picture(drawn, *head_panel.axes(matrix), options, pins),
         name=f"head-{shown.model}-layer{layer}-head{head}",
         key="hd_example_out",
         caption=f"{title}. {text}",

@@ -36,7 +36,10 @@ def ask() -> HeadsRequest | None:
         st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
         return None
     names = {s.entry.id: s.name for s in here}
-    model_at, text_at, by_at, other_at = st.columns([1.2, 1.2, 1.2, 1], vertical_alignment="bottom")
+    repeated = link_state.value(choices.TEXT) == "repeated"
+    model_at, text_at, by_at, other_at, seed_at = st.columns(
+        [1.3, 1.2, 1.2, 1.1, 0.7 if repeated else 0.01], vertical_alignment="bottom"
+    )
     with model_at:
         model = one_of(choices.MODEL, _("Model"), names, style="select")
     with text_at:
@@ -47,7 +50,8 @@ def ask() -> HeadsRequest | None:
     with other_at:
         others = {NOBODY: _("none")} | {each: name for each, name in names.items() if each != model}
         other = one_of(choices.OTHER, _("Model beside it"), others, style="select")
-    config = _config(kind)
+    with seed_at if kind == "repeated" else st.container():
+        config = _config(kind)
     if config is None:
         return None
     return HeadsRequest(model, None if other == NOBODY else other, names, config, by)
@@ -61,10 +65,8 @@ def offered(decoder: bool) -> dict[str, str]:
 
 def _config(kind: str) -> head_survey.Config | None:
     if kind == "repeated":
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            seed = number(choices.SEED, _("Seed of the words"), step=1, width=150)
-            usual = seed == 0
-            count = head_survey.SENTENCES if usual else _count()
+        seed = number(choices.SEED, _("Seed"), step=1)
+        count = head_survey.SENTENCES if seed == choices.SEED.default else head_surveys.most_sentences()
         return head_survey.Config("repeated", count=count, seed=seed)
     if kind == "own":
         with st.container(border=True):

@@ -6,6 +6,7 @@ __all__ = [
     "decoding",
     "explore",
     "glossary",
+    "heads",
     "home",
     "lessons",
     "masks",

@@ -14,8 +14,8 @@ def page() -> None:
     page_heading(_("Which head does what"))
     st.markdown(
         _(
-            "One sentence shows what a head does there; many sentences show what it does. Every head of a model, "
-            "scored against patterns and by what it costs to take it away. Click on a head."
+            "Every head of a model over many sentences: which patterns it shows, and what it costs to take it away. "
+            "Click on a head."
         )
     )
     with guard():
