@@ -63,7 +63,7 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
             x,
             y,
             shown.survey.places,
-            title=" ",
+            title=_("{measure} against {other}").format(measure=words[by], other=words[against]),
             x_title=words[by],
             y_title=words[against],
             chosen=chosen,
