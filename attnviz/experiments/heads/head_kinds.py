@@ -77,8 +77,8 @@ def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
     both = np.isfinite(a) & np.isfinite(b)
     if both.sum() < 3:
         return float("nan")
-    ranks = [_ranks(values[both]) for values in (a, b)]
-    return float("nan") if any(np.ptp(each) == 0 for each in ranks) else float(np.corrcoef(*ranks)[0, 1])
+    one, two = _ranks(a[both]), _ranks(b[both])
+    return float("nan") if np.ptp(one) == 0 or np.ptp(two) == 0 else float(np.corrcoef(np.stack([one, two]))[0, 1])
 
 
 def _ranks(values: np.ndarray) -> np.ndarray:
