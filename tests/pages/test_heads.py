@@ -142,12 +142,12 @@ NONSENSE = [
     ({"hd_at": "99.99"}, "has no head 99.99"),
     ({"hd_at": "x"}, "hd_at"),
     ({"hd_model": "../../etc"}, "does not exist here"),
-    ({"hd_count": "1000"}, "must be a whole number from 2 to 64"),
+    ({"hd_text": "own", "hd_count": "1000"}, "must be a whole number from 2 to 64"),
     ({"hd_other": "nobody"}, "does not exist here"),
     ({"hd_text": "own"}, "Type a text of a few lines"),
     ({"hd_text": "own", "hd_own": "  \n "}, "Type a text of a few lines"),
     ({"hd_text": "own", "hd_own": "one"}, "give at least one line of two words"),
-    ({"hd_by": "silenced"}, "has no such cost"),
+    ({"hd_by": "silenced"}, "“silenced” does not exist here"),
 ]
 
 

@@ -53,7 +53,7 @@ def parts_of_text(loaded: LoadedModel, text: str, count: int, length: int) -> tu
             part = beginning(loaded, rest, length)
             rest = rest[len(part) :].strip()
             found.append(part)
-    told = [part for part in found if len(encode(loaded, part)) > 1]
+    told = [part for part in found if sum(not span.special for span in encode(loaded, part).spans) > 1]
     if not told:
         raise Problem("The text is empty: give at least one line of two words")
     return tuple(told)
