@@ -15,7 +15,14 @@ import pytest
 from attnviz.core.roofline import Machine
 from attnviz.experiments.building import generated_code, size_mismatches
 from attnviz.experiments.compare import compare_snippets, heads_as_kernel, layer_costs, layer_timing, reach_training
-from attnviz.experiments.decoding import cache_traps, decoders, decoding_snippets, growing_bytes, token_by_token
+from attnviz.experiments.decoding import (
+    cache_traps,
+    decoders,
+    decoding_snippets,
+    growing_bytes,
+    token_by_token,
+    trap_snippets,
+)
 from attnviz.experiments.explorer import WhatIf
 from attnviz.experiments.heads import head_snippets, head_survey
 from attnviz.experiments.masks import mask_programs, traps
@@ -71,6 +78,11 @@ def of_walk():
 def of_traps():
     every = traps.TRAPS | cache_traps.CACHE_TRAPS
     return [traps.IMPORTS, *(code for trap in every.values() for code in (trap.wrong_code, trap.right_code))]
+
+
+def of_cache_traps():
+    words = ("a", "cat", 'a "mat"')
+    return [*of_traps(), *(code for trap in cache_traps.CACHE_TRAPS if (code := trap_snippets.program(trap, words, 0)))]
 
 
 def of_sharing():
@@ -212,7 +224,7 @@ SHOWN = {
     "compare/measured_panel.py": lambda: [compare_snippets.timing(layer_timing.Config())],
     "compare/reach_panel.py": lambda: [compare_snippets.reach(reach_training.Config())],
     "compare/what_is_shared_panel.py": of_shared,
-    "decoding/decoding_traps_panel.py": of_traps,
+    "decoding/decoding_traps_panel.py": of_cache_traps,
     "decoding/growth_panel.py": of_growing,
     "decoding/player_panel.py": of_steps,
     "decoding/policy_panel.py": of_policies,

@@ -12,4 +12,5 @@ __all__ = [
     "quantised_cache",
     "teacher_forcing",
     "token_by_token",
+    "trap_snippets",
 ]

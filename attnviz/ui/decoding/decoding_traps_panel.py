@@ -5,12 +5,12 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.decoding import cache_traps
+from attnviz.experiments.decoding import cache_traps, trap_snippets
 from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import LONGEST, sentence
 from attnviz.ui.decoding import decoding_choices as choices
 from attnviz.ui.masks import traps_panel
-from attnviz.ui.shared import widgets
+from attnviz.ui.shared import snippet, widgets
 from attnviz.word_boundaries import split
 from attnviz.words import _, say
 
@@ -39,3 +39,10 @@ def panel() -> None:
     traps_panel.draw(trap, outcome, "d-trap")
     with st.expander(_("What both pieces of code import")):
         st.code(traps.IMPORTS, language="python")
+    code = trap_snippets.program(trap.id, words, seed)
+    if code is not None:
+        snippet(
+            code,
+            "decoding-traps",
+            about=_("Paste this code into a notebook: it prints the largest difference above."),
+        )

@@ -33,7 +33,10 @@ def about(kind: str) -> str:
         "alibi": _(
             "A slope times the distance is taken off the scores; each head has its own slope. Nothing is learned."
         ),
-        "t5": _("Each head learns one number for each bucket of distances, and adds it to the scores."),
+        "t5": _(
+            "Each head learns one number for each bucket of distances, and adds it to the scores. Here the table is "
+            "random: no model learned it, so only its steps mean something, not their heights."
+        ),
     }[kind]
 
 

@@ -7,14 +7,17 @@ import pytest
 
 from attnviz.core.roofline import Machine
 from attnviz.experiments.decoding import (
+    cache_traps,
     decoding_snippets,
     growing_bytes,
     kept_positions,
     prefill_and_decode,
     quantised_cache,
     token_by_token,
+    trap_snippets,
 )
 from attnviz.experiments.decoding.decoders import ModelDecoder
+from attnviz.experiments.word_vectors import sentence
 from attnviz.models.architecture import Architecture
 from scripts.faces import breaches_of
 from tests.experiments.decoding.conftest import of_family
@@ -84,3 +87,20 @@ def test_roofline(peak):
         bound = {"compute": "computing", "memory": "reading"}[best.bound]
         assert line.startswith(f"{point.kind} of {point.tokens}: {point.intensity:.3g} FLOPs a byte")
         assert line.endswith(f"{best.seconds:.3g} s, {bound}")
+
+
+@pytest.mark.parametrize("words", [tuple(TEXT.split()), ("one",), ("a", "b"), ("it's", "<b>x</b>", "a\\")], ids=len)
+@pytest.mark.parametrize("trap", cache_traps.CACHE_TRAPS)
+def test_traps(trap, words):
+    code = trap_snippets.program(trap, words, 7)
+    if code is None:
+        assert (trap, len(words)) == ("wrong_dimension", 1)
+        return
+    assert "attnviz" not in code, "plain torch"
+    largest = cache_traps.run(trap, sentence(words, 7)).largest
+    assert printed(code).splitlines()[-1] == f"largest difference of a weight: {largest:.3f}"
+
+
+def test_the_program_of_the_wrong_dimension_prints_both_shapes():
+    said = printed(trap_snippets.program("wrong_dimension", tuple("abcdef"), 0))
+    assert "keys (heads, tokens, width): (2, 3, 16) (1, 6, 16)" in said

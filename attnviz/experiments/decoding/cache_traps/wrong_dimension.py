@@ -34,8 +34,8 @@ def run(s: Sentence) -> traps.Outcome:
     words = s.words[-2 * half :]  # the first half is cached, the second comes as a chunk of the same length
     q, k = s.q[-half:][None], s.k[-2 * half :][None]
     allowed = torch.ones(half, 2 * half, dtype=torch.bool).tril(half)
-    good = _weights(q, right(k[:, :half], k[:, half:]), allowed)[0]
-    both = _weights(q, wrong(k[:, :half], k[:, half:]), allowed[:, half:])  # (2, half, half): one head became two
+    good = weights(q, right(k[:, :half], k[:, half:]), allowed)[0]
+    both = weights(q, wrong(k[:, :half], k[:, half:]), allowed[:, half:])  # (2, half, half): one head became two
     bad = torch.cat([torch.zeros(half, half), both[1]], -1)
     error = traps.error_of(wrong, k[:, : 2 * half - 1], k[:, -1:])
     return traps.Outcome(
@@ -64,7 +64,7 @@ def run(s: Sentence) -> traps.Outcome:
     )
 
 
-def _weights(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
+def weights(q: Tensor, k: Tensor, allowed: Tensor) -> Tensor:
     """With the identity as values, the output is the weights."""
     values = torch.eye(k.shape[-2]).expand(len(k), -1, -1)
     return F.scaled_dot_product_attention(q.expand(len(k), -1, -1), k, values, attn_mask=allowed)

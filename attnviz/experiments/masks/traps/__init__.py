@@ -23,10 +23,19 @@ from attnviz.experiments.masks.traps import (
     top_left,
     unused_projections,
 )
-from attnviz.experiments.masks.traps.trap import IMPORTS, Outcome, Trap, TrapMatrix, error_of, largest_gap, picture
+from attnviz.experiments.masks.traps.trap import (
+    IMPORTS,
+    Outcome,
+    Trap,
+    TrapMatrix,
+    error_of,
+    largest_gap,
+    picture,
+    source,
+)
 from attnviz.experiments.word_vectors import Sentence
 
-__all__ = ["IMPORTS", "TRAPS", "Outcome", "Trap", "TrapMatrix", "error_of", "largest_gap", "picture", "run"]
+__all__ = ["IMPORTS", "TRAPS", "Outcome", "Trap", "TrapMatrix", "error_of", "largest_gap", "picture", "run", "source"]
 
 TRAPS: dict[str, Trap] = {
     module.TRAP.id: module.TRAP
