@@ -18,7 +18,7 @@ TARGET = Path(__file__).parents[1] / "attnviz/experiments/compare/data/reach.jso
 def main() -> None:
     torch.set_num_threads(1)
     result = reach_training.run(reach_training.Config())
-    TARGET.write_text(json.dumps(reach_training.to_json(result)) + "\n", "utf-8")
+    TARGET.write_text(json.dumps(reach_training.to_json(result, 4)) + "\n", "utf-8")
     print(TARGET.stat().st_size, "bytes;", {kind: one.end_accuracy for kind, one in result.reached.items()})
 
 

@@ -8,9 +8,9 @@ import io
 
 import pytest
 
-from attnviz.experiments.compare import layer_costs, layer_timing, reach_training, timing_process
-from attnviz.ui.compare import compare_sections
-from attnviz.ui.compare.compare_results import measured_here, one_at_a_time, trained_reach
+from attnviz.experiments.compare import layer_costs, layer_timing, reach_training, timing_process, training_process
+from attnviz.ui.compare import compare_results, compare_sections, reach_panel
+from attnviz.ui.compare.compare_results import measured_here, one_at_a_time, trained_reach, training_line
 
 SECTIONS = list(compare_sections.SECTIONS)
 SHORT = {"c_section": "reach", "c_reach_n": "8", "c_reach_steps": "20", "c_reach_layers": "2"}
@@ -204,6 +204,43 @@ def test_another_configuration_shows_gradients_at_once_and_trains_by_a_button(vi
     result = reach_training.run(CONFIG)
     assert f"self-attention {result.reached['attention'].end_accuracy:.0%}" in said(page)
     assert "c_stop" not in [button.key for button in page.button]
+
+
+def test_a_second_training_waits_for_the_first_and_finds_what_it_made(visit, monkeypatch):
+    """The first one is this test, in the line; the visitor's begins when it has left."""
+    waited = []
+    real = reach_panel._wait
+
+    def said_to_the_second(before):
+        waited.append(real(before))
+        if len(waited) == 2:
+            trained_reach().get(CONFIG, lambda: reach_training.run(CONFIG))
+            first.__exit__(None, None, None)
+        return waited[-1]
+
+    monkeypatch.setattr(reach_panel, "_wait", said_to_the_second)
+    monkeypatch.setattr(training_process, "train", lambda _config: pytest.fail("trained what was there"))
+    monkeypatch.setattr(compare_results.os, "cpu_count", lambda: 2)
+    training_line.clear()
+    page = visit("compare", **SHORT)
+    first = training_line().turn(print)
+    first.__enter__()
+    page.button(key="c_train").click().run()
+    assert not page.error
+    assert figures(page) == 3
+    assert waited == ["1 training of another visitor is before yours, which begins by itself."] * 2
+
+
+def test_when_too_many_wait_the_page_says_so(visit, monkeypatch):
+    monkeypatch.setattr(compare_results.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(compare_results, "TRAININGS_WAITING", 0)
+    training_line.clear()
+    page = visit("compare", **SHORT)
+    with training_line().turn(print):
+        page.button(key="c_train").click().run()
+    training_line.clear()
+    assert "0 visitors are waiting for the same already" in said(page)
+    assert not page.exception
 
 
 def test_a_training_that_was_stopped_keeps_its_curves(visit):

@@ -12,4 +12,5 @@ __all__ = [
     "reach_training",
     "shared_parameters",
     "timing_process",
+    "training_process",
 ]

@@ -174,15 +174,19 @@ def check(config: Config) -> None:
 def prepared() -> Result:
     """The complete result of the usual configuration, which comes with the app so that the page opens at once."""
     text = (files("attnviz.experiments.compare") / "data" / "reach.json").read_text("utf-8")
-    held = json.loads(text)
+    return from_json(json.loads(text))
+
+
+def from_json(held: Mapping[str, Any]) -> Result:
+    """A result of what `to_json` made."""
     reached = {kind: Reached(**{name: np.array(v) for name, v in one.items()}) for kind, one in held["reached"].items()}
     return Result(Config(**held["config"]), held["done"], reached)
 
 
-def to_json(result: Result) -> dict[str, Any]:
-    """A result as plain data, four digits each."""
+def to_json(result: Result, digits: int = 17) -> dict[str, Any]:
+    """A result as plain data; 17 digits are all that a number has."""
     reached = {
-        kind: {name: [float(f"{v:.4g}") for v in values] for name, values in vars(one).items()}
+        kind: {name: [float(f"{v:.{digits}g}") for v in values] for name, values in vars(one).items()}
         for kind, one in result.reached.items()
     }
     return {"config": asdict(result.config), "done": result.done, "reached": reached}

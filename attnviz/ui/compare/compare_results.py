@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import streamlit as st
@@ -15,7 +16,9 @@ from attnviz.experiments.compare import (
     reach_training,
     shared_parameters,
 )
-from attnviz.ui.shared import BoundedCache
+from attnviz.ui.shared import BoundedCache, WaitingLine
+
+TRAININGS_WAITING = 6
 
 
 @st.cache_resource(max_entries=128, show_spinner=False)
@@ -55,6 +58,12 @@ def trained_reach() -> BoundedCache[reach_training.Result]:
     kept: BoundedCache[reach_training.Result] = BoundedCache(32, lambda _: 1)
     kept.get(reach_training.Config(), reach_training.prepared)
     return kept
+
+
+@st.cache_resource(show_spinner=False)
+def training_line() -> WaitingLine:
+    """Where visitors who train wait for each other, so that half of the processors are left to those who look."""
+    return WaitingLine(max(1, (os.cpu_count() or 1) // 2), TRAININGS_WAITING)
 
 
 @st.cache_resource(show_spinner=False)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.compare import compare_snippets, reach, reach_training
+from attnviz.experiments.compare import compare_snippets, reach, reach_training, training_process
 from attnviz.figures import compare_reach as figures
 from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import kind_names
 from attnviz.ui.shared import guard, number, show, snippet
-from attnviz.words import _
+from attnviz.words import _, ngettext
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -83,20 +84,41 @@ def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGen
     """Train and draw meanwhile. Pressing Stop reruns the page, which finds what was trained so far in the session."""
     with button.container(horizontal=True, vertical_alignment="center"):
         st.button(_("Stop"), icon=":material/stop:", key="c_stop")
-        bar = st.progress(0.0)
-    last = 0.0
-    for result in reach_training.train(config):
-        st.session_state[PARTIAL] = result
-        said = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
-        bar.progress(result.done / max(1, config.steps), said)
-        if not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
-            last = time.monotonic()
-            with drawn.container():
-                _charts(result, f"c-live-{result.done}")
-    compare_results.trained_reach().get(config, lambda: result)
+        bar = st.progress(0.0, _("Training begins…"))
+    with drawn.container():
+        _charts(compare_results.untrained(config), "c-live-0")
+    with compare_results.training_line().turn(lambda before: bar.progress(0.0, _wait(before))):
+        result = compare_results.trained_reach().find(config)  # by who was before in the line
+        if result is None:
+            result = _trained(config, bar, drawn)
+            compare_results.trained_reach().get(config, lambda: result)
     button.empty()
     with drawn.container():
         _picture(result)
+
+
+def _wait(before: int) -> str:
+    """What a visitor reads whose training is not yet begun."""
+    return ngettext(
+        "{n} training of another visitor is before yours, which begins by itself.",
+        "{n} trainings of other visitors are before yours, which begins by itself.",
+        before,
+    ).format(n=before)
+
+
+def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGenerator) -> reach_training.Result:
+    """Train to the end, in another process: whoever opens a page meanwhile waits for nothing."""
+    last = 0.0
+    with closing(training_process.train(config)) as results:
+        for result in results:
+            st.session_state[PARTIAL] = result
+            said = _("step {step} of {steps}").format(step=result.done, steps=config.steps)
+            bar.progress(result.done / max(1, config.steps), said)
+            if result.done and not result.complete and time.monotonic() - last > BETWEEN_PICTURES:
+                last = time.monotonic()
+                with drawn.container():
+                    _charts(result, f"c-live-{result.done}")
+    return result
 
 
 def _charts(result: reach_training.Result, key: str) -> None:

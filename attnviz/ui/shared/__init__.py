@@ -13,6 +13,7 @@ from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
 from attnviz.ui.shared.streamlit_adapter import EMBEDDED_STYLE, FRONTEND, PAGE_STYLE, say_what_is_gone, upload_id
 from attnviz.ui.shared.text import plain, quoted, spoken
+from attnviz.ui.shared.waiting_line import WaitingLine
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Choice",
     "PageChoices",
     "Partly",
+    "WaitingLine",
     "choices_of",
     "file_of",
     "follow",
