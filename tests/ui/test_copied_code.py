@@ -21,7 +21,6 @@ from attnviz.experiments.decoding import (
     decoding_snippets,
     growing_bytes,
     token_by_token,
-    trap_snippets,
 )
 from attnviz.experiments.explorer import WhatIf
 from attnviz.experiments.heads import head_snippets, head_survey
@@ -82,7 +81,10 @@ def of_traps():
 
 def of_cache_traps():
     words = ("a", "cat", 'a "mat"')
-    return [*of_traps(), *(code for trap in cache_traps.CACHE_TRAPS if (code := trap_snippets.program(trap, words, 0)))]
+    return [
+        *of_traps(),
+        *(code for trap in cache_traps.CACHE_TRAPS.values() if (code := cache_traps.program(trap, words, 0))),
+    ]
 
 
 def of_sharing():

@@ -12,5 +12,4 @@ __all__ = [
     "quantised_cache",
     "teacher_forcing",
     "token_by_token",
-    "trap_snippets",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.decoding import cache_traps, trap_snippets
+from attnviz.experiments.decoding import cache_traps
 from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import LONGEST, sentence
 from attnviz.ui.decoding import decoding_choices as choices
@@ -39,7 +39,7 @@ def panel() -> None:
     traps_panel.draw(trap, outcome, "d-trap")
     with st.expander(_("What both pieces of code import")):
         st.code(traps.IMPORTS, language="python")
-    code = trap_snippets.program(trap.id, words, seed)
+    code = cache_traps.program(trap, words, seed)
     if code is not None:
         snippet(
             code,

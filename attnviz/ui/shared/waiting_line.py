@@ -21,7 +21,7 @@ class WaitingLine:
         self._moved = threading.Condition()
 
     @contextmanager
-    def turn(self, waiting: Callable[[int], None]) -> Iterator[None]:
+    def turn(self, waiting: Callable[[int], object]) -> Iterator[None]:
         """Inside the block it is this thread's turn. `waiting(n)` is called meanwhile, n being who is to end before.
 
         Whatever `waiting` raises ends the wait: Streamlit ends so the run of a visitor who has left.

@@ -14,7 +14,6 @@ from attnviz.experiments.decoding import (
     prefill_and_decode,
     quantised_cache,
     token_by_token,
-    trap_snippets,
 )
 from attnviz.experiments.decoding.decoders import ModelDecoder
 from attnviz.experiments.word_vectors import sentence
@@ -92,7 +91,7 @@ def test_roofline(peak):
 @pytest.mark.parametrize("words", [tuple(TEXT.split()), ("one",), ("a", "b"), ("it's", "<b>x</b>", "a\\")], ids=len)
 @pytest.mark.parametrize("trap", cache_traps.CACHE_TRAPS)
 def test_traps(trap, words):
-    code = trap_snippets.program(trap, words, 7)
+    code = cache_traps.program(cache_traps.CACHE_TRAPS[trap], words, 7)
     if code is None:
         assert (trap, len(words)) == ("wrong_dimension", 1)
         return
@@ -102,5 +101,5 @@ def test_traps(trap, words):
 
 
 def test_the_program_of_the_wrong_dimension_prints_both_shapes():
-    said = printed(trap_snippets.program("wrong_dimension", tuple("abcdef"), 0))
+    said = printed(cache_traps.program(cache_traps.CACHE_TRAPS["wrong_dimension"], tuple("abcdef"), 0))
     assert "keys (heads, tokens, width): (2, 3, 16) (1, 6, 16)" in said

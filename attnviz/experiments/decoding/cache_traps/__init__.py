@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from attnviz.core.message import Problem
 from attnviz.experiments.decoding.cache_traps import unshifted_positions, wrong_dimension
+from attnviz.experiments.decoding.cache_traps.trap_program import program
 from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import Sentence
 
-__all__ = ["CACHE_TRAPS", "run"]
+__all__ = ["CACHE_TRAPS", "program", "run"]
 
 #: the first one is a trap of masks as much as of caches, and lives there
 CACHE_TRAPS: dict[str, traps.Trap] = {

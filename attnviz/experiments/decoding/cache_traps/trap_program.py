@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from attnviz.experiments.decoding.cache_traps import CACHE_TRAPS, unshifted_positions, wrong_dimension
+from attnviz.experiments.decoding.cache_traps import unshifted_positions, wrong_dimension
 from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import WIDTH
 
 
-def program(trap: str, words: tuple[str, ...], seed: int) -> str | None:
+def program(trap: traps.Trap, words: tuple[str, ...], seed: int) -> str | None:
     """Print the largest difference of a weight; None where the sentence is too short for the mistake."""
-    if trap == "wrong_dimension" and len(words) < 2:
+    if trap is wrong_dimension.TRAP and len(words) < 2:
         return None
-    chosen = CACHE_TRAPS[trap]
-    helpers, compared = _COMPARED[trap]
-    parts = [_vectors(words, seed), *helpers, chosen.wrong_code, chosen.right_code]
+    helpers, compared = _COMPARED[trap.id]
+    parts = [_vectors(words, seed), *helpers, trap.wrong_code, trap.right_code]
     code = "\n\n".join(part.rstrip() + "\n" for part in parts)
     return f'{code}\n\n{compared}print(f"largest difference of a weight: {{(bad - good).abs().max():.3f}}")\n'
 
