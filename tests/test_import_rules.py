@@ -80,6 +80,7 @@ def test_everybody_imports_through_faces(copy: Path) -> None:
     assert faces.breaches(copy) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "place, line, sentence",
     [

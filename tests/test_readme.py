@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from attnviz.ui.web.navigation import ROWS
 from tests.models.conftest import smollm2
 
@@ -16,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_notebook_example_runs_and_finds_the_animal(smollm2):
     code = re.search(r"```python\n(.*?)```", README, re.S)[1]
     assert len(code.strip().splitlines()) <= 10

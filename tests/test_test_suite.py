@@ -53,6 +53,7 @@ def test_arithmetic_has_one_thread():
     assert torch.get_num_threads() == 1
 
 
+@pytest.mark.slow
 def test_so_it_has_in_workers_and_in_processes_that_tests_start(
     suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ):

@@ -33,6 +33,7 @@ class Habit:
     chance: random.Random
     own: bool = False  #: one of those who type sentences of their own
     page: str = EXPLORE
+    doing: str = "opens"
     told: int = 0  #: how often a canvas told something: each message has a number
 
     async def act(self) -> tuple[str, float]:
@@ -42,6 +43,7 @@ class Habit:
             kind = "another page"
         if kind == "the class's sentence" and self.own:
             kind = "a sentence of one's own"
+        self.doing = f"{kind} on {self.page or 'home'}"
         return kind, await ACTIONS[kind](self)
 
     def next_number(self) -> int:

@@ -104,6 +104,7 @@ def test_the_sum_written_for_random_cells_is_that_of_the_numbers_lit() -> None:
             assert lit == {0, 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("question", ["weights", "sizes", "qkv", "softmax", "heads"])
 @pytest.mark.parametrize("more", [{}, {"b_kind": "cross", "b_h": "4", "b_g": "2"}])
 def test_every_question_has_an_answer(question: str, more: dict[str, str]) -> None:

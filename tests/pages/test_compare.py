@@ -111,6 +111,7 @@ EXTREMES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", EXTREMES)
 def test_the_ends_of_every_range_work(visit, link):
     page = visit("compare", **link)

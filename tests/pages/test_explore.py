@@ -94,6 +94,7 @@ def test_a_link_to_something_that_does_not_exist_says_so_and_the_rest_is_shown(v
     assert len(page.get("bidi_component")) >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["", "  \n ", "😀", "猫坐在垫子上。", "قطة على السجادة", "x", "<script>alert(1)</script> $x$ **y**"]
 )
@@ -227,6 +228,7 @@ def test_under_the_chat_template_no_token_is_appended_and_the_page_says_why(visi
     assert "would be put into your turn" in said(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "link",
     [

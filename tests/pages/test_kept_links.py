@@ -41,6 +41,7 @@ def test_every_page_has_kept_links() -> None:
     assert len(LINKS) >= 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version, kept", LINKS)
 def test_a_link_shows_what_it_showed(
     visit: Callable[..., Any], folder: str, version: str, kept: dict[str, Any]

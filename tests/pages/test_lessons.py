@@ -41,6 +41,7 @@ def test_terms_and_ways_on_exist():
                 known[name].read(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_every_step_can_be_read_and_answered(visit, lesson, sentence):

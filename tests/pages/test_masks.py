@@ -66,6 +66,7 @@ def executed(code):
     return names["weights"].detach().numpy()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_preset_is_on_the_grid_and_in_the_weights(visit, kind):
     app = visit("masks", m_rule1=kind)

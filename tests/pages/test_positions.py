@@ -163,6 +163,7 @@ def test_numbers_that_make_no_sense_together_get_a_sentence(visit, link, words):
     assert words in plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", position_scores.KINDS)
 @pytest.mark.parametrize("content", ["same", "random"])
 def test_every_encoding_has_its_pictures(visit, kind, content):
@@ -185,6 +186,7 @@ def test_a_trained_table_is_shown_where_there_is_one(visit, minilm):
     assert "a row of the table, 384 numbers" in said(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("split", video_axes.SPLITS)
 def test_every_split_of_a_head_has_its_pictures(visit, split):
     page = visit("positions", p_section="video", p_split=split)
@@ -208,6 +210,7 @@ def test_a_real_head_without_rope(visit, smollm2):
     assert "rotary.layers" in page.code[0].value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["   ", "word " * 3000])
 def test_an_empty_and_a_very_long_sentence_in_front_of_the_model(visit, smollm2, text):
     page = visit("positions", p_section="head", p_text=text)

@@ -191,6 +191,7 @@ EXTREMES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", EXTREMES)
 def test_extremes_are_drawn_without_a_warning_in_the_log(visit, link, caplog, recwarn):
     with caplog.at_level(logging.WARNING):

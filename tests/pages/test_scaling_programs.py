@@ -9,6 +9,8 @@ from attnviz.experiments.scaling import saturation
 from attnviz.ui.scaling import results, retrieval_panel
 from tests.pages.test_scaling import said
 
+pytestmark = pytest.mark.slow  # in `make check-all`
+
 MINUS = str.maketrans({"−": "-"})
 
 

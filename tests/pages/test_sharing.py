@@ -90,6 +90,7 @@ def test_three_numbers_are_shown_and_named(visit):
     assert "Layer by layer" in spoken(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bert-base", "t5-small", "deepseek-v2", "qwen3-next-80b-a3b", "gpt-neo-1.3b"])
 @pytest.mark.parametrize("view", ["count", "size"])
 def test_models_of_every_kind_are_counted_and_sized(visit, name, view):

@@ -8,6 +8,8 @@ import pytest
 from attnviz.ui.sharing import units
 from tests.pages.test_sharing import healthy, metrics, printed, spoken
 
+pytestmark = pytest.mark.slow  # in `make check-all`
+
 CONFIG = json.dumps({"model_type": "qwen3", "num_hidden_layers": 6, "hidden_size": 512, "vocab_size": 999})
 OWN = {"h_from": "own", "h_n_layers": "2", "h_d_model": "512", "h_n_heads": "8", "h_n_kv_heads": "2", "h_d_head": "64"}
 LATENT = OWN | {"h_scheme": "latent", "h_kv_rank": "128", "h_d_rope": "32"}

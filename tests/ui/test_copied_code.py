@@ -261,6 +261,7 @@ def test_every_file_that_shows_python_is_looked_at():
     assert found - {"shared/code_snippet.py"} == set(SHOWN)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("programs", [*SHOWN.values(), of_docs], ids=[*SHOWN, "README.md and docs"])
 def test_no_program_uses_a_private_name_or_reaches_past_a_face(programs):
     made = programs()

@@ -8,6 +8,8 @@ from attnviz.core.message import Problem
 from attnviz.experiments.compare import compared_layers, layer_timing
 from attnviz.experiments.compare.layer_timing import Config, LayerTiming, Result
 
+pytestmark = pytest.mark.slow  # in `make check-all`
+
 
 @pytest.fixture(scope="module")
 def measured():

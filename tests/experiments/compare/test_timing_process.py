@@ -8,6 +8,8 @@ from attnviz.core.message import Problem
 from attnviz.experiments.compare import layer_timing, timing_process
 from attnviz.experiments.compare.layer_timing import Config
 
+pytestmark = pytest.mark.slow  # in `make check-all`
+
 SMALL = Config(d=16, heads=2, longest=128, rounds=1)
 
 

@@ -109,6 +109,7 @@ def test_the_program_of_the_fifth_section_prints_its_scores(config):
     assert found["scores"].numpy() == pytest.approx(result.scores, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "config",
     [

@@ -90,6 +90,7 @@ def caches(arch):
     return any(layer.cached or layer.fixed for layer in arch.layers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model_type", sorted(FAMILIES))
 def test_a_small_model_of_every_known_family_has_the_parameters_and_cache_of_the_formulas(model_type):
     arch = Architecture.from_config(config_of(model_type))

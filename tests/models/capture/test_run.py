@@ -310,6 +310,7 @@ def test_a_model_that_is_adopted_during_a_capture_stays_adopted():
     assert len(capture(model, input_ids=tokens()).layers) == 2
 
 
+@pytest.mark.slow
 def test_a_thousand_captures_leave_nothing_behind():
     model, ids = llama(num_hidden_layers=1), tokens(1, 4)
 

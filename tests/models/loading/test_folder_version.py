@@ -83,6 +83,7 @@ def test_only_folders_of_ones_own_have_versions():
     assert version("minilm-l6") == version("some/model") == ""
 
 
+@pytest.mark.slow
 def test_a_file_cut_short_ends_neither_the_process_nor_the_model(mine):
     code = """
 import os, sys, torch

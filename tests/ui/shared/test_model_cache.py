@@ -160,6 +160,7 @@ def looked_up(request):
         return head_matrix.head_matrix(model_cache.model_run(request).stacks[0], 1, 2).values
 
 
+@pytest.mark.slow
 def test_many_visitors_of_both_pages_all_finish_and_see_what_a_single_visitor_sees(folders, shared, monkeypatch):
     jobs = [job for name in folders for text in TEXTS for job in work(name, text)]
     one_run = model_cache.model_run(Request(folders[0], TEXTS[1])).nbytes
