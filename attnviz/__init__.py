@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from attnviz.models.loading import load
     from attnviz.notebook import cost_of_heads, find_heads, show
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Edit",
     "Trace",
@@ -56,10 +58,19 @@ _HOME = {
 }
 
 
+#: what goes beyond torch and NumPy, and the extra that brings it
+_NEEDS = {"load": "models"}
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'attnviz' has no attribute {name!r}; it has {', '.join(__all__)}")
-    return getattr(import_module(_HOME[name]), name)
+    from attnviz.extras import must_have, needed_for
+
+    if name in _NEEDS:
+        must_have(_NEEDS[name], f"attnviz.{name}")
+    with needed_for(f"attnviz.{name}"):
+        return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
-from plotly.graph_objects import Figure
+from attnviz.extras import needed_for
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
 
 # Identity colours: the same on every page, in formulas and in plots. Safe for colour-blind readers.
 Q_BLUE = "#0072B2"
@@ -74,6 +78,16 @@ ROLES = {
     "mask": (MASKED, MASKED),
     "plain": ("#9A9A9A", "#7F7F7F"),
 }
+
+
+def __getattr__(name: str) -> Any:
+    """`Figure` is Plotly's, for those who draw with it; colours and an SVG need no Plotly."""
+    if name != "Figure":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    with needed_for("A chart"):
+        from plotly.graph_objects import Figure
+
+    return Figure
 
 
 def layout(fig: Figure, title: str | None = None, height: int | None = None) -> Figure:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from attnviz.experiments.heads import HeadScore, HeadScores
+from attnviz.extras import needed_for
 
 if TYPE_CHECKING:
     import pandas as pd
+
+COLUMNS = ("layer", "name", "head", "pattern", "mean", "stderr", "stability", "sentences")
 
 
 @dataclass(frozen=True, repr=False)
@@ -46,21 +49,25 @@ class HeadTable:
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row for each head and pattern: layer, name, head, pattern, mean, stderr, stability, sentences."""
-        import pandas as pd  # here because the table itself does not need it
+        with needed_for("A DataFrame"):
+            import pandas as pd  # here because the table itself does not need it
 
+        return pd.DataFrame(self.rows(), columns=list(COLUMNS))
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The same as dictionaries, with the names of COLUMNS."""
         names = dict(zip(self.scores.places, self.scores.names, strict=True))
         every = len(self.scores.places)
-        rows = [
+        return [
             {"layer": each.layer, "name": names[each.layer, each.head], "head": each.head, "pattern": each.pattern}
             | {"mean": each.mean, "stderr": each.stderr, "stability": each.stability, "sentences": each.sentences}
             for each in self.top(every)
         ]
-        columns = ["layer", "name", "head", "pattern", "mean", "stderr", "stability", "sentences"]
-        return pd.DataFrame(rows, columns=columns)
 
     def plot(self, pattern: str | None = None) -> Any:
         """A Plotly figure: a map of layers by heads for one pattern, or for each beside the others."""
-        from attnviz.figures import head_map  # here because plotly is only needed for the picture
+        with needed_for("A plot"):
+            from attnviz.figures import head_map  # here because plotly is only needed for the picture
 
         chosen = [pattern] if pattern is not None else list(self.scores.by_sentence)
         return head_map.head_maps({name: self.scores.grid(name) for name in chosen}, self._layers(), self.signed)

@@ -16,16 +16,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from threading import Condition
 from typing import Any
 
 from torch import nn
 
-# by module: the package's own names are missing while another thread is still importing it
-from transformers.masking_utils import AttentionMaskInterface
-from transformers.modeling_utils import AttentionInterface
-
 from attnviz.core.message import Problem
+
+INSTALLED = find_spec("transformers") is not None  #: where it is not, no model can be one of its own
+if INSTALLED:
+    # by module: the package's own names are missing while another thread is still importing it
+    from transformers.masking_utils import AttentionMaskInterface
+    from transformers.modeling_utils import AttentionInterface, PreTrainedModel
 
 log = logging.getLogger("attnviz")
 
@@ -62,10 +65,17 @@ _switched: dict[int, _Switched] = {}  # by id(config); the entry keeps its confi
 
 def register(attention: Function, mask: Function, plain_mask: Function) -> None:
     """Make our functions known to transformers; no model calls them before it is adopted or switched."""
+    if not INSTALLED:
+        return
     for name in OURS:
         AttentionInterface.register(name, attention)
     AttentionMaskInterface.register(NAME, mask)
     AttentionMaskInterface.register(NAME_PLAIN, plain_mask)
+
+
+def is_transformers(model: nn.Module) -> bool:
+    """Whether the model is one of transformers' own."""
+    return INSTALLED and isinstance(model, PreTrainedModel)
 
 
 def attention_function(name: str) -> Function:

@@ -25,7 +25,7 @@ _CALL = "attnviz/models/capture/attention_call.py"
 @cache
 def must_hold() -> None:
     """A Problem that names what is gone, unless everything is there. A few milliseconds, once a process."""
-    for message in gone(RELIANCES):
+    for message in gone(RELIANCES) if adapter.INSTALLED else ():
         raise Problem(message.template, **message.params)
 
 

@@ -13,10 +13,9 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers.modeling_utils import PreTrainedModel
 
 from attnviz.core.message import Problem
-from attnviz.models.capture.adapter import adopt, choose_again, switched, takes_interface
+from attnviz.models.capture.adapter import adopt, choose_again, is_transformers, switched, takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.compiled import uncompiled, unwrapped
 from attnviz.models.capture.eager_fallback import eager_layers
@@ -51,7 +50,7 @@ def capture(
         trace, _ = record(model, Recorder(model, grad, residual), logits, by_name(model, args, inputs), grad, residual)
         if trace.layers:
             return trace
-    if not isinstance(model, PreTrainedModel):
+    if not is_transformers(model):
         return record_plain(model, args, logits, inputs, grad, residual)
     if residual:
         raise Problem(

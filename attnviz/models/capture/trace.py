@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.message import Problem
+from attnviz.extras import needed_for
 from attnviz.models.capture.logit_attribution import LogitAttribution, attribute
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.residual import Residual
@@ -126,7 +127,8 @@ class Trace:
 
         Leaving out `layers` or `heads` takes all of them: a long table. Needs pandas.
         """
-        import pandas as pd  # here because a capture does not need it
+        with needed_for("A DataFrame"):
+            import pandas as pd  # here because a capture does not need it
 
         chosen = range(len(self.layers)) if layers is None else [self.layers.index(self[layers])]
         return pd.concat([pd.DataFrame(_rows(number, self.layers[number], heads)) for number in chosen])

