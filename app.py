@@ -1,7 +1,9 @@
-"""attnviz: `streamlit run app.py`. The pages' main script is attnviz/ui/web/main.py."""
+"""attnviz: `streamlit run app.py`. What it serves lies in the package: attnviz/ui/entry/app.py."""
 
 import streamlit as st
 
-from attnviz.ui.web import server
+from attnviz.ui.web import configuration, server
+
+configuration.adopt()
 
 app = st.App(server.MAIN, lifespan=server.lifespan, routes=server.ROUTES, middleware=server.MIDDLEWARE)

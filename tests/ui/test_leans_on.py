@@ -111,6 +111,9 @@ TAKEN_AWAY = {
     "ScriptRunContext.page_script_hash": lambda m, folder: m.setattr(
         streamlit_adapter.script_run_context, "ScriptRunContext", OtherContext
     ),
+    "config.is_manually_set and config.set_option(key, value, where)": lambda m, folder: m.delattr(
+        streamlit_adapter.config, "is_manually_set"
+    ),
     "App(lifespan=, middleware=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
     "the class .stMainBlockContainer in its frontend": lambda m, folder: frontend_without(m, folder),
     "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),

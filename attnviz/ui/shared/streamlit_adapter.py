@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit import errors
+from streamlit import config, errors
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils import script_run_context
 
@@ -62,6 +62,12 @@ def page_id() -> str:
     return str(getattr(get_script_run_ctx(suppress_warning=True), "page_script_hash", ""))
 
 
+def set_where_default(name: str, value: Any, where: str) -> None:
+    """Set an option of Streamlit that no file, flag or variable has set."""
+    if not config.is_manually_set(name):
+        config.set_option(name, value, where)
+
+
 @cache
 def say_what_is_gone() -> None:
     """Into the log, once a process: the app goes on, and whoever runs it knows why it looks or acts strangely.
@@ -93,6 +99,10 @@ def _uploads_have_ids() -> bool:
     record: Any = theirs.UploadedFileRec(file_id="first", name="view.json", type="application/json", data=b"{}")
     nowhere: Any = None
     return upload_id(theirs.UploadedFile(record, nowhere)) == "first"
+
+
+def _options_can_be_set() -> bool:
+    return callable(config.is_manually_set) and len(inspect.signature(config.set_option).parameters) == 3
 
 
 def _run_has(name: str) -> Callable[[], bool]:
@@ -134,6 +144,13 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/shared/link_state.py",
         "knowing that a gesture leaves for another page",
         _run_has("page_script_hash"),
+    ),
+    Reliance(
+        "streamlit",
+        "config.is_manually_set and config.set_option(key, value, where)",
+        "attnviz/ui/web/configuration.py",
+        "the app's theme and limits where its settings do not lie beside the script that is run",
+        _options_can_be_set,
     ),
     Reliance("streamlit", "App(lifespan=, middleware=, routes=)", "app.py", "warming up and serving files", _app_takes),
     Reliance(
