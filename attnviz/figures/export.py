@@ -87,7 +87,9 @@ def _room_on_top(fig: Figure) -> int:
 
 def standalone_html(fig: Figure, title: str | None = None, caption: str | None = None) -> str:
     """One file that stays interactive with no network: plotly.js is inside it."""
-    drawn: str = fig.to_html(include_plotlyjs=True, full_html=False, config={"displaylogo": False, "responsive": True})
+    drawn: str = fig.to_html(
+        include_plotlyjs=True, full_html=False, div_id="chart", config={"displaylogo": False, "responsive": True}
+    )
     paper, ink = fig.layout.paper_bgcolor or "#FFFFFF", fig.layout.font.color or "#1F2328"
     heading = f"<h1>{html.escape(title)}</h1>" if title else ""
     said = f"<figcaption>{html.escape(caption)}</figcaption>" if caption else ""

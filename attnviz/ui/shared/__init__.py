@@ -7,11 +7,19 @@ page that shows no model should not wait for them.
 from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly, choices_of
 from attnviz.ui.shared.code_snippet import snippet
+from attnviz.ui.shared.exports import Gathering, MadeFigure, WrittenFigure, gather, to_csv
 from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.link_state import follow, link_parameters, settle
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
-from attnviz.ui.shared.streamlit_adapter import EMBEDDED_STYLE, FRONTEND, PAGE_STYLE, say_what_is_gone, upload_id
+from attnviz.ui.shared.streamlit_adapter import (
+    EMBEDDED_STYLE,
+    FRONTEND,
+    PAGE_STYLE,
+    say_what_is_gone,
+    set_where_default,
+    upload_id,
+)
 from attnviz.ui.shared.text import plain, quoted, spoken
 from attnviz.ui.shared.waiting_line import WaitingLine
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
@@ -24,12 +32,16 @@ __all__ = [
     "PAGE_STYLE",
     "BoundedCache",
     "Choice",
+    "Gathering",
+    "MadeFigure",
     "PageChoices",
     "Partly",
     "WaitingLine",
+    "WrittenFigure",
     "choices_of",
     "file_of",
     "follow",
+    "gather",
     "glossary_terms",
     "guard",
     "link_pack",
@@ -45,6 +57,7 @@ __all__ = [
     "say_refusals",
     "say_what_is_gone",
     "sentence_input",
+    "set_where_default",
     "settle",
     "show",
     "show_problem",
@@ -52,6 +65,7 @@ __all__ = [
     "spoken",
     "term_popover",
     "text_area",
+    "to_csv",
     "toggle",
     "upload_id",
     "widgets",

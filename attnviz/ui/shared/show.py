@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
-from attnviz.figures.export import prepared, standalone_html
-from attnviz.figures.picture import Picture, framed_chart, to_svg
+from attnviz.figures.picture import Picture
 from attnviz.figures.svg import Background
 from attnviz.figures.theme import Figure
 from attnviz.ui.canvas import app_root, component
-from attnviz.ui.shared.text import unmarked
+from attnviz.ui.shared.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
 from attnviz.words import _
+
+__all__ = ["PLOTLY_ROUTE", "LiveFile", "export_menu", "figure", "to_csv", "under"]
 
 #: where the server keeps plotly.js for exports, below the app's root
 PLOTLY_ROUTE = "attnviz/plotly.min.js"
-
-Table = Mapping[str, Sequence[Any]] | Any  # columns by name, or a pandas DataFrame
-Later = Callable[[], Any]  # what is only computed when the visitor asks for it
-
-
-@dataclass(frozen=True)
-class LiveFile:
-    """A file that stays alive without a server: what its button says, how its name ends, and its text when asked."""
-
-    label: str
-    suffix: str
-    page: Callable[[], str]
 
 
 def figure(
@@ -104,6 +88,9 @@ def export_menu(
     live: Sequence[LiveFile] = (),
 ) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
+    offer = ExportOffer(fig, name, key, table, caption, live)
+    if gathered(offer):
+        return
     menu = st.popover(
         label or _("Export"),
         icon=":material/download:",
@@ -115,13 +102,10 @@ def export_menu(
     if not menu.open:
         return
     with menu:
-        drawn, numbers = (made() if callable(made) else made for made in (fig, table))
-        _export_form(drawn, slug(name), key, numbers, caption, live)
+        _export_form(offer.made(), offer.file_name, key)
 
 
-def _export_form(
-    fig: Figure | Picture, name: str, key: str, table: Table | None, caption: str | None, live: Sequence[LiveFile]
-) -> None:
+def _export_form(made: MadeFigure, name: str, key: str) -> None:
     backgrounds: dict[Background, str] = {"white": _("white"), "transparent": _("transparent"), "dark": _("dark")}
     background: Background = (
         st.segmented_control(
@@ -134,22 +118,13 @@ def _export_form(
         )
         or "white"
     )
-    title = st.text_input(_("Title (leave empty for none)"), value=_title(fig), key=f"{key}-title")
-    said = st.text_area(
-        _("Caption (leave empty for none)"), value=unmarked(caption or ""), key=f"{key}-caption", height=80
-    )
+    title = st.text_input(_("Title (leave empty for none)"), value=made.title, key=f"{key}-title")
+    said = st.text_area(_("Caption (leave empty for none)"), value=made.caption, key=f"{key}-caption", height=80)
     bar = st.toggle(_("Colour bar"), value=True, key=f"{key}-bar")
-    if isinstance(fig, Picture):
-        text = to_svg(fig, background=background, title=title or None, caption=said or None, colorbar=bar)
-        _save_figure(text, None, name, key)
-        pages = list(live)
-    else:
-        ready = prepared(fig, background=background, colorbar=bar)
-        frame = framed_chart(ready.layout.width, ready.layout.height, background, title or None, said or None)
-        _save_figure(frame, ready.to_json(), name, key)
-        pages = [LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, title, said)), *live]
+    files, table = made.written(background, title, said, bar), made.table
+    _save_figure(files.svg, files.chart, name, key)
     with st.container(horizontal=True):
-        for number, one in enumerate(pages):
+        for number, one in enumerate(files.pages):
             st.download_button(
                 one.label,
                 data=one.page,
@@ -182,31 +157,3 @@ def _save_figure(svg: str, chart: str | None, name: str, key: str) -> None:
     address = app_root() + PLOTLY_ROUTE
     data = {"svg": svg, "chart": chart, "name": name, "labels": labels, "plotly": address}
     component("save_figure")(key=f"{key}-save", data=data)
-
-
-def _title(fig: Figure | Picture) -> str:
-    if isinstance(fig, Picture):
-        return fig.title
-    text = fig.layout.title.text or ""
-    return re.sub(r"<[^>]+>", "", text)
-
-
-def slug(name: str) -> str:
-    """A file name from any text: letters, digits and hyphens."""
-    return re.sub(r"[^\w-]+", "-", name, flags=re.UNICODE).strip("-")[:80] or "figure"
-
-
-def to_csv(table: Table) -> str:
-    """Columns by name, or a DataFrame, as CSV text; cells that a spreadsheet would run are disarmed."""
-    if hasattr(table, "to_csv"):
-        return str(table.to_csv(index=False))
-    out = io.StringIO()
-    writer = csv.writer(out)
-    writer.writerow(table.keys())
-    for row in zip(*table.values(), strict=True):
-        writer.writerow([_disarmed(cell) for cell in row])
-    return out.getvalue()
-
-
-def _disarmed(cell: Any) -> Any:
-    return "'" + cell if isinstance(cell, str) and cell[:1] in ("=", "+", "@", "-") and len(cell) > 1 else cell

@@ -8,7 +8,7 @@ import pandas as pd
 
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.heatmap import matrix
-from attnviz.ui.shared.show import slug, to_csv
+from attnviz.ui.shared.exports import slug, to_csv
 
 
 def test_columns_become_csv_that_reads_back():
