@@ -1,0 +1,73 @@
+"""The command's words: which part of attnviz answers, and how a wrong call is told what is right.
+
+Nothing heavy is imported before it is known which part is meant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from attnviz.command import figure_command, heads_command, serve_command
+from attnviz.core.message import Problem
+from attnviz.extras import ExtraMissing
+from attnviz.rasterised import NoFont
+from attnviz.words import _, say
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status. Without a command the app is served."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given[:1] == ["models"]:
+        return _told(lambda: _models(given[1:]))
+    parser, parts = _parser()
+    if not given or given[0] not in (*parts, "-h", "--help", "--version"):
+        given = ["serve", *given]
+    chosen, others = parser.parse_known_args(given)
+    if others and chosen.command != "serve":
+        parts[chosen.command].error(_("unknown: {options}").format(options=" ".join(others)))
+    return _told(lambda: chosen.run(chosen, others))
+
+
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    from attnviz import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="attnviz",
+        description=_("See attention, computed live: in the browser, as a figure in a file, over a whole text."),
+        epilog=_(
+            "Without a command the app is served. attnviz COMMAND --help says more, with examples; "
+            "in Python: import attnviz as av."
+        ),
+    )
+    parser.add_argument("--version", action="version", version=f"attnviz {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
+    parts = {
+        "serve": serve_command.add_to(commands),
+        "figure": figure_command.add_to(commands),
+        "heads": heads_command.add_to(commands),
+        "models": commands.add_parser("models", help=_("list the models, and fetch and prepare them")),
+    }
+    return parser, parts
+
+
+def _models(arguments: Sequence[str]) -> int:
+    from attnviz.models.models_command import main as models
+
+    return models(arguments, prog="attnviz models")
+
+
+def _told(run: Callable[[], int]) -> int:
+    """Run; what cannot be done is said in one sentence."""
+    try:
+        return run()
+    except Problem as problem:
+        print(f"attnviz: {say(problem.message)}", file=sys.stderr)
+    except (ExtraMissing, NoFont, OSError) as problem:
+        print(f"attnviz: {problem}", file=sys.stderr)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 1

@@ -1,0 +1,109 @@
+"""`attnviz figure`: the picture that a link of the app shows, as a file."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from attnviz.core.message import Problem
+from attnviz.extras import must_have
+from attnviz.words import _
+
+if TYPE_CHECKING:
+    from attnviz.ui.headless import Looks, PageAnswer
+
+EXAMPLES = """examples:
+  attnviz figure "explore?text=The cat sat&at=3.1"                  what this view offers
+  attnviz figure "https://attention.example/explore?at=3.1" -o head.svg
+  attnviz figure "masks?m_text=a b c" -o mask.png -o mask.csv --background dark
+  attnviz figure "explore?at=3.1" -o live.html --all-heads          every head, in one live file
+"""
+
+
+def add_to(commands: Any) -> argparse.ArgumentParser:
+    """Its options."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "figure",
+        help=_("save the figure that a link of the app shows, as SVG, PNG, live HTML or CSV"),
+        description=_(
+            "Save the figure that a link shows. The page behind the link is computed here, without a server and "
+            "without a browser, and the files are those that its own Export menu saves. A Plotly chart as SVG or PNG "
+            "needs Chromium or Chrome on the machine, because only a browser draws it; as HTML and CSV it needs none."
+        ),
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("link", help=_("a link of the app, whole or from the page's name on: explore?at=13.8"))
+    out, name = _("where to write it: .svg, .png, .html or .csv; several at once"), _("which figure of the page")
+    parser.add_argument("-o", "--output", action="append", type=Path, default=[], metavar="FILE", help=out)
+    parser.add_argument("--figure", default="", metavar="NAME", help=name + _(", as listed without -o"))
+    parser.add_argument("--background", choices=("white", "transparent", "dark"), default="white")
+    parser.add_argument("--title", help=_("another title; empty for none"))
+    parser.add_argument("--caption", help=_("another sentence below; empty for none"))
+    parser.add_argument("--no-colour-bar", action="store_true", help=_("without the colour bar"))
+    parser.add_argument("--scale", type=float, default=2.0, metavar="N", help=_("pixels of a PNG per pixel: 2"))
+    parser.add_argument("--all-heads", action="store_true", help=_("in HTML every head, not only the one on show"))
+    parser.set_defaults(run=run)
+    return parser
+
+
+def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
+    """Compute the page and write the files; without files, list what it offers."""
+    _check(chosen)
+    must_have("app", "attnviz figure")
+    from attnviz.ui import headless
+
+    answer = headless.run_page(headless.app_link(chosen.link), chosen.figure if chosen.output else None)
+    for sentence in answer.said:
+        print(sentence, file=sys.stderr)
+    if not chosen.output:
+        print("\n".join(answer.names) or _("This link shows no figure."))
+        return 0 if answer.names else 1
+    figure = _wanted(answer, chosen.figure)
+    for file in chosen.output:
+        file.write_bytes(headless.figure_file(figure, _kind(file), _looks(chosen)))
+        print(_("{figure} is in {file}").format(figure=answer.file_name, file=file), file=sys.stderr)
+    return 0
+
+
+def _check(chosen: argparse.Namespace) -> None:
+    """What can be refused before minutes of computing."""
+    for file in chosen.output:
+        if _kind(file) not in ("svg", "png", "html", "csv"):
+            raise Problem("{file} must end in .svg, .png, .html or .csv", file=file)
+        if not file.resolve().parent.is_dir():
+            raise Problem("There is no folder {folder} to write {file} into", folder=file.parent, file=file.name)
+    if not 0.1 <= chosen.scale <= 16:
+        raise Problem("scale={scale} must be a number from 0.1 to 16", scale=chosen.scale)
+
+
+def _kind(file: Path) -> str:
+    return file.suffix.lower().removeprefix(".")
+
+
+def _wanted(answer: PageAnswer, name: str) -> Any:
+    if answer.figure is not None:
+        return answer.figure
+    if not answer.names:
+        raise Problem("This link shows no figure.")
+    raise Problem("There is no figure {name} behind this link; there are: {known}", name=name, known=_list(answer))
+
+
+def _list(answer: PageAnswer) -> str:
+    return ", ".join(answer.names)
+
+
+def _looks(chosen: argparse.Namespace) -> Looks:
+    from attnviz.ui.headless import Looks
+
+    return Looks(
+        chosen.background,
+        chosen.title,
+        chosen.caption,
+        not chosen.no_colour_bar,
+        chosen.scale,
+        chosen.all_heads,
+    )

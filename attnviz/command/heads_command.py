@@ -1,0 +1,113 @@
+"""`attnviz heads`: which heads of a model do what over a text, as a table."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from attnviz.core.message import Problem
+from attnviz.extras import must_have
+from attnviz.words import _
+
+if TYPE_CHECKING:
+    from attnviz.notebook import HeadTable
+
+DEFAULT = ("previous_token", "induction", "duplicate_token")
+EXAMPLES = """examples:
+  attnviz heads smollm2-135m sentences.txt                        the five heads that show each pattern most
+  attnviz heads gpt2 sentences.txt -o heads.csv                   every head, as a table
+  attnviz heads minilm-l6 sentences.txt --patterns first_token same_token
+  attnviz heads smollm2-135m sentences.txt --cost --keep done.npz  what losing each head costs; goes on where it stopped
+
+patterns: previous_token, next_token, same_token, first_token, duplicate_token, induction
+"""
+
+
+def add_to(commands: Any) -> argparse.ArgumentParser:
+    """Its options."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "heads",
+        help=_("which heads do what over a text, or what each costs"),
+        description=_(
+            "Read every line of a text with a model and score each head: how much of its weight follows a pattern, "
+            "with standard error and stability over the lines. Or, with --cost, how much the loss of the next token "
+            "rises, in nats, when the head is silenced."
+        ),
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", help=_("a name that attnviz models lists, owner/name on the hub, or a folder"))
+    parser.add_argument("file", type=Path, help=_("a text with one sentence a line"))
+    parser.add_argument("--patterns", nargs="+", default=list(DEFAULT), metavar="PATTERN", help=_("what to look for"))
+    parser.add_argument("--cost", action="store_true", help=_("silence each head in turn instead; takes longer"))
+    parser.add_argument("--keep", type=Path, metavar="FILE.npz", help=_("with --cost: hold what is done, and go on"))
+    parser.add_argument("--top", type=int, default=5, metavar="N", help=_("how many heads to print of each: 5"))
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE.csv", help=_("write every head into this table"))
+    parser.set_defaults(run=run)
+    return parser
+
+
+def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
+    """Score the heads, print the top of each pattern and write the whole table."""
+    lines = _lines(chosen.file)
+    must_have("models", "attnviz heads")
+    from attnviz.models.loading import load
+    from attnviz.notebook import cost_of_heads, find_heads
+
+    loaded, tell = load(chosen.model), _Progress(len(lines))
+    if chosen.cost:
+        table = cost_of_heads(loaded, lines, keep=chosen.keep, progress=tell)
+    else:
+        table = find_heads(loaded, lines, tuple(chosen.patterns), progress=tell)
+    tell.end()
+    _print(table, chosen.top)
+    if chosen.output is not None:
+        with chosen.output.open("w", encoding="utf-8", newline="") as file:
+            write(table, file)
+    return 0 if table.complete else 130
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        lines = [line for line in file.read_text("utf-8").splitlines() if line.strip()]
+    except UnicodeDecodeError:
+        raise Problem("{file} is no text in UTF-8", file=file) from None
+    if not lines:
+        raise Problem("{file} has no line with text", file=file)
+    return lines
+
+
+def write(table: HeadTable, file: TextIO) -> None:
+    """Every head and pattern, as CSV."""
+    from attnviz.notebook import COLUMNS
+
+    writer = csv.DictWriter(file, COLUMNS)
+    writer.writeheader()
+    writer.writerows(table.rows())
+
+
+def _print(table: HeadTable, n: int) -> None:
+    what = _("nats") if table.signed else _("share")
+    print(_("pattern").ljust(18), _("layer"), _("head"), what.rjust(9), _("± error"), _("in lines"), sep="  ")
+    for each in table.top(n):
+        name, place = each.pattern.ljust(18), f"{each.layer:>5}  {each.head:>4}"
+        print(f"{name}  {place}  {each.mean:>9.4f}  {each.stderr:>7.4f}  {each.sentences:>8}")
+
+
+class _Progress:
+    """How many lines are done, on one line of a terminal."""
+
+    def __init__(self, of: int) -> None:
+        self.of, self.shown = of, sys.stderr.isatty()
+
+    def __call__(self, done: int) -> None:
+        if self.shown:
+            print(f"\r{done}/{self.of}", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self.shown:
+            print(file=sys.stderr)

@@ -1,0 +1,1 @@
+"""The wheel, installed where nothing else of ours is."""

