@@ -21,6 +21,7 @@ BRINGS = {
     "streamlit": "app",
     "starlette": "app",
     "uvicorn": "app",
+    "prometheus_client": "app",
 }
 
 
