@@ -64,7 +64,7 @@ words: install-dev
 	$(BIN)/python scripts/words.py --check
 
 NODE := $(BIN)/node
-SCRIPTS := attnviz/ui/canvas/src scripts tests/js eslint.config.js
+SCRIPTS := attnviz/ui/canvas/src attnviz/ui/web scripts tests/js eslint.config.js
 
 node_modules/.installed: package.json package-lock.json | install-dev
 	$(BIN)/npm ci --silent --ignore-scripts

@@ -44,6 +44,6 @@ export default [
   { ignores: ["attnviz/ui/canvas/bundles/**", ".venv/**", "node_modules/**"] },
   js.configs.recommended,
   { plugins: { "no-unsanitized-sinks": markup }, rules: strict },
-  { files: ["attnviz/ui/canvas/src/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["attnviz/ui/canvas/src/**/*.js", "attnviz/ui/web/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["scripts/*.mjs", "tests/js/**/*.js", "*.config.js"], languageOptions: { globals: globals.node } },
 ];

@@ -152,6 +152,11 @@ def answered(page: Any) -> None:
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=60_000)
 
 
+def listening(page: Any) -> None:
+    """Wait until the page's keys are heard: what listens to them comes after the first words."""
+    page.locator(".st-key-presenter-place [data-ready=true]").wait_for(state="attached", timeout=60_000)
+
+
 class Watched:
     """Errors in the browser's console, and requests to other machines, while a test ran."""
 

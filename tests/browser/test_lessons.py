@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.ui.lessons import all_lessons
+from tests.browser.conftest import listening
 
 
 @pytest.mark.every_commit
@@ -17,7 +18,7 @@ def test_arrow_keys_walk_a_lesson_and_the_link_follows(server_url, new_page):
     page.goto(f"{server_url}/lessons?lesson=row")
     heading = page.locator("h3")
     expect(heading).to_have_text(steps[0].title, timeout=60_000)
-    page.get_by_role("button", name="Next").wait_for()  # its script comes after the text, and listens to the key
+    listening(page)
     for number, step in enumerate(steps[1:], 2):
         page.keyboard.press("ArrowRight")
         expect(heading).to_have_text(step.title, timeout=30_000)
@@ -30,7 +31,7 @@ def test_presses_that_come_while_a_step_is_being_drawn_each_count(server_url, ne
     page = new_page()
     steps = all_lessons.LESSONS["row"].steps
     page.goto(f"{server_url}/lessons?lesson=row")
-    page.get_by_role("button", name="Next").wait_for(timeout=60_000)
+    listening(page)
     for number in range(2, len(steps) + 1):
         page.keyboard.press("ArrowRight")
         page.wait_for_url(re.compile(rf"&step={number}"))  # the step is chosen, and not drawn yet
@@ -42,7 +43,7 @@ def test_an_arrow_key_in_the_sentence_stays_there(server_url, new_page):
     first = all_lessons.LESSONS["row"].steps[0].title
     page.goto(f"{server_url}/lessons?lesson=row")
     expect(page.locator("h3")).to_have_text(first, timeout=60_000)
-    page.get_by_role("button", name="Next").wait_for()
+    listening(page)
     box = page.get_by_label("Sentence")
     box.click()
     page.keyboard.press("ArrowRight")

@@ -86,13 +86,17 @@ def test_a_page_with_all_defaults_has_an_empty_link(page: str) -> None:
 
 
 def test_every_page_declares_what_its_links_hold_and_no_two_pages_share_a_name() -> None:
-    from attnviz.ui.shared.choices import parameters_of
+    from attnviz.ui.shared.choices import EVERY_PAGE, choices_of, parameters_of
+    from attnviz.ui.shared.presenting import PAGE
 
+    of_all = {choice.name for choice in PAGE}
+    assert of_all
+    assert choices_of(EVERY_PAGE)
     seen: dict[str, str] = {}
     for page in PAGES:
         names = parameters_of(page)
-        assert names, page
-        for name in names:
+        assert set(names) > of_all, page
+        for name in set(names) - of_all:
             assert seen.setdefault(name, page) == page
 
 

@@ -10,7 +10,7 @@ from attnviz.ui.building import board_wording, building_choices, looked_at, numb
 from attnviz.ui.building.formulas import formula
 from attnviz.ui.building.place import Place
 from attnviz.ui.canvas import tensor_strip as canvas
-from attnviz.ui.shared import show, widgets
+from attnviz.ui.shared import presenting, show, widgets
 from attnviz.words import _
 
 PARTS = {"x": "X", "y": "Y", "q": "Q", "k": "K", "v": "V", "qkv": "QKV", "kv": "KV"}
@@ -23,6 +23,7 @@ def panel(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> 
     here = place.read()
     step = next(s for s in stops if s.id == place.step(tuple(s.id for s in stops)))
     head, sentence = place.head(result), place.sentence(result)
+    presenting.presenter(_walk(tuple(s.id for s in stops)))
     canvas.strip(place.STRIP, _chips(result, stops, sentence, head), step.id, place.walk_to)
     seen = board_wording.Seen(result, head, sentence, vectors)
     shown = boards.boards(result, step.id, sentence, head)
@@ -35,6 +36,20 @@ def panel(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> 
     if step.id == "softmax":
         looked_at.panel(seen)
     _written(step, result, shown[part])
+
+
+def _walk(ids: tuple[str, ...]) -> presenting.Walk:
+    """The steps, for next and previous of a presentation."""
+
+    def at() -> int:
+        return ids.index(place.step(ids))
+
+    def go(by: int) -> None:
+        place.walk_to(ids[min(max(at() + by, 0), len(ids) - 1)])
+
+    here = at()
+    last = len(ids) - 1
+    return presenting.Walk(board_wording.name(ids[here]), f"{here + 1} / {last + 1}", here > 0, here < last, go)
 
 
 def _chips(

@@ -69,6 +69,7 @@ __all__ = [
     "overview_grid",
     "packing",
     "pinned_in",
+    "presenter",
     "remember_page",
     "rotation_circle",
     "sentence_heads",

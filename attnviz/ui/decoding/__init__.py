@@ -4,6 +4,7 @@ __all__ = [
     "decoder_form",
     "decoding_choices",
     "decoding_traps_panel",
+    "decoding_walk",
     "growth_panel",
     "played_steps",
     "player_panel",

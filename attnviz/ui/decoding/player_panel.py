@@ -36,7 +36,8 @@ def panel() -> None:
     last, asked = len(result.steps) - 1, link_state.value(choices.AT)
     at = last if asked is None else min(asked, last)
     layer, head = _head(result)
-    _player(result, layer, head, at)
+    with st.container(key="canvas-of-steps"):
+        _player(result, layer, head, at)
     _about(result, decoder.name, decoder.weights_are, layer, head)
     live_run.again(live)
     _same(result)

@@ -23,6 +23,7 @@ from attnviz.ui.shared import (
     link_state,
     model_cache,
     plain,
+    presenting,
     spoken,
     term_popover,
     widgets,
@@ -55,32 +56,31 @@ def chosen_lesson(*, quiet: bool = False) -> Lesson:
 def _top(lesson: Lesson, number: int) -> None:
     """Draw the lesson's name, the steps, previous and next, the sentence and the switch for notes."""
     count = len(lesson.steps)
+    before, after = _before(lesson, number), _after(lesson, number)
+    place = _("Step {number} of {count}").format(number=number, count=count)
+    presenting.presenter(
+        presenting.Walk(_title(lesson), place, before is not None, after is not None, _walk, always=True)
+    )
+    if presenting.presenting():
+        return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="l-top"):
         with st.popover(_title(lesson), icon=":material/school:", key="l-lessons"):
             _contents(lesson)
-        before, after = _before(lesson, number), _after(lesson, number)
-        st.button(
-            _("Previous"),
-            key="l-previous",
-            icon=":material/arrow_back:",
-            shortcut="Left",
-            disabled=before is None,
-            on_click=_walk,
-            args=(-1,),
-        )
-        st.button(
-            _("Next"),
-            key="l-next",
-            icon=":material/arrow_forward:",
-            shortcut="Right",
-            type="primary",
-            disabled=after is None,
-            on_click=_walk,
-            args=(1,),
-        )
+        walks = ((-1, before, _("Previous"), "l-previous", "back"), (1, after, _("Next"), "l-next", "forward"))
+        for by, there, label, key, way in walks:
+            st.button(
+                label,
+                key=key,
+                icon=f":material/arrow_{way}:",
+                type="primary" if by > 0 else "secondary",
+                disabled=there is None,
+                help=_("Arrow keys walk, too."),
+                on_click=_walk,
+                args=(by,),
+            )
         _sentence()
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
-    st.progress(number / count, _("Step {number} of {count}").format(number=number, count=count))
+    st.progress(number / count, place)
 
 
 def _sentence() -> None:
@@ -151,14 +151,16 @@ def _after(lesson: Lesson, number: int) -> tuple[str, int] | None:
 
 
 def _walk(by: int) -> None:
-    """Open the step after or before the one that is open by now. A callback.
+    """Go on by so many steps from the one that is open by now. A callback.
 
     A press while the last one is still being drawn finds the buttons of the step before it: so they name no step.
     """
-    lesson = chosen_lesson(quiet=True)
-    number = min(link_state.value(choices.STEP), len(lesson.steps))
-    there = _after(lesson, number) if by > 0 else _before(lesson, number)
-    if there is not None:
+    for _each in range(abs(by)):
+        lesson = chosen_lesson(quiet=True)
+        number = min(link_state.value(choices.STEP), len(lesson.steps))
+        there = _after(lesson, number) if by > 0 else _before(lesson, number)
+        if there is None:
+            return
         _open(*there)
 
 

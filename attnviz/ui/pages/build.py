@@ -23,7 +23,7 @@ from attnviz.words import _
 @st.fragment
 def pipeline(result: attention_by_hand.Result, vectors: embeddings.Rows | None) -> None:
     """Draw the walk; choosing a step or a number reruns only this fragment."""
-    with guard():
+    with guard(), st.container(key="canvas-of-walk"):
         walk.panel(result, vectors)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.ui.compare import compare_choices, compare_sections
-from attnviz.ui.shared import guard, one_of, page_heading
+from attnviz.ui.shared import guard, page_heading, presenting
 from attnviz.words import _
 
 
@@ -18,7 +18,7 @@ def page() -> None:
             "pays for it with the square of the length: here is what that buys, counted, timed and trained."
         )
     )
-    section = one_of(compare_choices.SECTION, _("Section"), compare_sections.titles(), label_visibility="collapsed")
+    section = presenting.section_of(compare_choices.SECTION, compare_sections.titles(), _("Section"))
     with guard():
         compare_sections.SECTIONS[section]()
 

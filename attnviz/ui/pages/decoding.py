@@ -5,13 +5,14 @@ from __future__ import annotations
 from attnviz.ui.decoding import (
     decoding_choices,
     decoding_traps_panel,
+    decoding_walk,
     growth_panel,
     player_panel,
     policy_panel,
     quantised_panel,
     roofline_panel,
 )
-from attnviz.ui.shared import guard, one_of, page_heading
+from attnviz.ui.shared import guard, page_heading, presenting
 from attnviz.words import _
 
 
@@ -27,7 +28,8 @@ def page() -> None:
         "traps": (_("Traps"), decoding_traps_panel.panel),
     }
     names = {name: label for name, (label, _panel) in views.items()}
-    view = one_of(decoding_choices.VIEW, _("View"), names, label_visibility="collapsed")
+    view = presenting.section_of(decoding_choices.VIEW, names, _("View"), walked=False)
+    presenting.presenter(decoding_walk.walk(names))
     with guard():
         views[view][1]()
 

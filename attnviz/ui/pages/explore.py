@@ -19,7 +19,8 @@ def picture(request: request_form.Request) -> None:
         run = model_cache.model_run(request)
         for notice in run.notices:
             st.info(spoken(notice))
-        head_panel.explore(run, panels.below)
+        with st.container(key="canvas-of-heads"):
+            head_panel.explore(run, panels.below)
 
 
 def page() -> None:

@@ -11,7 +11,7 @@ from attnviz.models.loading import availability
 from attnviz.ui import canvas
 from attnviz.ui.explorer import edit_state, head_panel, live_file
 from attnviz.ui.home import home_choices
-from attnviz.ui.shared import guard, model_cache, page_heading, show, widgets
+from attnviz.ui.shared import guard, model_cache, page_heading, presenting, show, widgets
 from attnviz.ui.web import navigation
 from attnviz.words import _
 
@@ -45,7 +45,8 @@ def first_look() -> None:
     text = widgets.text(home_choices.SENTENCE, _("Type a sentence"), live=True)
     matrix, head, edit = picture(text, home_choices.edit())
     start = canvas.Pins((canvas.Pin("q", IT),)) if text == home_choices.EXAMPLE else None
-    pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
+    with st.container(key="canvas-of-home"):
+        pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
     drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
     with st.container(horizontal=True, vertical_alignment="center", key="home-out-under"):
         show.export_menu(
@@ -78,6 +79,10 @@ def page() -> None:
             "lessons."
         )
     )
+    if presenting.presenting():
+        with guard():
+            first_look()
+        return
     left, right = st.columns([2.3, 1], gap="large")
     with left, guard():
         first_look()

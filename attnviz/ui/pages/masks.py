@@ -16,7 +16,7 @@ from attnviz.ui.masks import (
     traps_panel,
     workbench,
 )
-from attnviz.ui.shared import guard, link_state, page_heading, widgets
+from attnviz.ui.shared import guard, link_state, page_heading, presenting, widgets
 from attnviz.words import _
 
 
@@ -35,15 +35,16 @@ def lab(words: tuple[str, ...], seed: int) -> None:
     """Draw everything below the sentence; painting a cell reruns only this fragment."""
     with guard():
         config = mask_lab.Config(words, seed, rules_form.strip(), link_state.value(mask_choices.PAINT))
-        result = workbench.show_grid(config)
+        with st.container(key="canvas-of-mask"):
+            result = workbench.show_grid(config)
         views = {
             "layers": _("After n layers"),
             "far": _("At 4,096 words"),
             "traps": _("Traps"),
             "training": _("Training"),
         }
-        view = widgets.one_of(mask_choices.VIEW, _("Look closer"), views, label_visibility="collapsed")
-        with guard():
+        with st.container(key="section-begins"), guard():
+            view = presenting.section_of(mask_choices.VIEW, views, _("Look closer"))
             if view == "layers":
                 layers_panel.panel(result)
             elif view == "far":
@@ -52,6 +53,8 @@ def lab(words: tuple[str, ...], seed: int) -> None:
                 traps_panel.panel(words, seed)
             else:
                 leak_panel.panel(words, seed)
+        if presenting.presenting():
+            return
         with guard():
             mask_code_panel.panel(config)
 

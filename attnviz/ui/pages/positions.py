@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.ui.positions import position_sections, positions_choices
-from attnviz.ui.shared import guard, one_of, page_heading
+from attnviz.ui.shared import guard, page_heading, presenting
 from attnviz.words import _
 
 
@@ -18,7 +18,7 @@ def page() -> None:
             "positions come in, what each way does to the scores, and what happens beyond the length of training."
         )
     )
-    section = one_of(positions_choices.SECTION, _("Section"), position_sections.titles(), label_visibility="collapsed")
+    section = presenting.section_of(positions_choices.SECTION, position_sections.titles(), _("Section"))
     with guard():
         position_sections.SECTIONS[section]()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.ui.scaling import ending, scaling_choices, sections
-from attnviz.ui.shared import guard, one_of, page_heading
+from attnviz.ui.shared import guard, page_heading, presenting
 from attnviz.words import _
 
 
@@ -19,7 +19,7 @@ def page() -> None:
             "trained model."
         )
     )
-    section = one_of(scaling_choices.SECTION, _("Section"), sections.titles(), label_visibility="collapsed")
+    section = presenting.section_of(scaling_choices.SECTION, sections.titles(), _("Section"))
     with guard():
         ending.section(section)
 

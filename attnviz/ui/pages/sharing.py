@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.ui.shared import guard, one_of, page_heading
+from attnviz.ui.shared import guard, page_heading, presenting
 from attnviz.ui.sharing import (
     count_panel,
     latent_panel,
@@ -27,7 +27,7 @@ def page() -> None:
         "published": (_("What others print"), published_panel.panel),
     }
     names = {name: label for name, (label, _panel) in views.items()}
-    view = one_of(sharing_choices.VIEW, _("View"), names, label_visibility="collapsed")
+    view = presenting.section_of(sharing_choices.VIEW, names, _("View"))
     with guard():
         views[view][1]()
 

@@ -53,6 +53,7 @@ __all__ = [
     "one_of",
     "page_heading",
     "plain",
+    "presenting",
     "quoted",
     "say_refusals",
     "say_what_is_gone",

@@ -184,9 +184,14 @@ _PAGES: dict[str, PageChoices] = {}
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 
+#: the page of choices that every page has: they stand in each one's link, and keep their value from page to page
+EVERY_PAGE = "*"
+
+
 def choices_of(page: str) -> tuple[Choice[Any], ...]:
-    """The choices that `page` declares; empty for a page that declares none."""
-    return tuple(_PAGES.get(page, ()))
+    """The choices that `page` declares, and those of every page; empty for a page that declares none."""
+    mine = tuple(_PAGES.get(page, ()))
+    return (*mine, *_PAGES.get(EVERY_PAGE, ())) if mine else ()
 
 
 def parameters_of(page: str) -> tuple[str, ...]:

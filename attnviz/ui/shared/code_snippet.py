@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from attnviz.ui.shared import presenting
 from attnviz.words import _
 
 
@@ -12,6 +13,8 @@ def snippet(code: str, key: str, title: str | None = None, about: str | None = N
 
     `about` says which of the numbers above it prints; without it, it prints them all.
     """
+    if presenting.presenting():
+        return
     with (
         st.container(key=f"snippet-{key}"),
         st.expander(title or _("The same in PyTorch"), icon=":material/code:"),

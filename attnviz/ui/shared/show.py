@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
+from attnviz.figures.for_a_room import for_a_room
 from attnviz.figures.picture import Picture
 from attnviz.figures.svg import Background
 from attnviz.figures.theme import Figure
 from attnviz.ui.canvas import app_root, component
+from attnviz.ui.shared import presenting
 from attnviz.ui.shared.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
 from attnviz.words import _
 
@@ -39,12 +42,17 @@ def figure(
     """
     if height:
         fig.update_layout(height=height)
-    config = {"displayModeBar": False, "scrollZoom": False}
-    if on_pick is None:
-        st.plotly_chart(fig, key=key, config=config)
-    else:
-        st.plotly_chart(fig, key=key, config=config, on_select=partial(_picked, key, on_pick), selection_mode="points")
-    under(fig, name=name, key=key, table=table, caption=caption, words=words)
+    look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
+    if on_pick is not None:
+        look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
+    if not presenting.presenting():
+        st.plotly_chart(fig, **look)
+        under(fig, name=name, key=key, table=table, caption=caption, words=words)
+        return
+    with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
+        st.plotly_chart(for_a_room(fig), height="stretch", **look)
+        if words:
+            st.markdown(words)
 
 
 def _picked(key: str, on_pick: Callable[[int], None]) -> None:

@@ -23,6 +23,7 @@ from attnviz.core.reliance import Reliance, gone
 log = logging.getLogger("attnviz")
 
 #: Streamlit leaves 6rem above the first line, of which its bar covers 4 on a phone, and lets wide formulas run off it.
+#: Its captions are too pale to be read by all, and so is white on the dark theme's buttons.
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
 #: worst; as it no longer fits below its button, it opens above it.
 PAGE_STYLE = """<style>
@@ -30,7 +31,10 @@ PAGE_STYLE = """<style>
 @media (max-width: 640px) { .stMainBlockContainer { padding-top: 4.25rem } }
 .katex-display { overflow-x: auto; overflow-y: hidden }
 .stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start }
+[data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p { color: light-dark(#5d6066, #a9adb4) }
+[data-testid=stBaseButton-primary], [data-testid=stBaseButton-primary] p { color: light-dark(#fff, #14161c) }
 [data-testid=stPopoverBody] { max-height: 64vh !important }
+.st-key-presenter-place { position: absolute; pointer-events: none }
 </style>"""
 
 #: Inside another page the menu begins folded, and the bar that unfolds it would lie over the first line.

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.ui.canvas import remember_page
-from attnviz.ui.shared import EMBEDDED_STYLE, PAGE_STYLE, follow, say_refusals, say_what_is_gone, settle
+from attnviz.ui.shared import EMBEDDED_STYLE, PAGE_STYLE, follow, presenting, say_refusals, say_what_is_gone, settle
 from attnviz.ui.web import declared, navigation
 from attnviz.words import set_language_source
 
@@ -28,7 +28,9 @@ page = st.navigation(navigation.pages(), position="hidden")
 remember_page(page.url_path)
 entered = follow(page.url_path or "home")
 navigation.menu()
+presenting.begin()
 say_refusals()
 page.run()
+presenting.end()
 if entered:
     settle()

@@ -1,4 +1,6 @@
-"""The scripts that a page's widgets will need, named in the page that the browser asks for first.
+"""The scripts that a page will need, named in the page that the browser asks for first.
+
+One of ours comes before Streamlit's: it makes a page that is asked for in the dark dark from its first pixel.
 
 Streamlit loads the script of each kind of widget when it first hears of such a widget: after its own start, after the
 connection, after our script. Named in the page, they are fetched while the browser still reads Streamlit's own.
@@ -6,6 +8,7 @@ connection, after our script. Named in the page, they are fetched while the brow
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -21,6 +24,7 @@ WIDGETS = (
     "PageLink", "Html", "BidiComponent", "TextArea", "TextInput", "Selectbox", "NumberInput", "Slider", "ButtonGroup",
     "Checkbox",
 )  # fmt: skip
+THEME_ROUTE = "attnviz/theme_of_link.js"  #: below the app's root, as Streamlit's own files are
 _IMPORTED = re.compile(rb"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")
 
 
@@ -47,8 +51,13 @@ class Preloading:
                 body += message.get("body", b"")
                 if message.get("more_body"):
                     return
-                whole = with_names(body)
-                MutableHeaders(scope=held)["content-length"] = str(len(whole))
+                packed = "content-encoding" in Headers(raw=held["headers"])
+                whole = with_names(gzip.decompress(body) if packed else body)
+                whole = gzip.compress(whole, 6) if packed else whole
+                headers = MutableHeaders(scope=held)
+                headers["content-length"] = str(len(whole))
+                for name in ("etag", "last-modified"):  # they are of the page without our names
+                    del headers[name]
                 await send(held)
                 await send({"type": "http.response.body", "body": whole})
 
@@ -58,7 +67,7 @@ class Preloading:
 def _is_page(start: Message) -> bool:
     headers = Headers(raw=start["headers"])
     html = headers.get("content-type", "").startswith("text/html")
-    return bool(start["status"] == 200 and html and "content-encoding" not in headers)
+    return bool(start["status"] == 200 and html and headers.get("content-encoding", "gzip") == "gzip")
 
 
 def with_names(page: bytes) -> bytes:
@@ -67,7 +76,8 @@ def with_names(page: bytes) -> bytes:
         return page
     lines = (f'<link rel="modulepreload" crossorigin href="./static/js/{name}">\n' for name in scripts())
     named = "".join(line for line in lines if line.split("/")[-1].split('"')[0].encode() not in page)
-    return page.replace(b"</head>", named.encode() + b"</head>", 1)
+    first = f'<script src="./{THEME_ROUTE}"></script>\n'
+    return page.replace(b"<head>", b"<head>\n" + first.encode(), 1).replace(b"</head>", named.encode() + b"</head>", 1)
 
 
 @cache

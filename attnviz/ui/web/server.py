@@ -20,15 +20,16 @@ from starlette.routing import Route
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.ui.canvas import ahead, sentence_heads
 from attnviz.ui.shared import show
+from attnviz.ui.web import preloading
 from attnviz.ui.web.address import announcement
 from attnviz.ui.web.kept_files import KeptFiles
-from attnviz.ui.web.preloading import Preloading
 from attnviz.ui.web.security_headers import SecurityHeaders
 from attnviz.ui.web.watching import Watching, metrics
 
 log = logging.getLogger("attnviz")
 
 MAIN = Path(__file__).with_name("main.py")
+THEME_SCRIPT = Path(__file__).with_name("theme_of_link.js")
 
 
 def warm() -> None:
@@ -72,6 +73,11 @@ async def plotly_js(_request: Request) -> FileResponse:
     return FileResponse(PLOTLY_JS, media_type="text/javascript", headers={"Cache-Control": "public, max-age=86400"})
 
 
+async def theme_of_link(_request: Request) -> FileResponse:
+    """The script that runs before Streamlit's own."""
+    return FileResponse(THEME_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
+
+
 async def health(_request: Request) -> JSONResponse:
     """For whoever watches a hosted demo."""
     return JSONResponse({"status": "ok"})
@@ -102,6 +108,7 @@ def routes(base_path: str = "") -> list[Route]:
         Route(f"{root}/{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}", head),
         Route(f"{root}/{sentence_heads.PREFIX}/{{token}}", heads),
         Route(f"{root}/{show.PLOTLY_ROUTE}", plotly_js),
+        Route(f"{root}/{preloading.THEME_ROUTE}", theme_of_link),
         Route(f"{root}/attnviz/health", health),
         Route(f"{root}/attnviz/metrics", metrics),
     ]
@@ -111,6 +118,6 @@ ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [
     Middleware(Watching),
     Middleware(SecurityHeaders),
-    Middleware(Preloading),
+    Middleware(preloading.Preloading),
     Middleware(KeptFiles, base_path=st.get_option("server.baseUrlPath")),
 ]

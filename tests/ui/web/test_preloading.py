@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 
 import pytest
@@ -27,12 +28,17 @@ async def packed(_request):
     return Response(b"not really packed static/js/ </head>", media_type="text/html", headers={"content-encoding": "br"})
 
 
+async def zipped(_request):
+    return Response(gzip.compress(PAGE), media_type="text/html", headers={"content-encoding": "gzip", "etag": "old"})
+
+
 @pytest.fixture
 def client():
     routes = [
         Route("/", lambda _request: HTMLResponse(PAGE)),
         Route("/parts", in_parts),
         Route("/packed", packed),
+        Route("/zipped", zipped),
         Route("/other", lambda _request: HTMLResponse(OTHER)),
         Route("/gone", lambda _request: HTMLResponse(PAGE, status_code=404)),
         Route("/data", lambda _request: JSONResponse({"static/js/": "</head>"})),
@@ -74,6 +80,14 @@ def test_a_script_that_streamlit_no_longer_has_is_left_out(monkeypatch):
     monkeypatch.setattr(preloading, "WIDGETS", ("NoSuchWidget",))
     scripts.cache_clear()
     try:
-        assert with_names(PAGE) == PAGE
+        assert with_names(PAGE).count(b"<link") == PAGE.count(b"<link")
     finally:
         scripts.cache_clear()
+
+
+def test_our_script_comes_before_streamlit_s_own_also_where_the_page_is_compressed(client):
+    page = client.get("/").text
+    assert page.index(preloading.THEME_ROUTE) < page.index("static/js/")
+    zipped = client.get("/zipped")
+    assert zipped.text == page
+    assert "etag" not in zipped.headers

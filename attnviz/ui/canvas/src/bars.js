@@ -1,5 +1,6 @@
 // A row of weights as bars: from 0 to 1, with a dashed line where even weights would end.
 
+import { sharpness } from "./magnified.js";
 import { contextOf } from "./surface.js";
 
 const LEFT = 30;
@@ -99,7 +100,7 @@ export function drawBars(canvas, weights, colour, pointed) {
  * @param {number} height
  */
 function cleared(canvas, width, height) {
-  const ratio = globalThis.devicePixelRatio || 1;
+  const ratio = sharpness(canvas);
   if (canvas.width !== Math.round(width * ratio)) canvas.width = Math.round(width * ratio);
   if (canvas.height !== Math.round(height * ratio)) canvas.height = Math.round(height * ratio);
   const context = contextOf(canvas);

@@ -2,6 +2,7 @@
 
 import { hoverOn } from "./group.js";
 import { HeatmapDrawing } from "./heatmap_drawing.js";
+import { magnification, placeOn } from "./magnified.js";
 import { cellsBetween } from "./mask_geometry.js";
 import { clamp } from "./numbers.js";
 import { EVERYTHING, follow, mostZoom, wheelFactor, zoomToBox } from "./zoom.js";
@@ -133,7 +134,8 @@ export class Heatmap extends HeatmapDrawing {
    * @param {Drag} drag
    */
   dragTo(event, drag) {
-    const [dx, dy] = [event.clientX - drag.from[0], event.clientY - drag.from[1]];
+    const by = magnification(this.stage);
+    const [dx, dy] = [(event.clientX - drag.from[0]) / by, (event.clientY - drag.from[1]) / by];
     if (!drag.moved && Math.hypot(dx, dy) > 5) {
       drag.moved = true;
       if (drag.hit?.axis === "cell") this.stage.setPointerCapture(event.pointerId);
@@ -157,10 +159,10 @@ export class Heatmap extends HeatmapDrawing {
    */
   boxBetween(from, to) {
     const { plot } = this;
-    const box = this.stage.getBoundingClientRect();
-    const [xs, ys] = [0, 1].map((side) => [from[side], to[side]]);
-    const [x0, x1] = xs.map((v) => clamp(v - box.left, plot.x, plot.x + plot.w)).sort((a, b) => a - b);
-    const [y0, y1] = ys.map((v) => clamp(v - box.top, plot.y, plot.y + plot.h)).sort((a, b) => a - b);
+    const ends = [from, to].map(([clientX, clientY]) => placeOn(this.stage, { clientX, clientY }));
+    const [xs, ys] = [0, 1].map((side) => ends.map((end) => end[side]));
+    const [x0, x1] = xs.map((v) => clamp(v, plot.x, plot.x + plot.w)).sort((a, b) => a - b);
+    const [y0, y1] = ys.map((v) => clamp(v, plot.y, plot.y + plot.h)).sort((a, b) => a - b);
     return [x0, y0, x1, y1];
   }
 

@@ -5,6 +5,7 @@ import { isBright } from "./colour.js";
 import { el } from "./dom.js";
 import { valueAt } from "./head_readout.js";
 import { cellsOnShow, heatmapHit, heatmapLayout } from "./heatmap_geometry.js";
+import { placeOn, sharpness } from "./magnified.js";
 import { contextOf, hatch, pixelCanvas, sized } from "./surface.js";
 import { drawSums } from "./sums.js";
 import { drawPill, labelStep, LONGEST_LABEL, SLANT } from "./token_labels.js";
@@ -99,7 +100,7 @@ export class HeatmapDrawing {
       context.fillStyle = hatch(context, theme, header.colours.masked);
       context.fillRect(x, y, w, h);
     }
-    const [picture, step] = this.picture(Math.min(c.w, c.h) * devicePixelRatio);
+    const [picture, step] = this.picture(Math.min(c.w, c.h) * sharpness(this.base));
     context.save();
     context.beginPath();
     context.rect(x, y, w, h);
@@ -320,8 +321,8 @@ export class HeatmapDrawing {
    */
   hit(event) {
     const { header, group } = this.view.drawn;
-    const box = this.stage.getBoundingClientRect();
-    return heatmapHit(event.clientX - box.left, event.clientY - box.top, this.plot, group.zoom, header.shape);
+    const [x, y] = placeOn(this.stage, event);
+    return heatmapHit(x, y, this.plot, group.zoom, header.shape);
   }
 }
 

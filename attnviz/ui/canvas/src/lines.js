@@ -14,6 +14,7 @@ import {
   strongestLines,
 } from "./line_geometry.js";
 import { HeadSquares } from "./head_squares.js";
+import { magnification, placeOn } from "./magnified.js";
 import { clamp } from "./numbers.js";
 import { OverlayNumbers } from "./overlay_numbers.js";
 import { contextOf, sized } from "./surface.js";
@@ -303,8 +304,8 @@ export class Lines {
 
   /** @param {MouseEvent} event */
   hit(event) {
-    const box = this.stage.getBoundingClientRect();
-    return lineHit(event.clientX - box.left, event.clientY - box.top, this.plot, this.rows());
+    const [x, y] = placeOn(this.stage, event);
+    return lineHit(x, y, this.plot, this.rows());
   }
 
   listen() {
@@ -330,7 +331,7 @@ export class Lines {
   /** @param {PointerEvent} event */
   move(event) {
     if (this.drag && event.buttons && this.drag.zoom.z > 1) {
-      const dy = event.clientY - this.drag.y;
+      const dy = (event.clientY - this.drag.y) / magnification(this.stage);
       this.drag.moved ||= Math.abs(dy) > 5;
       if (this.drag.moved) {
         const rows = this.rows();
@@ -348,9 +349,8 @@ export class Lines {
   /** @param {WheelEvent} event */
   wheel(event) {
     if (!(event.ctrlKey || event.metaKey || this.view.drawn.group.zoom.z > 1)) return;
-    const box = this.stage.getBoundingClientRect();
     const rows = this.rows();
-    const share = clamp((event.clientY - box.top - this.plot.y) / this.plot.h, 0, 1);
+    const share = clamp((placeOn(this.stage, event)[1] - this.plot.y) / this.plot.h, 0, 1);
     event.preventDefault();
     this.view.zoomBy(wheelFactor(event), rows.q0 + share * rows.span.q, rows.k0 + share * rows.span.k);
   }

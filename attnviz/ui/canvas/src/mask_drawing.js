@@ -4,6 +4,7 @@ import { MASKED_16, valueOf } from "./codes.js";
 import { cssOf, mixed, pixelOf, rgb } from "./colour.js";
 import { drawColourBar } from "./colour_bar.js";
 import { el, fill, visibleToken } from "./dom.js";
+import { placeOn } from "./magnified.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
 import { fourDigits } from "./numbers.js";
 import { contextOf, hatch, markPainted, pixelCanvas, sized } from "./surface.js";
@@ -281,8 +282,8 @@ export class MaskDrawing {
    * @param {MouseEvent} event
    */
   hit(event) {
-    const box = this.stage.getBoundingClientRect();
-    return maskHit(event.clientX - box.left, event.clientY - box.top, this.plot, this.mask.header.shape);
+    const [x, y] = placeOn(this.stage, event);
+    return maskHit(x, y, this.plot, this.mask.header.shape);
   }
 
   /**
@@ -290,7 +291,7 @@ export class MaskDrawing {
    * @param {MouseEvent} event
    */
   nearest(event) {
-    const box = this.stage.getBoundingClientRect();
-    return nearestCell(event.clientX - box.left, event.clientY - box.top, this.plot, this.mask.header.shape);
+    const [x, y] = placeOn(this.stage, event);
+    return nearestCell(x, y, this.plot, this.mask.header.shape);
   }
 }

@@ -3,6 +3,7 @@
 import { MASKED_8 } from "./codes.js";
 import { pixelOf, placeOnScale, ramp, rgb } from "./colour.js";
 import { el, fill } from "./dom.js";
+import { sharpness } from "./magnified.js";
 import { EDGE, mosaicLayout, pitch, tileNumber } from "./mosaic_geometry.js";
 import { markPainted, onceAFrame, pixelCanvas, sized } from "./surface.js";
 import { labelStep, roundedRect } from "./token_labels.js";
@@ -115,7 +116,7 @@ export class MosaicDrawing {
   drawTile(context, i, x, y, wide, high) {
     const { canvas, columns } = this.atlas();
     const [h, w] = this.all.header.shape;
-    context.imageSmoothingEnabled = w * 1.5 > wide * devicePixelRatio;
+    context.imageSmoothingEnabled = w * 1.5 > wide * sharpness(this.base);
     context.imageSmoothingQuality = "high";
     context.drawImage(canvas, (i % columns) * w, Math.floor(i / columns) * h, w, h, x, y, wide, high);
   }

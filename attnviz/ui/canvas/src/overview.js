@@ -7,6 +7,7 @@ import { viewComponent } from "./component.js";
 import { el, fill } from "./dom.js";
 import { groupOf, tell } from "./group.js";
 import { unpackedTiles } from "./kept_tiles.js";
+import { magnification, placeOn } from "./magnified.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
 import { contextOf, sized } from "./surface.js";
@@ -150,8 +151,7 @@ export class Overview extends MosaicDrawing {
   /** @param {MouseEvent} event */
   tileUnder(event) {
     if (!this.laid) return null;
-    const box = this.stage.getBoundingClientRect();
-    return tileAt(event.clientX - box.left, event.clientY - box.top, this.laid);
+    return tileAt(...placeOn(this.stage, event), this.laid);
   }
 
   /**
@@ -248,12 +248,13 @@ export class Overview extends MosaicDrawing {
     this.popped = true;
     panel.classList.add("av-on");
     const { places, tw, th } = this.mosaic;
+    const by = magnification(panel);
     const stage = this.scroll.getBoundingClientRect();
     const inner = this.stage.getBoundingClientRect();
-    const [x, y] = [inner.left + places[i][0], inner.top + places[i][1]];
+    const [x, y] = [inner.left / by + places[i][0], inner.top / by + places[i][1]];
     const { offsetWidth: w, offsetHeight: h } = panel;
-    const { innerWidth, innerHeight } = globalThis;
-    const edge = Math.min(stage.right, inner.right) + 12;
+    const [innerWidth, innerHeight] = [globalThis.innerWidth / by, globalThis.innerHeight / by];
+    const edge = Math.min(stage.right, inner.right) / by + 12;
     const right = edge + w < innerWidth - 8 ? edge : x + tw + 12;
     const spots = [right, x - w - 12].filter((left) => left >= 8 && left + w <= innerWidth - 8);
     const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(8, Math.min(most - 8, v));

@@ -1,5 +1,7 @@
 // How much of the window is left for a picture.
 
+import { magnification } from "./magnified.js";
+
 /** A window that is narrower shows one column. */
 const NARROW = 640;
 /** With less room than this, what is above must be scrolled away anyhow. */
@@ -28,7 +30,8 @@ function hostOf(node) {
  * @param {number} taken by the root's own parts
  */
 export function roomBelow(root, taken) {
-  const room = globalThis.innerHeight - placeOnPage(root) - taken;
+  const by = magnification(root);
+  const room = (globalThis.innerHeight - placeOnPage(root)) / by - taken;
   return room < LEAST_ROOM ? null : room;
 }
 

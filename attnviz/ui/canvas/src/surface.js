@@ -1,5 +1,7 @@
 // Canvases: their size in device pixels, the hatch of masked cells, one redraw a frame.
 
+import { sharpness } from "./magnified.js";
+
 /** @import { Theme } from "./types.js" */
 
 /**
@@ -19,7 +21,7 @@ export function contextOf(canvas) {
  * @param {number} height
  */
 export function sized(canvas, width, height) {
-  const ratio = globalThis.devicePixelRatio || 1;
+  const ratio = sharpness(canvas);
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
@@ -57,7 +59,7 @@ export function pixelCanvas(width, height, paint) {
  * @param {string} colour
  */
 export function hatch(context, theme, colour) {
-  const ratio = globalThis.devicePixelRatio || 1;
+  const ratio = sharpness(context.canvas);
   const side = Math.round(6 * ratio);
   const tile = document.createElement("canvas");
   tile.width = tile.height = side;
@@ -139,9 +141,9 @@ export function watchSize(root, changed) {
   let ratio = -1;
   const observer = new ResizeObserver(() => {
     const now = root.clientWidth;
-    if (now === 0 || (now === width && ratio === devicePixelRatio)) return;
+    if (now === 0 || (now === width && ratio === sharpness(root))) return;
     width = now;
-    ratio = devicePixelRatio;
+    ratio = sharpness(root);
     changed();
   });
   observer.observe(root);

@@ -411,3 +411,17 @@ export type LiveHeader = {
   overviewWords: Words;
   words: { open: string; made: string; all: string };
 };
+
+/** The bar of the presentation mode: where one is, what there is on either side, and what Python has heard of. */
+export type Presented = Answer & {
+  total: number;
+  present: boolean;
+  theme: "system" | "light" | "dark";
+  page: string;
+  title: string;
+  place: string;
+  before: boolean;
+  after: boolean;
+  walks: boolean;
+  words: Words;
+};

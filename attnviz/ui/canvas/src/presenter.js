@@ -1,0 +1,230 @@
+// The keys of a page and the bar of the presentation mode: next and previous, light or dark, and the way out.
+// Python hears how many steps were asked for in all, so that presses which arrive together all count.
+
+import { keptByRoot, rootOf } from "./component.js";
+import { addButton, el } from "./dom.js";
+import { gestureOf, stopAfter } from "./presenter_keys.js";
+import { Sequence } from "./sequence.js";
+
+/** @import { Component, Presented } from "./types.js" */
+
+/** Pictures that fill the window: next goes to the one below before it leaves the page. */
+const STOPS = "[class*='st-key-picture-of-'], [class*='st-key-canvas-of-']";
+/** Where a section begins that does not stand at the top of its page. */
+const BEGINS = ".st-key-section-begins";
+const MAIN = "[data-testid=stMain]";
+/** Open above the page. */
+const OPEN = "[data-testid=stPopoverBody], [role=dialog], [role=listbox], [role=menu]";
+/** A picture that has not come after so many milliseconds is not scrolled to. */
+const PATIENCE = 8000;
+/** A page that has not moved for so many looks stands still. */
+const QUIET = 12;
+/** Air above a picture, in pixels. */
+const ABOVE = 8;
+
+class Presenter {
+  /** @param {HTMLElement} root */
+  constructor(root) {
+    this.root = root;
+    /** @type {Component<Presented> | null} */
+    this.component = null;
+    this.total = 0;
+    this.gestures = new Sequence();
+    /** @type {string | null} */
+    this.theme = null;
+    this.present = false;
+    this.here = "";
+    this.still = 0;
+    /** @type {ReturnType<typeof setInterval> | undefined} */
+    this.waiting = undefined;
+    this.listen = (/** @type {KeyboardEvent} */ event) => this.key(event);
+    globalThis.addEventListener("keydown", this.listen);
+  }
+
+  get given() {
+    if (!this.component) throw new Error("nothing has come yet");
+    return this.component.data;
+  }
+
+  /** @param {Component<Presented>} component */
+  show(component) {
+    const { data } = component;
+    const first = this.component === null;
+    this.component = component;
+    const behind = this.gestures.isBehind(data.session, data.ack);
+    if (first || !behind) {
+      this.total = data.total;
+      this.present = data.present;
+      this.wear(data.theme);
+    }
+    this.draw();
+    this.root.dataset.ready = "true";
+    const here = `${data.present} ${data.page} ${data.title}`;
+    const whole = !this.here.startsWith(`${data.present} ${data.page} `);
+    if (here !== this.here && data.present) this.begin(whole);
+    this.here = here;
+  }
+
+  /**
+   * Keeps the first picture of what was just opened at the window's top until the page has come and stands still.
+   * @param {boolean} whole whether of the whole page, not of a section of it
+   */
+  begin(whole) {
+    this.still = 0;
+    clearInterval(this.waiting);
+    const end = performance.now() + PATIENCE;
+    const give = () => clearInterval(this.waiting);
+    for (const hand of ["wheel", "pointerdown", "keydown"]) globalThis.addEventListener(hand, give, { once: true });
+    this.waiting = setInterval(() => {
+      const main = document.querySelector(MAIN);
+      const section = whole ? main : (document.querySelector(BEGINS) ?? main);
+      const [stop] = section ? stopsOf(section) : [];
+      if (!this.present || performance.now() > end || this.still > QUIET) give();
+      else if (main && stop) this.settle(main, stop.getBoundingClientRect().top - ABOVE);
+    }, 100);
+  }
+
+  /**
+   * @param {Element} main
+   * @param {number} off how far the picture is from where it should be
+   */
+  settle(main, off) {
+    const before = main.scrollTop;
+    if (Math.abs(off) > 2) main.scrollBy({ top: off, behavior: "instant" });
+    this.still = main.scrollTop === before ? this.still + 1 : 0;
+  }
+
+  draw() {
+    const { words, title, place, before, after } = this.given;
+    this.root.hidden = !this.present;
+    const focused = this.root.getRootNode();
+    const held = focused instanceof ShadowRoot ? focused.activeElement?.getAttribute("data-does") : null;
+    const bar = el("div", "pr-bar", null, { role: "toolbar", "aria-label": words.bar });
+    const walk = el("div", "pr-walk");
+    const stops = stopsOf(document);
+    const back = addButton(walk, "‹", words.previous, () => this.walk(-1));
+    const on = addButton(walk, "›", words.next, () => this.walk(1));
+    back.dataset.does = "previous";
+    on.dataset.does = "next";
+    on.classList.add("pr-next");
+    back.toggleAttribute("disabled", !before && stops.length < 2);
+    on.toggleAttribute("disabled", !after && stops.length < 2);
+    back.hidden = on.hidden = !before && !after && stops.length < 2;
+    walk.append(el("span", "pr-place", place), el("span", "pr-title", title));
+    const ways = el("div", "pr-walk");
+    const dark = this.isDark();
+    const theme = addButton(ways, dark ? "☀" : "☾", dark ? words.light : words.dark, () => this.turn());
+    const leave = addButton(ways, "✕", words.leave, () => this.leave());
+    theme.dataset.does = "theme";
+    leave.dataset.does = "leave";
+    bar.append(walk, ways);
+    this.root.replaceChildren(bar);
+    const again = held && this.root.querySelector(`[data-does=${held}]`);
+    if (again instanceof HTMLElement) again.focus();
+  }
+
+  /** @param {KeyboardEvent} event */
+  key(event) {
+    if (!this.component || !this.root.isConnected) return;
+    const does = gestureOf({ ...pressedOn(event), present: this.present, walks: this.given.walks });
+    if (!does) return;
+    event.preventDefault();
+    if (does === "toggle") this.set(!this.present);
+    else if (does === "leave") this.leave();
+    else this.walk(does === "next" ? 1 : -1);
+  }
+
+  /**
+   * To the next picture of the page, else to the next step.
+   * @param {-1 | 1} by
+   */
+  walk(by) {
+    const main = document.querySelector(MAIN);
+    const stops = this.present && main ? stopsOf(document).map((stop) => stop.getBoundingClientRect().top) : [];
+    const stop = stopAfter(stops, by);
+    if (main && stop !== null) {
+      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+      main.scrollBy({ top: stop - ABOVE, behavior: still ? "instant" : "smooth" });
+      return;
+    }
+    const { before, after } = this.given;
+    if (by < 0 ? !before : !after) {
+      if (this.gestures.sent === this.given.ack) return; // nothing is on its way that could have opened one
+    }
+    this.total += by;
+    this.tell();
+  }
+
+  leave() {
+    if (this.present) this.set(false);
+  }
+
+  /** @param {boolean} present */
+  set(present) {
+    this.present = present;
+    this.draw();
+    this.tell();
+  }
+
+  isDark() {
+    return getComputedStyle(this.root).colorScheme.includes("dark");
+  }
+
+  turn() {
+    const now = this.isDark() ? "light" : "dark";
+    this.wear(now);
+    this.tell();
+  }
+
+  /** @param {string} theme */
+  wear(theme) {
+    if (this.theme === theme) return;
+    const told = this.theme !== null || theme !== "system";
+    this.theme = theme;
+    // src/theme_of_link.js, which came with the page, hears this
+    if (told) globalThis.dispatchEvent(new CustomEvent("attnviz-theme", { detail: theme }));
+    requestAnimationFrame(() => requestAnimationFrame(() => this.component && this.draw()));
+  }
+
+  tell() {
+    const stood = { seq: this.gestures.next(), total: this.total, present: this.present, theme: this.theme };
+    this.component?.setStateValue("stood", stood);
+  }
+
+  stop() {
+    globalThis.removeEventListener("keydown", this.listen);
+  }
+}
+
+/** @param {KeyboardEvent} event */
+function pressedOn(event) {
+  const path = event.composedPath().filter((node) => node instanceof Element);
+  return {
+    key: event.key,
+    taken: event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.shiftKey,
+    open: document.querySelector(OPEN) !== null,
+    within: (/** @type {string} */ selector) => path.some((node) => node.matches(selector)),
+  };
+}
+
+/** @param {ParentNode} page */
+function stopsOf(page) {
+  const found = [...page.querySelectorAll(STOPS)].filter((stop) => stop.getClientRects().length > 0);
+  return found.filter((stop, i) => {
+    const { top } = stop.getBoundingClientRect();
+    return found.slice(0, i).every((other) => Math.abs(other.getBoundingClientRect().top - top) > 40);
+  });
+}
+
+const presenters = keptByRoot((root) => new Presenter(root));
+
+/** @param {Component<Presented>} component */
+export default function presenter(component) {
+  const root = rootOf(component);
+  const view = presenters.of(root);
+  view.show(component);
+  return () => {
+    view.stop();
+    presenters.drop(root);
+  };
+}

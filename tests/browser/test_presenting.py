@@ -1,0 +1,132 @@
+"""The presentation mode in a real browser: by link and by key, next and previous, light and dark, and out again."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.ui.lessons import all_lessons
+from tests.browser.conftest import answered, listening
+
+PAGES = (
+    "",
+    "lessons",
+    "explore",
+    "build",
+    "masks",
+    "positions",
+    "scaling",
+    "compare",
+    "glossary",
+    "sharing",
+    "decoding",
+)
+BAR = "[role=toolbar][aria-label=Presentation]"
+BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
+LIGHT, DARK = "rgb(255, 255, 255)", "rgb(20, 22, 28)"
+
+
+def begin(page, url):
+    page.goto(url)
+    listening(page)
+    answered(page)
+
+
+@pytest.mark.every_commit
+def test_a_lesson_is_presented_by_a_key_walked_and_left(server_url, new_page):
+    page = new_page(width=1280, height=720)
+    steps = all_lessons.LESSONS["row"].steps
+    begin(page, f"{server_url}/lessons?lesson=row")
+    page.keyboard.press("p")
+    expect(page.locator(BAR)).to_be_visible()
+    expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
+    expect(page).to_have_url(re.compile("present=1"))
+    page.keyboard.press("PageDown")
+    expect(page.locator("h3")).to_have_text(steps[1].title)
+    page.locator(BAR).get_by_role("button", name="Next").click()
+    expect(page.locator("h3")).to_have_text(steps[2].title)
+    page.locator(BAR).get_by_role("button", name="Dark").click()
+    expect(page).to_have_url(re.compile("theme=dark"))
+    assert page.evaluate(BACKGROUND) == DARK
+    page.keyboard.press("Escape")
+    expect(page.locator(BAR)).to_be_hidden()
+    expect(page.locator("[data-testid=stSidebar]")).to_be_visible()
+    expect(page).not_to_have_url(re.compile("present"))
+
+
+def test_presses_in_quick_succession_all_count(server_url, new_page):
+    page = new_page()
+    steps = all_lessons.LESSONS["row"].steps
+    begin(page, f"{server_url}/lessons?lesson=row")
+    for _press in range(4):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator("h3")).to_have_text(steps[4].title, timeout=30_000)
+    for _press in range(3):
+        page.keyboard.press("ArrowLeft")
+    expect(page.locator("h3")).to_have_text(steps[1].title, timeout=30_000)
+    expect(page).to_have_url(re.compile("step=2"))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_page_can_be_presented_by_its_link_light_or_dark(server_url, new_page, name):
+    for theme, ground in (("dark", DARK), ("light", LIGHT)):
+        page = new_page(width=1280, height=720, dark=theme == "light")
+        begin(page, f"{server_url}/{name}?present=1&theme={theme}")
+        expect(page.locator(BAR)).to_be_visible()
+        expect(page.locator("[data-testid=stSidebar]")).to_be_hidden()
+        expect(page.locator("[data-testid=stHeader]")).to_be_hidden()
+        assert page.evaluate(BACKGROUND) == ground
+        assert page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") > 16
+        main = page.locator("[data-testid=stMain]")
+        assert main.evaluate("main => main.scrollWidth <= main.clientWidth")
+
+
+@pytest.mark.parametrize(
+    "link, then",
+    [
+        ("build?present=1&b_step=project", "b_step=split"),
+        ("sharing?present=1", "h_view=count"),
+        ("compare?present=1&c_section=measured", "c_section=reach"),
+        ("decoding?present=1&d_at=2&d_steps=4", "(?!.*d_at=2)"),
+    ],
+)
+def test_next_goes_on_through_what_a_page_consists_of(server_url, new_page, link, then):
+    page = new_page(width=1280, height=720)
+    begin(page, f"{server_url}/{link}")
+    for _press in range(8):  # pictures of a section come before the next section
+        if re.search(rf"\?.*{then}", page.url):
+            return
+        page.keyboard.press("ArrowRight")
+        page.evaluate("new Promise(then => setTimeout(then, 700))")
+        answered(page)
+    raise AssertionError(page.url)
+
+
+def test_arrows_do_not_walk_a_page_that_is_not_presented(server_url, new_page):
+    page = new_page()
+    begin(page, f"{server_url}/scaling")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("p")
+    expect(page.locator(BAR)).to_be_visible()
+    expect(page.locator(BAR)).to_contain_text("1 / 7")
+
+
+def test_the_theme_of_a_link_is_there_before_the_first_word(server_url, new_page):
+    page = new_page()
+    page.goto(f"{server_url}/scaling?theme=dark", wait_until="commit")
+    page.locator("[data-testid=stApp]").wait_for()
+    assert page.evaluate(BACKGROUND) == DARK
+
+
+def test_a_cell_is_pointed_at_where_it_is_seen(server_url, new_page):
+    page = new_page(width=1280, height=720)
+    begin(page, f"{server_url}/?present=1")
+    stage = page.locator("[data-testid=stage]").first
+    stage.wait_for()
+    page.wait_for_function("document.querySelector('.st-key-home .av-root, .st-key-home') !== null")
+    box = stage.bounding_box()
+    page.mouse.move(box["x"] + 0.25 * box["width"], box["y"] + 0.9 * box["height"])
+    told = page.locator("[data-testid=readout]").first
+    expect(told).not_to_contain_text("Point at")
