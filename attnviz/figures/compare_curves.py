@@ -121,7 +121,7 @@ def _add(fig: Figure, curve: KindCurve, unit: str, names: bool) -> None:
 def _powers(x: np.ndarray) -> dict[str, list[object]]:
     """About six powers of two between the ends."""
     low, high = int(np.floor(np.log2(x.min()))), int(np.ceil(np.log2(x.max())))
-    step = max(1, round((high - low) / 6))
+    step = max(1, -(-(high - low) // 6))
     values = [2**i for i in range(low, high + 1, step)]
     return {"tickvals": list(values), "ticktext": [_short(value) for value in values]}
 

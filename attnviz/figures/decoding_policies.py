@@ -13,7 +13,8 @@ from attnviz.figures.theme import MASKED, SERIES, THEORY, Figure, layout
 from attnviz.words import _
 
 FLOOR = 1e-6  #: drawn in place of 0 on the log axis
-LABELS = 48
+LABELS = 48  #: of rows
+LABELS_ACROSS = 24  #: of columns, so that a phone has room for them
 
 
 def over_budget(lines: Mapping[str, tuple[Sequence[int], Sequence[float]]], total: int, here: int) -> Figure:
@@ -64,11 +65,11 @@ def kept_map(kept: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour:
             hovertemplate="%{y} → %{x}<br>%{customdata}<extra></extra>",
         )
     )
-    for update, tokens, more in (
-        (fig.update_xaxes, cols, {"side": "top", "tickangle": -60}),
-        (fig.update_yaxes, rows, {"autorange": "reversed"}),
+    for update, tokens, most, more in (
+        (fig.update_xaxes, cols, LABELS_ACROSS, {"side": "top", "tickangle": -60}),
+        (fig.update_yaxes, rows, LABELS, {"autorange": "reversed"}),
     ):
-        step = max(1, -(-len(tokens) // LABELS))
+        step = max(1, -(-len(tokens) // most))
         update(
             tickmode="array",
             tickvals=list(range(len(tokens))),

@@ -20,7 +20,7 @@ def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[fl
             y=[max(value, FLOOR) for value in values],
             mode="markers+text",
             text=list(names),
-            textposition=["top left" if share > 0.45 else "top right" for share in shares],
+            textposition=["top left" if share > 0.35 else "top right" for share in shares],
             marker={"size": 13, "color": [SERIES[n % len(SERIES)] for n in range(len(names))]},
             hovertemplate="%{text}: %{x:.1%}, %{y:.3g}<extra></extra>",
             cliponaxis=False,

@@ -46,7 +46,8 @@ def _parameters(result: shared_parameters.Result) -> None:
     curves = [KindCurve(kind, names[kind], result.n, y) for kind, y in result.parameters.items()]
     fig = compare_curves.over(curves, _("Parameters of one layer"), _("tokens n"), here=config.n, height=430)
     said = _(
-        "Attention has **{attention}** parameters at any length, an LSTM {lstm}, a convolution of {k} {conv}. "
+        "Attention has **{attention}** parameters at any length, an LSTM {lstm}, a convolution with kernel "
+        "{k} has {conv}. "
         "With a matrix from every place to every place it would be {dense} at n = {n:,}."
     )
     here = {kind: units.many(count) for kind, count in result.here.items()}

@@ -14,7 +14,11 @@ from attnviz.words import _
 
 def names() -> dict[str, str]:
     """Decoders on this machine, and the small one that is always there."""
-    here = {s.entry.id: s.entry.name for s in availabilities() if s.on_this_machine and s.entry.kind == "decoder"}
+    here = {
+        s.entry.id: s.entry.name_from(s.source)
+        for s in availabilities()
+        if s.on_this_machine and s.entry.kind == "decoder"
+    }
     return here | {decoders.CORE: _("a small one of this app’s core, random weights")}
 
 

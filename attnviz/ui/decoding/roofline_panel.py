@@ -143,13 +143,13 @@ def _words(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...]) -
     decode = min((p for p in points if p.kind == "decode"), key=lambda p: p.context)
     limits = {"compute": _("computing"), "memory": _("reading")}
     return _(
-        "A prompt of {tokens} tokens reads each weight once for all of them: **{high:.3g}** FLOPs a byte, bound by "
+        "A prompt of {tokens:,} tokens reads each weight once for all of them: **{high:,g}** FLOPs a byte, bound by "
         "{first}, {each} a token. One decoded token reads just as many weights for itself: **{low:.2g}**, bound by "
         "{second}, **{alone}**, {times:.1f} times as long. Above {ridge:.3g} FLOPs a byte this machine computes longer "
         "than it reads."
     ).format(
         tokens=prefill.tokens,
-        high=prefill.intensity,
+        high=float(f"{prefill.intensity:.3g}"),
         low=decode.intensity,
         first=limits[cast(str, prefill.at_best(machine).bound)],
         second=limits[cast(str, decode.at_best(machine).bound)],

@@ -23,9 +23,9 @@ def panel() -> None:
     result = position_results.rotation(config)
     st.latex(
         rf"\begin{{gathered}}\theta_{{{config.pair}}} = {config.base:g}^{{-{2 * config.pair}/{config.width}}} = "
-        rf"{result.turns[config.pair]:.4g}\ \text{{rad}}\\ (n-m)\,\theta_{{{config.pair}}} = "
-        rf"({config.k_at} - {config.q_at})\times {result.turns[config.pair]:.4g} = "
-        rf"{result.angle:.4g}\ \text{{rad}}\end{{gathered}}"
+        rf"{result.turns[config.pair]:.4g}\ \text{{rad}}\\ (n-m)\theta_{{{config.pair}}} = "
+        rf"({config.k_at} - {config.q_at})\cdot {result.turns[config.pair]:.4g} = "
+        rf"{result.angle:.4g}\,\text{{rad}}\end{{gathered}}"
     )
     rotation_circle.rotation_circle(
         "p_circle",

@@ -1,0 +1,96 @@
+"""Links that nobody could have clicked together, on the pages about decoding, positions and comparing.
+
+Each section is opened with the same nonsense in every number, every text or every id at once.
+"""
+
+from __future__ import annotations
+
+import html
+
+import pytest
+
+from attnviz.ui.compare import compare_choices
+from attnviz.ui.decoding import decoding_choices
+from attnviz.ui.positions import positions_choices
+from attnviz.ui.shared import choices_of
+from tests.models.conftest import smollm2
+from tests.pages.test_scaling import said
+
+__all__ = ["smollm2"]
+
+TURNING = {
+    "decoding": decoding_choices.VIEW,
+    "positions": positions_choices.SECTION,
+    "compare": compare_choices.SECTION,
+}
+SECTIONS = [(page, section) for page, choice in TURNING.items() for section in choice.ids]
+ENDLESS = ("inf", "-inf", "1e999", "nan", "9" * 400, "0x10", "1,5")
+
+
+def opened(visit, page, section, link):
+    """The section, with a small decoder where it takes one."""
+    more = {"d_model": "core"} if page == "decoding" else {}
+    return visit(page, **(link | more | {TURNING[page].name: section}))
+
+
+def choices(page, *kinds):
+    found = [choice for choice in choices_of(page) if choice.kind in kinds and not choice.inside]
+    return [choice for choice in found if choice is not TURNING[page] and choice.name != "d_model"]
+
+
+def plain_words(page):
+    return html.unescape(said(page) + " ".join(str(error.value) for error in page.error))
+
+
+@pytest.mark.parametrize("page, section", SECTIONS)
+def test_numbers_without_end_are_refused_in_sentences_and_the_usual_ones_shown(visit, page, section):
+    numbers = choices(page, "whole", "real")
+    link = {choice.name: ENDLESS[n % len(ENDLESS)] for n, choice in enumerate(numbers)}
+    shown = opened(visit, page, section, link)
+    assert not shown.exception
+    assert not shown.error
+    assert ("instead" in plain_words(shown)) == bool(shown.number_input), "a refusal is said beside the box"
+    usual = opened(visit, page, section, {})
+    pictures = [len(each.get("plotly_chart")) + len(each.get("bidi_component")) for each in (shown, usual)]
+    assert pictures[0] == pictures[1] > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page, section", SECTIONS)
+@pytest.mark.parametrize("text", ["<b>x</b>", "", "$\\frac{1}{0}$ **x** `y` [a](javascript:1)", "\U0001f600" * 3])
+def test_no_text_of_a_visitor_becomes_markup_or_ends_a_page(visit, page, section, text):
+    texts = {choice.name: text for choice in choices(page, "text", "id", "several", "flag")}
+    shown = opened(visit, page, section, texts | {"p_model": "none"})
+    assert not shown.exception
+    for part in ("<b>", "javascript:1)", "$\\frac{1}{0}$"):
+        assert part not in said(shown)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page, section", SECTIONS)
+@pytest.mark.parametrize("end", ["low", "high"])
+def test_layers_heads_and_steps_at_their_ends_are_pictures_or_a_sentence(visit, page, section, end):
+    """layer=9999 and head=9999, zero steps, a base of its largest."""
+    heavy = {"d_tokens", "p_count", "p_n"} if end == "high" else set()
+    numbers = [choice for choice in choices(page, "whole", "real") if choice.name not in heavy]
+    link = {choice.name: choice.write(type(choice.example)(getattr(choice, end))) for choice in numbers}
+    shown = opened(visit, page, section, link)
+    assert not shown.exception
+    assert len(shown.get("plotly_chart")) + len(shown.get("bidi_component")) + len(shown.error) + len(shown.info) > 0
+
+
+@pytest.mark.parametrize("section", decoding_choices.VIEW.ids)
+def test_a_prompt_past_the_context_is_a_sentence_or_is_cut_with_one(visit, section):
+    shown = visit("decoding", d_model="core", d_view=section, d_prompt="x" * 2000, d_text="y" * 3000)
+    assert not shown.exception
+    if section == "steps":
+        assert "The prompt has 2000 tokens" in plain_words(shown)
+    if section in ("numbers", "policies"):
+        assert "first 256 tokens of the text are read, of 3000" in plain_words(shown)
+
+
+def test_layers_and_heads_beyond_a_trained_model_show_its_last(visit, smollm2):
+    shown = visit("positions", p_section="head", p_layer="999", p_head="999", p_text="The cat sat")
+    assert not shown.exception
+    assert not shown.error
+    assert ", layer 29, head 8. " in said(shown)
