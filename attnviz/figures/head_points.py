@@ -100,7 +100,7 @@ def against(
     named: Sequence[int] = (),
     height: int = 320,
 ) -> Figure:
-    """One point a head, the later its layer the darker; `named` ones carry their layer and head."""
+    """One point a head, coloured by its layer; `named` ones carry their layer and head."""
     layers = np.array([layer for layer, _head in places])
     names = [f"{layer}.{head}" for layer, head in places]
     fig = go.Figure(
@@ -111,7 +111,7 @@ def against(
             marker={
                 "size": 8,
                 "color": layers,
-                "colorscale": [(0.0, "#9CCFDB"), (0.5, SERIES[0]), (1.0, "#1B4A57")],
+                "colorscale": [(0.0, SERIES[0]), (1.0, SERIES[1])],  # both can be read on a light and on a dark page
                 "line": {"width": 0.5, "color": MASKED},
                 "colorbar": {"title": {"text": _("layer")}, "thickness": 10, "outlinewidth": 0},
             },
@@ -123,11 +123,8 @@ def against(
             showlegend=False,
         )
     )
-    for column in named:
-        if np.isfinite(x[column]) and np.isfinite(y[column]):
-            fig.add_annotation(
-                x=x[column], y=y[column], text=names[column], showarrow=False, yshift=11, font={"size": 11}
-            )
+    for column in _apart(x, y, named):
+        fig.add_annotation(x=x[column], y=y[column], text=names[column], showarrow=False, yshift=11, font={"size": 11})
     if chosen is not None and np.isfinite(x[chosen]) and np.isfinite(y[chosen]):
         fig.add_trace(_ring(x[chosen], y[chosen], "circle-open", 15))
     fig.add_hline(y=0, line={"width": 1, "color": MASKED})
@@ -135,6 +132,17 @@ def against(
     fig.update_yaxes(title_text=y_title)
     fig.update_layout(dragmode=False, showlegend=False)
     return layout(fig, title, height)
+
+
+def _apart(x: np.ndarray, y: np.ndarray, columns: Sequence[int]) -> list[int]:
+    """Those of the columns whose labels do not lie over an earlier one's."""
+    wide, high = (float(np.ptp(values[np.isfinite(values)])) or 1.0 for values in (x, y))
+    placed: list[int] = []
+    for column in columns:
+        near = [abs(x[column] - x[n]) / wide < 0.12 and abs(y[column] - y[n]) / high < 0.07 for n in placed]
+        if np.isfinite(x[column]) and np.isfinite(y[column]) and not any(near):
+            placed.append(column)
+    return placed
 
 
 def _ring(x: float, y: float, symbol: str, size: int) -> go.Scatter:

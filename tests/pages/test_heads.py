@@ -103,6 +103,13 @@ def test_two_models_stand_beside_each_other_on_one_scale(visit):
     assert "Half of their weight on this pattern" in said(page)
 
 
+def test_a_head_of_the_model_beside_is_shown_as_that_models(visit):
+    page = visit("heads", hd_other="minilm-l6", hd_of="second", hd_at="5.11", hd_by="previous_token")
+    assert not page.exception
+    assert not page.error
+    assert "**MiniLM L6, layer 5, head 11**" in said(page)
+
+
 def test_a_text_of_ones_own_is_scanned_and_says_so(visit):
     page = visit("heads", hd_text="own", hd_own=OWN, **MINI)
     for _run in range(10):
@@ -190,9 +197,10 @@ def test_a_picked_point_chooses_its_head(monkeypatch):
     survey = prepared_surveys.find("minilm-l6", PREPARED)
     put: list[dict[Any, Any]] = []
     monkeypatch.setattr(map_panel.link_state, "put_all", put.append)
-    shown = types.SimpleNamespace(survey=survey)
+    shown = types.SimpleNamespace(survey=survey, section="second")
     map_panel.pick(shown, 17)
-    assert put == [{heads_choices.AT: survey.places[17], heads_choices.EXAMPLE: 1}]
+    wanted = {heads_choices.OF: "second", heads_choices.AT: survey.places[17], heads_choices.EXAMPLE: 1}
+    assert put == [wanted]
     map_panel.pick(shown, 10_000)
     assert len(put) == 1
 

@@ -27,10 +27,7 @@ class ShownSurvey:
     survey: head_survey.Survey
     decoder: bool
     live: tuple[live_run.Live[head_survey.Progress], ...] = ()
-
-    @property
-    def prepared(self) -> bool:
-        return bool(self.survey.about)
+    section: str = "first"  #: "first", or "second" for the model beside it
 
     def has(self, measure: str) -> bool:
         return measure in self.survey.measures
@@ -46,7 +43,7 @@ def obtain(section: str, model: str, name: str, config: head_survey.Config) -> S
     decoder = availability(model).entry.kind == "decoder"
     prepared = prepared_surveys.find(model, config)
     if prepared is not None and (prepared.measures.keys() & set(head_survey.COSTS) or not decoder):
-        return ShownSurvey(model, name, config, prepared, decoder)
+        return ShownSurvey(model, name, config, prepared, decoder, section=section)
     runs: list[live_run.Live[head_survey.Progress]] = []
     survey = prepared
     if survey is None:
@@ -58,7 +55,7 @@ def obtain(section: str, model: str, name: str, config: head_survey.Config) -> S
             survey = _with_costs(section, model, config, survey, runs)
     elif decoder:
         survey = _with_costs(section, model, config, survey, runs)
-    return ShownSurvey(model, name, config, survey, decoder, tuple(runs))
+    return ShownSurvey(model, name, config, survey, decoder, tuple(runs), section)
 
 
 def most_sentences() -> int:

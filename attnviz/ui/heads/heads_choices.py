@@ -34,6 +34,7 @@ SEED = PAGE.whole("hd_seed", 0, low=0, high=9999)  #: of random words
 BY = PAGE.one_of("hd_by", (*head_survey.PATTERNS, *head_survey.COSTS))
 AGAINST = PAGE.one_of("hd_against", (*head_survey.COSTS, *head_survey.PATTERNS))
 OTHER = PAGE.one_of("hd_other")  #: the model beside it
+OF = PAGE.one_of("hd_of", ("first", "second"))  #: which of the two models the head on show is of
 AT: Choice[HeadAt | None] = PAGE.other("hd_at", None, _head_of, name_of, (3, 1))  #: None: the strongest
 EXAMPLE = PAGE.whole("hd_example", 1, low=1, high=5)
 COSTS_ON = PAGE.whole("hd_costs_on", 2, low=1, high=MOST_COSTS)

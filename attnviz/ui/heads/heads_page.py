@@ -21,23 +21,27 @@ def draw() -> None:
     bars = st.container()
     with bars:
         first = head_surveys.obtain("first", asked.model, asked.names[asked.model], asked.config)
-    column = _chosen(first, asked.by)
+    of_second = asked.other is not None and link_state.value(choices.OF) == "second"
+    column = example_panel.strongest(first.survey, asked.by) if of_second else _chosen(first, asked.by)
     left, right = st.columns([1.3, 1], gap="medium")
     with left:
-        map_panel.heads_map(first, asked.by, column, "hd_map")
+        map_panel.heads_map(first, asked.by, None if of_second else column, "hd_map")
     second = None
     with right:
         if asked.other is None:
             map_panel.plane(first, asked.by, column, "hd_plane")
         else:
             with guard():
-                second = _beside(asked, asked.other)
+                second = _beside(asked, asked.other, of_second)
     st.caption(map_panel.said_of_source(first))
+    shown = first
     if second is not None:
         _compared(first, second, asked.by)
+        if of_second:
+            shown, column = second, _chosen(second, asked.by)
         with st.columns([1.3, 1], gap="medium")[0]:
-            map_panel.plane(first, asked.by, column, "hd_plane")
-    _details(first, asked, column)
+            map_panel.plane(shown, asked.by, column, "hd_plane")
+    _details(shown, asked, column)
     head_surveys.go_on(first, *([second] if second is not None else []))
 
 
@@ -58,9 +62,11 @@ def _details(shown: ShownSurvey, asked: HeadsRequest, column: int) -> None:
         example_panel.examples(shown, asked.by, column)
 
 
-def _beside(asked: HeadsRequest, other: str) -> ShownSurvey:
+def _beside(asked: HeadsRequest, other: str, of_second: bool) -> ShownSurvey:
     shown = head_surveys.obtain("second", other, asked.names[other], asked.config)
-    map_panel.heads_map(shown, asked.by, None, "hd_map_beside")
+    at = link_state.value(choices.AT)
+    column = shown.survey.column(*at) if of_second and at is not None else None
+    map_panel.heads_map(shown, asked.by, column, "hd_map_beside")
     return shown
 
 

@@ -80,7 +80,12 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
 def pick(shown: ShownSurvey, column: int) -> None:
     """Choose a head. A callback."""
     if 0 <= column < len(shown.survey.places):
-        link_state.put_all({choices.AT: shown.survey.places[column], choices.EXAMPLE: choices.EXAMPLE.default})
+        changes = {
+            choices.OF: shown.section,
+            choices.AT: shown.survey.places[column],
+            choices.EXAMPLE: choices.EXAMPLE.default,
+        }
+        link_state.put_all(changes)
 
 
 def table_of(survey: head_survey.Survey) -> dict[str, list[object]]:
