@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -12,7 +13,7 @@ from attnviz.figures import head_points
 from attnviz.ui.heads import head_controls, measure_words
 from attnviz.ui.heads import heads_choices as choices
 from attnviz.ui.heads.head_surveys import ShownSurvey, offer_costs
-from attnviz.ui.shared import link_state, one_of, plain, show
+from attnviz.ui.shared import Choice, link_state, one_of, plain, show
 from attnviz.words import _
 
 NAMED_POINTS = 4
@@ -80,7 +81,7 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
 def pick(shown: ShownSurvey, column: int) -> None:
     """Choose a head. A callback."""
     if 0 <= column < len(shown.survey.places):
-        changes = {
+        changes: dict[Choice[Any], Any] = {
             choices.OF: shown.section,
             choices.AT: shown.survey.places[column],
             choices.EXAMPLE: choices.EXAMPLE.default,
