@@ -31,7 +31,8 @@ PAGE_STYLE = """<style>
 @media (max-width: 640px) { .stMainBlockContainer { padding-top: 4.25rem } }
 .katex-display { overflow-x: auto; overflow-y: hidden }
 .stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start }
-[data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p { color: light-dark(#5d6066, #a9adb4) }
+[data-testid=stCaptionContainer] { color: light-dark(#5d6066, #a9adb4) !important; opacity: 1 !important }
+[data-testid=stCaptionContainer] p { color: inherit; opacity: 1 }
 [data-testid=stBaseButton-primary], [data-testid=stBaseButton-primary] p { color: light-dark(#fff, #14161c) }
 [data-testid=stPopoverBody] { max-height: 64vh !important }
 .st-key-presenter-place { position: absolute; pointer-events: none }
