@@ -4,6 +4,7 @@
 because functions of this package take and return them.
 """
 
+from attnviz.experiments.explorer.aligned_sentences import Aligned, aligned
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out, telling_depth
 from attnviz.experiments.explorer.head_stages import StagesResult, stages
 from attnviz.experiments.explorer.largest_change import (
@@ -36,6 +37,7 @@ from attnviz.models.capture import MaskChoice, RecordedLayer, ScaleChoice, Trace
 from attnviz.models.tokens import Frame
 
 __all__ = [
+    "Aligned",
     "Frame",
     "LargestChange",
     "Look",
@@ -54,6 +56,7 @@ __all__ = [
     "TokenChoice",
     "Trace",
     "WhatIf",
+    "aligned",
     "average",
     "changes",
     "has_kept_run",

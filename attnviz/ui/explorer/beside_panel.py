@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer import Matrix, ModelRun, Stack, head_matrix, said_of_difference
+from attnviz.experiments.explorer import Aligned, Matrix, ModelRun, Stack, aligned, head_matrix, said_of_difference
+from attnviz.figures.svg_head import HeadPicture
+from attnviz.figures.svg_row import RowPicture
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import availabilities
 from attnviz.ui import canvas
@@ -19,24 +22,64 @@ from attnviz.words import _
 
 
 def panel(shown: Shown) -> None:
-    """Draw the chosen head on the left and the visitor's other choice on the right."""
+    """Draw the chosen head, the visitor's other choice, and where their tokens align the difference of the two."""
     kinds = {"head": _("another head"), "sentence": _("another sentence"), "model": _("another model")}
     kind = widgets.one_of(choices.BESIDE, _("Show beside it"), kinds)
     run = _run(shown, kind)
     stack = next((s for s in run.stacks if s.id == shown.stack.id), run.stacks[0])
     layer, head = _place(shown, stack, kind)
     other = head_matrix.head_matrix(stack, layer, head, shown.look)
-    left, right = st.columns(2)
     same = shown.matrix.rows == other.rows and shown.matrix.cols == other.cols
     if shown.look.values == "values":
         top = max(canvas.Head(each.values, hidden=each.hidden).largest for each in (shown.matrix, other))
         shown = replace(shown, options=replace(shown.options, top=top))
-    with left:
-        _draw("beside-a", _name(shown.run, shown.layer, shown.head), shown.matrix, shown, "heads", shown.stack)
-    with right:
-        _draw("beside-b", _name(run, layer, head), other, shown, "heads" if same else "beside", stack)
-    if same:
-        st.markdown(spoken(said_of_difference(shown.matrix, other)))
+    one = _name(shown.run, shown.layer, shown.head)
+    two = _name(run, layer, head)
+    if kind == "sentence":
+        one, two = (
+            _("{name}: “{text}”").format(name=n, text=r.request.text[:60]) for n, r in ((one, shown.run), (two, run))
+        )
+    both = aligned(shown.matrix, other)
+    columns = st.columns(2 if both is None else 3)
+    pictures = []
+    with columns[0]:
+        pictures.append(_draw("beside-a", one, shown.matrix, shown, "heads"))
+    with columns[1]:
+        pictures.append(_draw("beside-b", two, other, shown, "heads" if same else "beside"))
+    if both is None:
+        st.caption(_("The two have no token in common, in one order, so there is no difference to be drawn."))
+    else:
+        name = _("Difference: the second minus the first")
+        with columns[2]:
+            pictures.append(_draw("beside-difference", name, both.difference, shown, "heads" if same else "difference"))
+    _under(shown, pictures, both, one, two)
+
+
+def _under(shown: Shown, pictures: list[HeadPicture], both: Aligned | None, one: str, two: str) -> None:
+    """What is to be seen in the pictures, and all of them as one file."""
+    said = None if both is None else spoken(said_of_difference(*both.common))
+    if both is not None and both.replaced + both.alone:
+        told = _(
+            "The difference is taken token by token. Tokens in another’s place: {replaced}. Tokens that only one "
+            "sentence has, whose rows and columns are left out of it: {alone}."
+        )
+        st.caption(told.format(replaced=both.replaced, alone=both.alone))
+    show.under(
+        lambda: RowPicture(pictures, _("Two side by side")),
+        name=f"beside-{shown.run.request.model}",
+        key="beside-out",
+        words=said,
+        caption=" ".join(part for part in (f"{one}; {two}.", explorer_state.link()) if part),
+        table=None if both is None else lambda: _table(both),
+        label=_("Export all"),
+    )
+
+
+def _table(both: Aligned) -> dict[str, Any]:
+    """One row for each cell of the common axis, with both values and their difference."""
+    first, second, difference = (long_table(each) for each in (both.first, both.second, both.difference))
+    values = {"first": first["value"], "second": second["value"], "difference": difference["value"]}
+    return {name: column for name, column in first.items() if name != "value"} | values
 
 
 def _run(shown: Shown, kind: str) -> ModelRun:
@@ -89,18 +132,16 @@ def _name(run: ModelRun, layer: int, head: int) -> str:
     return _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
 
 
-def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str, stack: Stack) -> None:
+def _draw(key: str, name: str, matrix: Matrix, shown: Shown, group: str) -> HeadPicture:
+    """Draw one of them, with a sentence on its row; the same as a picture for a file."""
+    is_difference = key == "beside-difference"
+    kind: Any = "diff" if is_difference else shown.look.values
     options = replace(shown.options, compact=True, unit="", segments_q=matrix.row_breaks, segments_k=matrix.col_breaks)
-    head = canvas.Head(matrix.values, name, matrix.hidden, shown.look.values)
+    head = canvas.Head(matrix.values, name, matrix.hidden, kind)
     pins = canvas.head_view(key, head, *axes(matrix), options=options, group=group)
-    show.under(
-        lambda: canvas.head_picture(head, *axes(matrix), options, pins),
-        name=name,
-        key=f"{key}-out",
-        words=spoken(matrix.said_of(_row(shown, matrix))),
-        caption=" ".join(part for part in (name, explorer_state.link()) if part),
-        table=lambda: long_table(matrix),
-    )
+    if not is_difference:
+        st.markdown(spoken(matrix.said_of(_row(shown, matrix))))
+    return canvas.head_picture(head, *axes(matrix), options, pins)
 
 
 def _row(shown: Shown, matrix: Matrix) -> int:
