@@ -4,7 +4,7 @@
 because functions of this package take and return them.
 """
 
-from attnviz.experiments.explorer.aligned_sentences import Aligned, aligned
+from attnviz.experiments.explorer.aligned_sentences import Aligned, aligned, in_both
 from attnviz.experiments.explorer.head_matrix import Look, Matrix, average, rolled_out, telling_depth
 from attnviz.experiments.explorer.head_stages import StagesResult, stages
 from attnviz.experiments.explorer.largest_change import (
@@ -62,10 +62,12 @@ __all__ = [
     "has_kept_run",
     "head_matrix",
     "head_measures",
+    "in_both",
     "instantly",
     "kept_run",
     "largest_change",
     "likeliest",
+    "model_parts",
     "raw_head",
     "raw_heads",
     "raw_heads_of",

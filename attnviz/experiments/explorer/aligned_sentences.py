@@ -37,9 +37,9 @@ class Aligned:
 
 
 def aligned(first: Matrix, second: Matrix) -> Aligned | None:
-    """The two on one axis; None where no token of one stands in the other, in the same order."""
+    """The two on one axis; None where less than half of the shorter one's tokens stand in the other, in one order."""
     rows, cols = pairs_of(first.rows, second.rows), pairs_of(first.cols, second.cols)
-    if not any(None not in pair and first.rows[pair[0]] == second.rows[pair[1]] for pair in rows):  # type: ignore[index]
+    if 2 * in_both(first.rows, second.rows) < min(len(first.rows), len(second.rows)):
         return None
     names = named(first.rows, second.rows, rows), named(first.cols, second.cols, cols)
     left, right = (_spread(each, rows, cols, side, names) for side, each in enumerate((first, second)))
@@ -62,6 +62,12 @@ def pairs_of(first: Sequence[str], second: Sequence[str]) -> list[Pair]:
             pairs += [(i, None) for i in range(a0, a1)]
             pairs += [(None, j) for j in range(b0, b1)]
     return pairs
+
+
+def in_both(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many tokens stand in both, in the same order."""
+    found = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in found)
 
 
 def _spread(

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer import Aligned, Matrix, ModelRun, Stack, aligned, head_matrix, said_of_difference
+from attnviz.experiments.explorer import Aligned, Matrix, ModelRun, Stack, aligned, head_matrix, in_both, said_of_difference
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_row import RowPicture
 from attnviz.models.catalogue import EXAMPLES
@@ -47,7 +47,11 @@ def panel(shown: Shown) -> None:
     with columns[1]:
         pictures.append(_draw("beside-b", two, other, shown, "heads" if same else "beside"))
     if both is None:
-        st.caption(_("The two have no token in common, in one order, so there is no difference to be drawn."))
+        told = _(
+            "No difference is drawn: only {same} of these tokens stand in both, in one order, so most cells of one "
+            "picture have none in the other to be taken from. Change a word or two of the sentence to compare."
+        )
+        st.caption(told.format(same=in_both(shown.matrix.rows, other.rows)))
     else:
         name = _("Difference: the second minus the first")
         with columns[2]:

@@ -68,3 +68,8 @@ def test_sentences_without_a_common_token_are_not_laid_on_each_other():
 def test_as_many_other_tokens_stand_in_each_others_place_and_else_none_does():
     assert pairs_of(["a", "b", "c"], ["a", "x", "c"]) == [(0, 0), (1, 1), (2, 2)]
     assert pairs_of(["a", "b", "c"], ["a", "x", "y", "c"]) == [(0, 0), (1, None), (None, 1), (None, 2), (2, 3)]
+
+
+def test_a_difference_needs_half_of_the_tokens_in_one_order():
+    assert aligned(matrix("the cat sat .", 0), matrix("dogs bark loudly .", 1)) is None
+    assert aligned(matrix("the cat sat .", 0), matrix("a cat runs .", 1)) is not None
