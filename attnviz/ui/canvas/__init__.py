@@ -42,6 +42,7 @@ from attnviz.ui.canvas.blobs import document
 from attnviz.ui.canvas.kinds import Head, HeadEdit, Options, Overview, Pin, Pins, Raw, SaidOfRow, Selection
 from attnviz.ui.canvas.live_view import live_view
 from attnviz.ui.canvas.mask_grid import mask_grid
+from attnviz.ui.canvas.model_strip import StripBlock, StripPart, model_strip
 from attnviz.ui.canvas.pictures import head_picture, lines_picture
 from attnviz.ui.canvas.registration import component, served_by_address
 
@@ -55,6 +56,8 @@ __all__ = [
     "Raw",
     "SaidOfRow",
     "Selection",
+    "StripBlock",
+    "StripPart",
     "ahead",
     "app_root",
     "attention_view",
@@ -66,6 +69,7 @@ __all__ = [
     "lines_picture",
     "live_view",
     "mask_grid",
+    "model_strip",
     "overview_grid",
     "packing",
     "pinned_in",

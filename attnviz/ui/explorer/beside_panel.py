@@ -8,7 +8,16 @@ from typing import Any
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.experiments.explorer import Aligned, Matrix, ModelRun, Stack, aligned, head_matrix, in_both, said_of_difference
+from attnviz.experiments.explorer import (
+    Aligned,
+    Matrix,
+    ModelRun,
+    Stack,
+    aligned,
+    head_matrix,
+    in_both,
+    said_of_difference,
+)
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_row import RowPicture
 from attnviz.models.catalogue import EXAMPLES

@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attnviz.ui.explorer import average_panel, beside_panel, copied_run, next_panel, stages_panel, what_if_panel
+from attnviz.ui.explorer import (
+    average_panel,
+    beside_panel,
+    copied_run,
+    next_panel,
+    place_panel,
+    stages_panel,
+    what_if_panel,
+)
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown
 from attnviz.ui.shared import guard, plain, snippet, widgets
@@ -14,8 +22,9 @@ from attnviz.words import _
 
 
 def below(shown: Shown) -> None:
-    """Draw five panels, closed at first, and the code that prints this head's numbers."""
+    """Draw six panels, closed at first, and the code that prints this head's numbers."""
     questions = [
+        ("place", _("Where this head sits in the model"), ":material/account_tree:", place_panel.panel),
         ("stages", _("How it came about"), ":material/function:", stages_panel.panel),
         (
             "what_if",
@@ -31,7 +40,7 @@ def below(shown: Shown) -> None:
         box = widgets.expander(choices.OPEN[name], title, icon=icon)
         if box.open:
             with box:
-                draw = _drawn if name == "what_if" else _opened
+                draw = _drawn if name in ("what_if", "place") else _opened
                 draw(panel, shown)
     layer = shown.stack.layers[shown.layer]
     extras = (layer.softcap, layer.sinks, layer.bias)

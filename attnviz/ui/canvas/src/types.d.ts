@@ -425,3 +425,20 @@ export type Presented = Answer & {
   walks: boolean;
   words: Words;
 };
+
+/** A part of a model: its name, lines about it, its share of the parameters (null: it has none) and that in words. */
+export type ModelPart = { title: string; lines: string[]; share: number | null; said: string };
+
+export type ModelStripHeader = {
+  group: string;
+  /** of the model and the stack: another one is drawn anew */
+  name: string;
+  at: [number, number];
+  /** heads of each layer */
+  heads: number[];
+  before: ModelPart[];
+  after: ModelPart[];
+  /** all blocks together, and what is in the block of each layer */
+  blocks: ModelPart & { of: { norms: ModelPart; attention: ModelPart; mlp: ModelPart }[] };
+  words: Words;
+};

@@ -1,0 +1,79 @@
+"""Where the head on show sits in its model; a press on a block chooses its layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from attnviz.ui.canvas import packing
+from attnviz.ui.canvas.blobs import count, mapping
+from attnviz.ui.canvas.packing import blob
+from attnviz.ui.canvas.registration import component
+from attnviz.words import _
+
+
+@dataclass(frozen=True)
+class StripPart:
+    """A part of a model: its name, lines about it, its share of the parameters (None: it has none), that in words."""
+
+    title: str
+    lines: Sequence[str] = ()
+    share: float | None = None
+    said: str = ""
+
+
+@dataclass(frozen=True)
+class StripBlock:
+    """What is in one layer's block."""
+
+    attention: StripPart
+    mlp: StripPart
+    norms: StripPart
+
+
+def model_strip(
+    key: str,
+    before: Sequence[StripPart],
+    blocks: StripPart,
+    inside: Sequence[StripBlock],
+    after: Sequence[StripPart],
+    heads: Sequence[int],
+    *,
+    at: tuple[int, int],
+    group: str,
+    on_pick: Callable[[int, int], None],
+) -> None:
+    """Draw the parts in the order in which a token passes them; `inside` and `heads` are of each layer.
+
+    A press is told to `on_pick` and, in the browser, to the views of `group` at once.
+    """
+    kinds = list(dict.fromkeys(inside))
+    told = [asdict(kind) for kind in kinds]
+    drawn = {"before": [asdict(part) for part in before], "after": [asdict(part) for part in after]}
+    middle = asdict(blocks) | {"of": [told[kinds.index(each)] for each in inside]}
+    header: dict[str, Any] = drawn | {
+        "group": group,
+        "name": packing.fingerprint(drawn, middle),
+        "at": list(at),
+        "heads": list(heads),
+        "blocks": middle,
+        "words": {
+            "blocks": _("Blocks: a press shows a head of that layer"),
+            "layer": _("Layer {layer}"),
+            "inside": _("Inside the block of layer {layer}; on show is head {head}"),
+            "heads": _("Heads of this layer: a press shows one"),
+            "head": _("Head {head}"),
+        },
+    }
+
+    def picked() -> None:
+        pick = mapping(mapping(st.session_state.get(key)).get("pick"))
+        layer, head = count(pick.get("layer")), count(pick.get("head"))
+        st.session_state[f"{group}_ack"] = count(pick.get("seq")) or 0
+        if layer is not None and head is not None and layer < len(heads) and head < heads[layer]:
+            on_pick(layer, head)
+
+    component("model_strip")(key=key, data=blob(header), on_pick_change=picked)

@@ -1,0 +1,87 @@
+"""Where the head on show sits: the way from tokens to the next one, each part with its shape and its share."""
+
+from __future__ import annotations
+
+from attnviz.experiments.explorer import model_parts
+from attnviz.experiments.explorer.model_parts import BlockParts, ModelParts, PartSize
+from attnviz.ui import canvas
+from attnviz.ui.explorer import explorer_state
+from attnviz.ui.explorer.head_panel import Shown
+from attnviz.ui.shared import model_cache
+from attnviz.words import _
+
+MOST_LINES = 6  # matrices that are named one by one
+
+
+def panel(shown: Shown) -> None:
+    """Draw the strip; a press on a block or a head chooses it."""
+    stack = shown.stack
+    loaded = model_cache.model_of(shown.run)
+    parts = model_cache.cached(shown.run, ("parts", stack.id), lambda: model_parts.run(loaded.model, stack))
+    layers = len(stack.layers)
+    inside = [_block(parts.blocks[parts.block_of(layer, layers)], parts) for layer in range(layers)]
+    canvas.model_strip(
+        "place",
+        _before(shown, parts),
+        _blocks(parts, layers),
+        inside,
+        _after(parts),
+        [layer.n_heads for layer in stack.layers],
+        at=(shown.layer, shown.head),
+        group="heads",
+        on_pick=explorer_state.go_to,
+    )
+
+
+def _before(shown: Shown, parts: ModelParts) -> list[canvas.StripPart]:
+    count = len(shown.stack.queries)
+    vectors = _("{tokens} × {width} after it").format(tokens=count, width=parts.width)
+    return [
+        canvas.StripPart(_("Tokens"), (_("{tokens} numbers").format(tokens=count),)),
+        _part(_("Embedding"), parts.embedding, parts, vectors),
+    ]
+
+
+def _blocks(parts: ModelParts, layers: int) -> canvas.StripPart:
+    size = PartSize(sum(block.parameters for block in parts.blocks))
+    shared = (_("the same weights every time"),) if len(parts.blocks) < layers else ()
+    title = _("{layers} blocks, one after the other").format(layers=layers)
+    return canvas.StripPart(title, shared, size.parameters / parts.total, _said(size, parts))
+
+
+def _block(block: BlockParts, parts: ModelParts) -> canvas.StripBlock:
+    return canvas.StripBlock(
+        _part(_("Attention"), block.attention, parts),
+        _part(_("MLP"), block.mlp, parts),
+        _part(_("Norms"), block.norms, parts, _("one before each of the two, or after it")),
+    )
+
+
+def _after(parts: ModelParts) -> list[canvas.StripPart]:
+    found = []
+    if parts.after.parameters:
+        found.append(_part(_("After the blocks"), parts.after, parts))
+    if parts.elsewhere.parameters:
+        found.append(_part(_("The other stack"), PartSize(parts.elsewhere.parameters), parts))
+    if not parts.predicts:
+        return [*found, canvas.StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
+    note = _("the embedding’s own matrix once more") if parts.tied else ""
+    return [*found, _part(_("Next token"), parts.head, parts, note)]
+
+
+def _part(title: str, size: PartSize, parts: ModelParts, note: str = "") -> canvas.StripPart:
+    named = [_line(name, shape) for name, shape in size.matrices[:MOST_LINES]]
+    if len(size.matrices) > MOST_LINES:
+        named.append(_("and {count} more matrices").format(count=len(size.matrices) - MOST_LINES))
+    lines = tuple(line for line in (*named, note) if line)
+    return canvas.StripPart(title, lines, size.parameters / parts.total, _said(size, parts))
+
+
+def _line(name: str, shape: tuple[int, ...]) -> str:
+    return f"{name} {' × '.join(f'{n:,}' for n in shape)}".strip()
+
+
+def _said(size: PartSize, parts: ModelParts) -> str:
+    return _("{count} parameters, {share:.2%}").format(
+        count=f"{size.parameters:,}", share=size.parameters / parts.total
+    )
