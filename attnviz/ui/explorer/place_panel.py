@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from attnviz.experiments.explorer import model_parts
-from attnviz.experiments.explorer.model_parts import BlockParts, ModelParts, PartSize
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown
@@ -33,7 +32,7 @@ def panel(shown: Shown) -> None:
     )
 
 
-def _before(shown: Shown, parts: ModelParts) -> list[canvas.StripPart]:
+def _before(shown: Shown, parts: model_parts.ModelParts) -> list[canvas.StripPart]:
     count = len(shown.stack.queries)
     vectors = _("{tokens} × {width} after it").format(tokens=count, width=parts.width)
     return [
@@ -42,14 +41,14 @@ def _before(shown: Shown, parts: ModelParts) -> list[canvas.StripPart]:
     ]
 
 
-def _blocks(parts: ModelParts, layers: int) -> canvas.StripPart:
-    size = PartSize(sum(block.parameters for block in parts.blocks))
+def _blocks(parts: model_parts.ModelParts, layers: int) -> canvas.StripPart:
+    size = model_parts.PartSize(sum(block.parameters for block in parts.blocks))
     shared = (_("the same weights every time"),) if len(parts.blocks) < layers else ()
     title = _("{layers} blocks, one after the other").format(layers=layers)
     return canvas.StripPart(title, shared, size.parameters / parts.total, _said(size, parts))
 
 
-def _block(block: BlockParts, parts: ModelParts) -> canvas.StripBlock:
+def _block(block: model_parts.BlockParts, parts: model_parts.ModelParts) -> canvas.StripBlock:
     return canvas.StripBlock(
         _part(_("Attention"), block.attention, parts),
         _part(_("MLP"), block.mlp, parts),
@@ -57,19 +56,19 @@ def _block(block: BlockParts, parts: ModelParts) -> canvas.StripBlock:
     )
 
 
-def _after(parts: ModelParts) -> list[canvas.StripPart]:
+def _after(parts: model_parts.ModelParts) -> list[canvas.StripPart]:
     found = []
     if parts.after.parameters:
         found.append(_part(_("After the blocks"), parts.after, parts))
     if parts.elsewhere.parameters:
-        found.append(_part(_("The other stack"), PartSize(parts.elsewhere.parameters), parts))
+        found.append(_part(_("The other stack"), model_parts.PartSize(parts.elsewhere.parameters), parts))
     if not parts.predicts:
         return [*found, canvas.StripPart(_("Vectors of the tokens"), (_("this model writes nothing"),))]
     note = _("the embedding’s own matrix once more") if parts.tied else ""
     return [*found, _part(_("Next token"), parts.head, parts, note)]
 
 
-def _part(title: str, size: PartSize, parts: ModelParts, note: str = "") -> canvas.StripPart:
+def _part(title: str, size: model_parts.PartSize, parts: model_parts.ModelParts, note: str = "") -> canvas.StripPart:
     named = [_line(name, shape) for name, shape in size.matrices[:MOST_LINES]]
     if len(size.matrices) > MOST_LINES:
         named.append(_("and {count} more matrices").format(count=len(size.matrices) - MOST_LINES))
@@ -81,7 +80,7 @@ def _line(name: str, shape: tuple[int, ...]) -> str:
     return f"{name} {' × '.join(f'{n:,}' for n in shape)}".strip()
 
 
-def _said(size: PartSize, parts: ModelParts) -> str:
+def _said(size: model_parts.PartSize, parts: model_parts.ModelParts) -> str:
     return _("{count} parameters, {share:.2%}").format(
         count=f"{size.parameters:,}", share=size.parameters / parts.total
     )
