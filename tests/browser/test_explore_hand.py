@@ -260,3 +260,22 @@ def test_a_link_of_an_earlier_version_shows_the_head_as_it_did(explore: Open, la
     assert np.abs(weights(page) - expected(layer, causal(n), 1.0)).max() < EXACT
     assert edit(page)[0] == "window"
     assert edit(page)[5] == "before"
+
+
+def test_small_pictures_of_a_long_sentence_follow_when_the_hand_lets_go(explore: Open) -> None:
+    text = "+".join(["The", "animal", "was", "tired", "and"] * 16)
+    page = explore(f"?text={text}&at=3.1&where=all")
+    overview = page.get_by_test_id("overview")
+    painted = "stage => stage.querySelector('canvas').toDataURL()"
+    before = overview.evaluate(painted)
+    page.mouse.move(*slider(page, 0.5))
+    page.mouse.down()
+    page.mouse.move(*slider(page, 0.95), steps=4)
+    page.mouse.up()
+    page.wait_for_url(re.compile("factor="))
+    until(lambda: overview.evaluate(painted) != before)
+    after = overview.evaluate(painted)
+    page.locator(".av-mark[data-mark=model]").first.click()
+    until(lambda: overview.evaluate(painted) == before)
+    page.locator(".av-mark[data-mark=none]").first.click()
+    until(lambda: overview.evaluate(painted) not in (before, after))

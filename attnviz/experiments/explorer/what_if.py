@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -83,6 +84,25 @@ def instantly(stack: Stack, layer: int, head: int, what_if: WhatIf, look: Look |
     """The head itself under the new mask and scale, from the recorded Q and K: nothing is run again."""
     chosen = stack.layers[layer]
     return head_matrix(stack, layer, head, look, mask_of(what_if, chosen), scale_of(what_if, chosen))
+
+
+def changed_layers(
+    stack: Stack, layer: int, head: int, what_if: WhatIf
+) -> Iterator[tuple[int, list[int], np.ndarray, np.ndarray]]:
+    """The layers that the change reaches: each one's place, heads, weights (h, Q, K), and what its mask hides (h, Q, K).
+
+    From the recorded Q and K, one layer at a time; layers that give only their weights are left out.
+    """
+    for index in range(len(stack.layers)) if what_if.where == "all" else [layer]:
+        chosen = stack.layers[index]
+        if not chosen.exact:
+            continue
+        heads = [head] if what_if.where == "head" else list(range(chosen.n_heads))
+        mask = mask_of(what_if, chosen)
+        weights = chosen.weights(heads, mask, scale_of(what_if, chosen))[0].float()
+        _, _, q_len, k_len = chosen.shape
+        allowed = chosen.mask_for(mask).expand(-1, chosen.n_heads, q_len, k_len)[0, heads]
+        yield index, heads, weights.cpu().numpy(), ~allowed.cpu().numpy()
 
 
 def edits(stack: Stack, layer: int, head: int, what_if: WhatIf) -> list[Edit]:

@@ -78,6 +78,7 @@ def head_view(
     on_edit: Callable[[HeadEdit], None] | None = None,
     over: Sequence[int] | None = None,
     on_over: Callable[[tuple[int, ...]], None] | None = None,
+    edited_tiles: str | None = None,
 ) -> Pins:
     """Draw one head large, its lines and its sentence; answer what is pinned in the group.
 
@@ -90,7 +91,8 @@ def head_view(
     `every` is an address of `sentence_heads`, which the browser fetches once the first picture stands.
     With `edit` the view has controls of mask and scale, which start there; `on_edit` is called before the rerun, when
     the hand lets go. With `over`, heads of this layer whose lines are laid over its own, it has the squares that choose
-    them; `on_over` is called before the rerun.
+    them; `on_over` is called before the rerun. `edited_tiles` is an address of `sentence_heads` with the overview's tiles
+    under the edit, for sentences whose heads are too many for `every`.
     """
     group = group or key
     options = options or Options()
@@ -121,7 +123,7 @@ def head_view(
     told = {"heard": 0 if pins is None else heard, "edits": edits, "overs": overs}
     echo = answering(st.session_state.get(f"{group}_ack")) | told
     address = None if others is None else ahead.offer(key, others, group, tokens_q, tokens_k, options, every, over)
-    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address, every, edit, over)
+    data = head_blob(group, head, tokens_q, tokens_k, options, pins, echo, address, every, edit, over, edited_tiles)
     component("head")(key=key, data=data, on_pins_change=pinned, on_edit_change=edited, on_over_change=laid_over)
     return pinned_in(group, tokens_q, tokens_k, pins)
 

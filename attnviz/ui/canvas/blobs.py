@@ -58,6 +58,7 @@ def head_blob(
     every: str | None = None,
     edit: HeadEdit | None = None,
     over: Sequence[int] | None = None,
+    edited_tiles: str | None = None,
 ) -> bytes:
     """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
@@ -99,6 +100,7 @@ def head_blob(
         "start": pins_name(pins),
         "ahead": ahead,
         "every": every,
+        "editedTiles": edited_tiles,
         "raw": raw,
         "fullRange": options.full_range,
         "fixedTop": options.top,

@@ -25,6 +25,7 @@ from attnviz.ui.explorer import (
     overlay_state,
     overview_panel,
     pinned,
+    tiles_address,
 )
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
@@ -111,6 +112,8 @@ def _pinned(
 ) -> canvas.Pins:
     """Draw the head with its controls; answer what is pinned."""
     places = pinned.Places.of(stack, matrix)
+    every = heads_address.address(run, stack)
+    at = (drawn.layer or 0, drawn.head or 0)
     return canvas.head_view(
         "head",
         drawn,
@@ -120,11 +123,12 @@ def _pinned(
         group="heads",
         on_pins=partial(pinned.keep, places),
         others=_others(run.request, stack.id, look),
-        every=heads_address.address(run, stack),
+        every=every,
         edit=edit_state.on_canvas(change),
         on_edit=edit_state.keep,
         over=overlay_state.chosen(),
         on_over=overlay_state.keep,
+        edited_tiles=None if every else tiles_address.address(run, stack, *at, change),
     )
 
 

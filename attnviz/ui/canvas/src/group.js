@@ -50,6 +50,8 @@ function emptyGroup() {
     overs: new Sequence(),
     /** @type {AllHeads | null} every head of these tokens before its softmax, once they have come */
     all: null,
+    /** @type {{ at: [number, number], codes: Uint8Array, doc: string | null, tiles: string | null } | null} tiles under the edit, of a long sentence */
+    edited: null,
     picks: new Sequence(),
     pinnings: new Sequence(),
   };

@@ -22,6 +22,7 @@ import { bringIntoWindow, roomBelow } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame } from "./surface.js";
 import { themeOf } from "./theme.js";
+import { bringEditedTiles } from "./tiles_follow.js";
 import { labelsOf } from "./token_labels.js";
 import { clampZoom, spans, zoomAt } from "./zoom.js";
 
@@ -95,6 +96,7 @@ export class HeadView {
     const behind = group.picks.isBehind(header.session, header.ack);
     if (!behind || !isOvertaken(header, group, this.held)) this.take(header, source, behind);
     if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
+    if (header.tile && !behind) void bringEditedTiles(group, header.editedTiles, header.tile);
   }
 
   /**

@@ -61,6 +61,7 @@ function headHeader(view) {
     pins: view.pins,
     start: GROUP,
     ahead: null,
+    editedTiles: null,
     every: INLINE,
     kind: "weights",
     raw: null,

@@ -123,6 +123,8 @@ export type HeadHeader = Answer & {
   /** the newest gesture on pins that Python had heard of */
   heard: number;
   ahead: string | null;
+  /** the address of all small pictures under the edit, for sentences that have no `every` */
+  editedTiles: string | null;
   /** the address of all heads at once, for short sentences */
   every: string | null;
   kind: "weights" | "values" | "diff" | "scores";
