@@ -89,7 +89,7 @@ def instantly(stack: Stack, layer: int, head: int, what_if: WhatIf, look: Look |
 def changed_layers(
     stack: Stack, layer: int, head: int, what_if: WhatIf
 ) -> Iterator[tuple[int, list[int], np.ndarray, np.ndarray]]:
-    """The layers that the change reaches: each one's place, heads, weights (h, Q, K), and what its mask hides (h, Q, K).
+    """The layers that the change reaches: place, heads, their weights (h, Q, K), and what the mask hides (h, Q, K).
 
     From the recorded Q and K, one layer at a time; layers that give only their weights are left out.
     """

@@ -91,8 +91,8 @@ def head_view(
     `every` is an address of `sentence_heads`, which the browser fetches once the first picture stands.
     With `edit` the view has controls of mask and scale, which start there; `on_edit` is called before the rerun, when
     the hand lets go. With `over`, heads of this layer whose lines are laid over its own, it has the squares that choose
-    them; `on_over` is called before the rerun. `edited_tiles` is an address of `sentence_heads` with the overview's tiles
-    under the edit, for sentences whose heads are too many for `every`.
+    them; `on_over` is called before the rerun. `edited_tiles` is an address of `sentence_heads` with the tiles
+    of the overview under the edit, for sentences whose heads are too many for `every`.
     """
     group = group or key
     options = options or Options()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,8 @@ def memory(monkeypatch):
 def expected(stack: Stack, layer: int, head: int, **change: Any) -> np.ndarray:
     """The tile of one head, block by block, from its weights."""
     weights = stack.layers[layer].weights(head, **change)[0, 0].float().numpy()
-    n = len(weights)
-    ends = [i * n // 32 for i in range(33)]
-    blocks = [
-        [weights[a:b, c:d].max() for c, d in zip(ends, ends[1:], strict=False)]
-        for a, b in zip(ends, ends[1:], strict=False)
-    ]
+    parts = list(pairwise(i * len(weights) // 32 for i in range(33)))
+    blocks = [[weights[a:b, c:d].max() for c, d in parts] for a, b in parts]
     found: np.ndarray = np.rint(np.sqrt(np.array(blocks)) * 254)
     return found
 
