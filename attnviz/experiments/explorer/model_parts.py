@@ -11,7 +11,7 @@ from torch import nn
 
 from attnviz.experiments.explorer.model_run import Stack
 
-Role = Literal["attention", "mlp", "norms"]
+BlockRole = Literal["attention", "mlp", "norms"]
 
 _NORM = re.compile(r"norm|^ln(_|\d|$)", re.IGNORECASE)
 _ATTENTION = re.compile(r"attn|attention", re.IGNORECASE)
@@ -131,7 +131,7 @@ class _Places:
         return "head" if id(parameter) in self.head else "after"
 
 
-def _role(path: Sequence[str]) -> Role:
+def _role(path: Sequence[str]) -> BlockRole:
     """The part of a block that a parameter belongs to, from its name within the block."""
     if any(_NORM.search(part) for part in path):
         return "norms"
