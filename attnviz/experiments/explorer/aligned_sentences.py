@@ -97,4 +97,5 @@ def named(first: Sequence[str], second: Sequence[str], pairs: Sequence[Pair]) ->
 
 def _there(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """Which rows and which columns show anything."""
-    return (~matrix.hidden).any(1), (~matrix.hidden).any(0)
+    seen = ~matrix.hidden
+    return np.asarray(seen.any(1)), np.asarray(seen.any(0))

@@ -45,10 +45,10 @@ def test_a_token_that_only_one_sentence_has_is_left_out_of_the_difference():
                 assert both.difference.hidden[r, c], (row, col)
     left, right = both.common
     said = said_of_difference(left, right)
-    r, c = np.unravel_index(np.abs(np.where(both.difference.hidden, 0, both.difference.values)).argmax(), (6, 6))
+    top, at = np.unravel_index(np.abs(np.where(both.difference.hidden, 0, both.difference.values)).argmax(), (6, 6))
     assert said.params["token"] in mine
-    assert both.difference.rows[r] in mine
-    assert both.difference.cols[c] in mine
+    assert both.difference.rows[top] in mine
+    assert both.difference.cols[at] in mine
 
 
 def test_the_two_pictures_keep_their_own_numbers_on_the_common_axis():
