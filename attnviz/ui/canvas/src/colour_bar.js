@@ -12,6 +12,9 @@ import { tickText } from "./numbers.js";
  * @param {string | null} hatched what the hatch stands for, null where there is none
  */
 export function drawColourBar(host, { scale, signed, unit, colours }, hatched) {
+  const how = JSON.stringify([scale, signed, unit, colours, hatched]);
+  if (host.dataset.bar === how) return;
+  host.dataset.bar = how;
   const bar = el("div", "av-bar");
   const strip = el("div", "av-bar-strip");
   strip.style.background = cssGradient(signed ? colours.scores : colours.weights);

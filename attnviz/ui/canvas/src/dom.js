@@ -18,6 +18,15 @@ export function el(tag, className = "", text = null, attributes = {}) {
 }
 
 /**
+ * Says a text where another stands: the same words are left alone, because new ones cost the page a layout.
+ * @param {Element} node
+ * @param {string} text
+ */
+export function say(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/**
  * Appends a button named for those who hear it, and answers it.
  * @param {Element} host
  * @param {string} text

@@ -7,7 +7,7 @@ import { Chips } from "./chips.js";
 import { drawColourBar } from "./colour_bar.js";
 import { pixelTable } from "./colour.js";
 import { viewComponent } from "./component.js";
-import { el, fill } from "./dom.js";
+import { el, fill, say } from "./dom.js";
 import { adopt, adoptEdit, adoptOver, groupOf, letGo, sameHead, tell } from "./group.js";
 import { HeadControls } from "./head_controls.js";
 import { emitEdit, emitPins, press } from "./head_gestures.js";
@@ -18,9 +18,9 @@ import { HeadTools } from "./head_tools.js";
 import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
-import { bringIntoWindow, roomBelow } from "./room.js";
+import { bringIntoWindow, Room } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
-import { afterPainting, markPainted, measured, onceAFrame } from "./surface.js";
+import { afterPainting, markPainted, measured, onceAFrame, soon } from "./surface.js";
 import { themeOf } from "./theme.js";
 import { bringEditedTiles } from "./tiles_follow.js";
 import { labelsOf } from "./token_labels.js";
@@ -46,6 +46,7 @@ export class HeadView {
     this.said = el("div", "av-said", "", { "data-testid": "said" });
     this.heatmap = new Heatmap(this);
     this.controls = new HeadControls(this);
+    this.room = new Room(this);
     this.count = 0;
     this.lines = new Lines(this);
     this.chips = new Chips(this);
@@ -62,6 +63,7 @@ export class HeadView {
     this.relight = onceAFrame(() => this.light());
     this.redraw = onceAFrame(() => this.draw());
     this.reedit = onceAFrame(() => this.recompute());
+    this.summarise = soon(() => say(this.help, `${summaryText(this.drawn)} ${this.drawn.words.help}`));
     this.listener = (/** @type {Change} */ what) => this.hear(what);
     root.tabIndex = -1;
     root.addEventListener("keydown", (e) => {
@@ -172,11 +174,11 @@ export class HeadView {
       this.root.append(this.bar, this.foot);
     }
     this.select(behind);
-    const layout = JSON.stringify([header.segments, header.chips]);
-    const other = fresh || layout !== JSON.stringify([before?.header.segments, before?.header.chips]);
+    const other = fresh || partsOf(header) !== partsOf(before?.header);
     if (other && header.chips) this.chips.build();
     this.dress();
-    this.resize();
+    if (other) this.resize();
+    else this.room.again();
   }
 
   /**
@@ -232,19 +234,15 @@ export class HeadView {
     const about = header.sentence;
     this.said.hidden = about === null;
     if (about === null || header.signed) return;
-    this.said.textContent = saidOf(
-      this.drawn,
-      about,
-      toldRow(group, header.shape, about.row ?? tellingRow(this.drawn)),
-    );
+    say(this.said, saidOf(this.drawn, about, toldRow(group, header.shape, about.row ?? tellingRow(this.drawn))));
   }
 
   /** Texts that follow the header. */
   dress() {
     const { header, words, hasMasked } = this.drawn;
     this.root.classList.toggle("av-compact", header.compact);
-    this.titleBox.textContent = header.title;
-    this.help.textContent = `${summaryText(this.drawn)} ${words.help}`;
+    say(this.titleBox, header.title);
+    this.summarise();
     this.heatmap.stage.setAttribute("aria-label", [header.title, words.label].filter(Boolean).join(". "));
     this.lines.stage.setAttribute("aria-label", words.lines);
     this.lines.stage.hidden = !header.lines;
@@ -304,23 +302,7 @@ export class HeadView {
   }
 
   resize() {
-    const width = this.root.clientWidth;
-    if (!this.held || width === 0) return;
-    const { header } = this.held;
-    const beside = header.lines && width >= 700;
-    this.pair.classList.toggle("av-beside", beside);
-    this.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, this.room());
-    if (header.lines) {
-      this.lines.layout(beside ? width - 24 - this.heatmap.width : width, beside ? this.heatmap.plot : null);
-    }
-    this.draw();
-  }
-
-  /** The height that is left of the window for the matrix, null where none is to be spared. */
-  room() {
-    const { header } = this.drawn;
-    if (header.edit === null || header.compact) return null;
-    return roomBelow(this.root, this.pair.offsetTop + (header.sentence === null ? 8 : SENTENCE));
+    if (this.held) this.room.measure();
   }
 
   draw() {
@@ -340,7 +322,7 @@ export class HeadView {
     if (header.chips) this.chips.light();
     this.say();
     const text = this.readout();
-    this.read.textContent = text || words.idle;
+    say(this.read, text || words.idle);
     this.read.classList.toggle("av-idle", !text);
     this.tools.light();
     this.root.dataset.pins = group.pins.map((p) => p.axis + p.i).join(" ");
@@ -412,7 +394,13 @@ export class HeadView {
 }
 
 const NOTHING = new Uint16Array(0);
-/** Pixels that the sentence below the pictures takes. */
-const SENTENCE = 34;
+
+/**
+ * What of a header decides which parts a view has, and so where they stand.
+ * @param {HeadHeader} [header]
+ */
+function partsOf(header) {
+  return header && JSON.stringify([header.segments, header.chips, header.lines, header.compact, header.edit === null]);
+}
 
 export default viewComponent(HeadView);

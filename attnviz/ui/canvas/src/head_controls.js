@@ -1,6 +1,6 @@
 // Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
 
-import { addButton, el, fill, visibleToken } from "./dom.js";
+import { addButton, el, fill, say, visibleToken } from "./dom.js";
 import { changes, factorOf, maskOf, NO_EDIT } from "./edit.js";
 import { editTo, tell } from "./group.js";
 import { holdable, labelled } from "./holding.js";
@@ -344,7 +344,7 @@ export class HeadControls {
     mask.value = edit.mask;
     window.box.hidden = edit.mask !== "window";
     window.input.value = String(edit.window);
-    window.number.textContent = String(edit.window);
+    say(window.number, String(edit.window));
     paint.setAttribute("aria-pressed", String(this.painting));
     where.value = edit.where;
     where.hidden = this.view.drawn.header.tile === null;
@@ -356,7 +356,7 @@ export class HeadControls {
     this.sayScale(scale.input, scale.value, edit, raw);
     this.listHidden(edit);
     this.box.dataset.edit = JSON.stringify([edit.mask, edit.window, edit.hidden, edit.scale, edit.factor, this.seen]);
-    if (raw === null) scale.value.textContent = "";
+    if (raw === null) say(scale.value, "");
     else if (this.painting) this.view.read.dataset.hint = words.painting;
   }
 
@@ -381,7 +381,7 @@ export class HeadControls {
     }
     input.setAttribute("aria-valuetext", fill(words.scale_value, fields));
     input.title = fill(words.scale_value, fields);
-    value.textContent = fill(words.scale_short, fields);
+    say(value, fill(words.scale_short, fields));
   }
 
   /** @param {Edit} edit */

@@ -1,6 +1,6 @@
 // The small buttons above the large head: let go, zoom; and the notes below it.
 
-import { addButton, el, fill } from "./dom.js";
+import { addButton, el, fill, say } from "./dom.js";
 import { MOST_LINES } from "./line_geometry.js";
 import { EVERYTHING, mostZoom } from "./zoom.js";
 
@@ -48,7 +48,7 @@ export class HeadTools {
       notes.push(fill(words.strongest, { count: counted.drawn, total: counted.total }));
     }
     if (zooms && Math.max(...header.shape) > 40) notes.push(words.wheel);
-    this.view.foot.textContent = notes.join(" · ");
+    say(this.view.foot, notes.join(" · "));
   }
 
   light() {

@@ -6,7 +6,7 @@ import { el } from "./dom.js";
 import { valueAt } from "./head_readout.js";
 import { cellsOnShow, heatmapHit, heatmapLayout } from "./heatmap_geometry.js";
 import { placeOn, sharpness } from "./magnified.js";
-import { contextOf, hatch, pixelCanvas, sized } from "./surface.js";
+import { cleared, contextOf, hatch, pixelCanvas, sized } from "./surface.js";
 import { drawSums } from "./sums.js";
 import { drawPill, labelStep, LONGEST_LABEL, SLANT } from "./token_labels.js";
 
@@ -52,8 +52,10 @@ export class HeatmapDrawing {
     this.font = compact ? 10 : 12;
     this.room = Math.min(compact ? 64 : LONGEST_LABEL, width * 0.26);
     const context = contextOf(this.base);
-    context.font = `${this.font}px ${theme.font}`;
-    const widths = { labelsQ: labelsQ.width(context, this.room), labelsK: labelsK.width(context, this.room) };
+    const font = `${this.font}px ${theme.font}`;
+    context.font = font;
+    const [wideQ, wideK] = [labelsQ, labelsK].map((labels) => labels.width(context, this.room, font));
+    const widths = { labelsQ: wideQ, labelsK: wideK };
     const sums = header.edit !== null && !compact;
     Object.assign(this, heatmapLayout({ shape, width, compact, font: this.font, ...widths, high, sums }));
     const { x, y, w, h } = this.plot;
@@ -182,23 +184,25 @@ export class HeatmapDrawing {
    */
   drawLabels(context, c) {
     const { theme, labelsQ, labelsK } = this.view.drawn;
-    context.font = `${this.font}px ${theme.font}`;
+    const font = `${this.font}px ${theme.font}`;
+    context.font = font;
     context.fillStyle = theme.text;
     context.textBaseline = "middle";
     context.globalAlpha = 0.9;
     const stepQ = labelStep(c.h, this.font + 2);
     context.textAlign = "right";
+    const [cutQ, cutK] = [labelsQ, labelsK].map((labels) => labels.cutter(context, this.room, font));
     for (let q = Math.ceil(c.q0 / stepQ) * stepQ; q < Math.min(c.nq, c.q0 + c.span.q); q += stepQ) {
       const y = this.plot.y + (q + 0.5 - c.q0) * c.h;
       if (y < this.plot.y - 1 || y > this.plot.y + this.plot.h) continue;
-      context.fillText(labelsQ.cut(context, q, this.room).text, this.plot.x - 6, y);
+      context.fillText(cutQ(q).text, this.plot.x - 6, y);
     }
     const need = this.flat && c.w > 30 ? 1 : this.font + 2;
     const stepK = labelStep(c.w, need);
     for (let k = Math.ceil(c.k0 / stepK) * stepK; k < Math.min(c.nk, c.k0 + c.span.k); k += stepK) {
       const x = this.plot.x + (k + 0.5 - c.k0) * c.w;
       if (x < this.plot.x - 1 || x > this.plot.x + this.plot.w) continue;
-      this.columnLabel(context, labelsK.cut(context, k, this.room).text, x);
+      this.columnLabel(context, cutK(k).text, x);
     }
     context.globalAlpha = 1;
   }
@@ -225,6 +229,11 @@ export class HeatmapDrawing {
   /** The overlay: rows and columns of lit tokens, the cell, their labels as pills, the box being drawn. */
   light() {
     const { theme, group } = this.view.drawn;
+    const lights = this.view.lit();
+    if (!lights.length && !group.cell && !this.box) {
+      cleared(this.over, this.width, this.height);
+      return;
+    }
     const context = sized(this.over, this.width, this.height);
     const { x, y, w, h } = this.plot;
     const c = this.cells();
@@ -232,7 +241,7 @@ export class HeatmapDrawing {
     context.beginPath();
     context.rect(x - 2, y - 2, w + 4, h + 4);
     context.clip();
-    for (const lit of this.view.lit()) {
+    for (const lit of lights) {
       this.outlineToken(context, c, lit.axis, lit.i, lit.pin ? 2 : 1.5, lit.pin ? 1 : 0.85);
     }
     if (group.cell) this.outlineCell(context, c, ...group.cell, 3);

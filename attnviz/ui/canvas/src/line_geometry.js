@@ -6,6 +6,8 @@ import { spans } from "./zoom.js";
 /** @import { Pin, Rectangle, Scale, Shape, Zoom } from "./types.js" */
 
 export const MOST_LINES = 4000;
+/** While a hand moves, the weakest lines wait once so many are drawn. */
+const AT_ONCE = 150;
 export const LEVELS = 24;
 /** A line weaker than this share of the scale is not drawn. */
 const WEAKEST = 0.006;
@@ -79,6 +81,19 @@ export function strongestLines(codes, sizes, header, rows, most = MOST_LINES) {
     }
   }
   return { levels, drawn, total };
+}
+
+/**
+ * The weakest level of those whose lines are drawn at once, so that AT_ONCE are not exceeded; 0 where all are.
+ * @param {number[][][]} heads the levels of each head on show
+ */
+export function weakestAtOnce(heads) {
+  let lines = 0;
+  for (let level = LEVELS - 1; level >= 0; level--) {
+    for (const levels of heads) lines += levels[level].length / 2;
+    if (lines > AT_ONCE) return Math.min(level + 1, LEVELS - 1);
+  }
+  return 0;
 }
 
 /**

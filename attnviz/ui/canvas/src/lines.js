@@ -12,12 +12,13 @@ import {
   MOST_LINES,
   rowsOnShow,
   strongestLines,
+  weakestAtOnce,
 } from "./line_geometry.js";
 import { HeadSquares } from "./head_squares.js";
-import { magnification, placeOn } from "./magnified.js";
+import { magnification, placeOn, sharpness } from "./magnified.js";
 import { clamp } from "./numbers.js";
 import { OverlayNumbers } from "./overlay_numbers.js";
-import { contextOf, sized } from "./surface.js";
+import { cleared, contextOf, sized, soon } from "./surface.js";
 import { drawPill, labelStep, LONGEST_LABEL } from "./token_labels.js";
 import { wheelFactor } from "./zoom.js";
 
@@ -45,8 +46,13 @@ export class Lines {
     /** @type {Rectangle} */
     this.plot = { x: 0, y: 0, w: 0, h: 0 };
     this.counted = { drawn: 0, total: 0 };
+    /** @type {{ how: string, labelsQ: TokenLabels, labelsK: TokenLabels } | null} what the labels were drawn for */
+    this.named = null;
     /** @type {{ y: number, zoom: Zoom, moved: boolean } | null} */
     this.drag = null;
+    this.complete = soon(() => {
+      if (this.width > 0) this.draw(true);
+    });
     this.listen();
   }
 
@@ -57,11 +63,12 @@ export class Lines {
   layout(width, beside) {
     const { header, theme, labelsQ, labelsK, words } = this.view.drawn;
     const context = contextOf(this.base);
-    context.font = `${this.font}px ${theme.font}`;
+    const font = `${this.font}px ${theme.font}`;
+    context.font = font;
     this.room = Math.min(LONGEST_LABEL, width * 0.3);
     const title = Math.max(...[words.queries, words.keys].map((text) => context.measureText(text).width * 1.05));
-    const left = Math.ceil(Math.max(title, labelsQ.width(context, this.room))) + 12;
-    const right = Math.ceil(Math.max(title, labelsK.width(context, this.room))) + 12;
+    const left = Math.ceil(Math.max(title, labelsQ.width(context, this.room, font))) + 12;
+    const right = Math.ceil(Math.max(title, labelsK.width(context, this.room, font))) + 12;
     const top = beside ? beside.y : 22;
     const high = beside ? beside.h : clamp(Math.max(...header.shape) * 22, 120, 560);
     const wide = Math.max(60, Math.min(width, beside ? 900 : 620) - left - right);
@@ -76,7 +83,11 @@ export class Lines {
     return rowsOnShow(this.plot, group.zoom, header.shape);
   }
 
-  draw() {
+  /**
+   * Lines take longer to draw than all else: the faintest come when the hand rests.
+   * @param {boolean} whole with the faintest
+   */
+  draw(whole = false) {
     const { theme } = this.view.drawn;
     const context = sized(this.base, this.width, this.height);
     const rows = this.rows();
@@ -86,12 +97,29 @@ export class Lines {
     const sum = (/** @type {number[]} */ counts) => counts.reduce((all, one) => all + one, 0);
     this.counted = { drawn: sum(found.map((one) => one.drawn)), total: sum(found.map((one) => one.total)) };
     this.clip(context);
-    const levels = found.map((one) => one.levels);
+    const from = whole ? 0 : weakestAtOnce(found.map((one) => one.levels));
+    if (from > 0) this.complete();
+    const levels = found.map((one) => one.levels.map((lines, level) => (level < from ? [] : lines)));
     this.strokeLevels(context, levels, layers, rows, theme.dark ? 0.12 : 0.06);
     context.restore();
-    this.drawLabels(sized(this.names, this.width, this.height), rows, theme);
+    this.nameTokens(rows);
     this.squares.draw();
     this.stage.dataset.heads = layers.map(({ head, colour }) => `${head}:${colour ?? ""}`).join(" ");
+  }
+
+  /**
+   * The labels stand on a canvas of their own, which other weights leave as it is.
+   * @param {Rows} rows
+   */
+  nameTokens(rows) {
+    const { theme, labelsQ, labelsK, words } = this.view.drawn;
+    const { width, height, plot, room } = this;
+    const { text, q, k, font } = theme;
+    const how = JSON.stringify([width, height, sharpness(this.names), plot, room, rows, text, q, k, font, words.keys]);
+    const { named } = this;
+    if (named?.how === how && named.labelsQ === labelsQ && named.labelsK === labelsK) return;
+    this.named = { how, labelsQ, labelsK };
+    this.drawLabels(sized(this.names, width, height), rows, theme);
   }
 
   /** @param {CanvasRenderingContext2D} context */
@@ -229,20 +257,24 @@ export class Lines {
    */
   drawColumn(context, labels, n, first, span, cell, x) {
     const step = labelStep(cell, this.font + 2);
+    const cut = labels.cutter(context, this.room, `${this.font}px ${this.view.drawn.theme.font}`);
     for (let i = Math.ceil(first / step) * step; i < Math.min(n, first + span); i += step) {
       const y = this.plot.y + (i + 0.5 - first) * cell;
       if (y < this.plot.y - 1 || y > this.plot.y + this.plot.h) continue;
-      context.fillText(labels.cut(context, i, this.room).text, x, y);
+      context.fillText(cut(i).text, x, y);
     }
   }
 
   light() {
     const { group, theme } = this.view.drawn;
-    const context = sized(this.over, this.width, this.height);
     const lit = this.view.lit();
     this.squares.light();
     this.base.classList.toggle("av-faded", lit.length > 0);
-    if (!lit.length) return;
+    if (!lit.length) {
+      cleared(this.over, this.width, this.height);
+      return;
+    }
+    const context = sized(this.over, this.width, this.height);
     const rows = this.rows();
     const { layers } = this.overlay;
     const cell = group.hover?.axis === "cell" ? group.hover : null;

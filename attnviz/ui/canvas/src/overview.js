@@ -10,7 +10,7 @@ import { unpackedTiles } from "./kept_tiles.js";
 import { magnification, placeOn } from "./magnified.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
-import { contextOf, sized } from "./surface.js";
+import { afterPainting, contextOf, sized } from "./surface.js";
 import { themeOf } from "./theme.js";
 import { atItsPace, editedTiles } from "./tiles_follow.js";
 import { labelStep, TokenLabels } from "./token_labels.js";
@@ -51,7 +51,7 @@ export class Overview extends MosaicDrawing {
       if (what === "edit" || what === "all") this.follow(this.held?.header.q.length ?? 0);
       if (what !== "selected" || !this.laid) return;
       this.relight();
-      this.bringIntoView(this.chosen());
+      afterPainting(() => this.held && this.bringIntoView(this.chosen()));
     };
     /** @type {Uint8Array | null} the tiles as they came */
     this.own = null;
@@ -304,10 +304,10 @@ export class Overview extends MosaicDrawing {
     const { layer, head } = tiles[i];
     group.selected = [layer, head];
     const seq = group.picks.next();
-    this.live.textContent = `${this.name(i)}, ${header.words.chosen}`;
     performance.clearMarks("attnviz-picked");
     performance.mark("attnviz-picked");
     tell(group, "selected");
+    this.live.textContent = `${this.name(i)}, ${header.words.chosen}`;
     this.component?.setStateValue("pick", { layer, head, seq });
   }
 }

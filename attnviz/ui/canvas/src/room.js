@@ -1,11 +1,16 @@
-// How much of the window is left for a picture.
+// How much of the window is left for the pictures of a head.
 
 import { magnification } from "./magnified.js";
+import { soon } from "./surface.js";
+
+/** @import { HeadView } from "./head.js" */
 
 /** A window that is narrower shows one column. */
 const NARROW = 640;
 /** With less room than this, what is above must be scrolled away anyhow. */
 const LEAST_ROOM = 200;
+/** Pixels that the sentence below the pictures takes. */
+const SENTENCE = 34;
 
 /**
  * How far an element is below the top of the page, however far the page is scrolled.
@@ -24,15 +29,63 @@ function hostOf(node) {
   return node instanceof ShadowRoot ? node.host : null;
 }
 
-/**
- * The height that is left of the window below what stands above; null where that must be scrolled away anyhow.
- * @param {Element} root
- * @param {number} taken by the root's own parts
- */
-export function roomBelow(root, taken) {
-  const by = magnification(root);
-  const room = (globalThis.innerHeight - placeOnPage(root)) / by - taken;
-  return room < LEAST_ROOM ? null : room;
+/** Where the two pictures of a head have their places: side by side where there is room, above each other elsewhere. */
+export class Room {
+  /** @param {HeadView} view */
+  constructor(view) {
+    this.view = view;
+    /** @type {{ width: number, high: number | null } | null} */
+    this.found = null;
+    this.check = soon(() => {
+      const { width, high } = this.now();
+      if (width !== 0 && (width !== this.found?.width || high !== this.found.high)) this.measure();
+    });
+  }
+
+  /** Draws in the room there is now. */
+  measure() {
+    const now = this.now();
+    if (now.width === 0) return;
+    this.found = now;
+    this.use();
+  }
+
+  /**
+   * Draws in the room there was: the same parts with other numbers. Measuring, which costs a layout of the whole page,
+   * waits until the picture stands.
+   */
+  again() {
+    if (this.found === null) this.measure();
+    else {
+      this.use();
+      this.check();
+    }
+  }
+
+  /** The width, and the height that is left of the window for the matrix: null where none is to be spared. */
+  now() {
+    const { root, pair, drawn } = this.view;
+    const { header } = drawn;
+    const width = root.clientWidth;
+    if (header.edit === null || header.compact) return { width, high: null };
+    const taken = pair.offsetTop + (header.sentence === null ? 8 : SENTENCE);
+    const left = (globalThis.innerHeight - placeOnPage(root)) / magnification(root) - taken;
+    return { width, high: left < LEAST_ROOM ? null : left };
+  }
+
+  use() {
+    if (this.found === null) return;
+    const { view } = this;
+    const { width, high } = this.found;
+    const { lines } = view.drawn.header;
+    const beside = lines && width >= 700;
+    view.pair.classList.toggle("av-beside", beside);
+    view.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, high);
+    if (lines) {
+      view.lines.layout(beside ? width - 24 - view.heatmap.width : width, beside ? view.heatmap.plot : null);
+    }
+    view.draw();
+  }
 }
 
 /**
@@ -41,9 +94,10 @@ export function roomBelow(root, taken) {
  * @param {boolean} tapped whether a hand chose another head
  */
 export function bringIntoWindow(root, tapped) {
-  const { top } = root.getBoundingClientRect();
   const { innerWidth, innerHeight, matchMedia } = globalThis;
-  if (!tapped || innerWidth > NARROW || (top >= 0 && top < innerHeight / 2)) return;
+  if (!tapped || innerWidth > NARROW) return;
+  const { top } = root.getBoundingClientRect();
+  if (top >= 0 && top < innerHeight / 2) return;
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   root.scrollIntoView({ block: "start", behavior: still ? "instant" : "smooth" });
 }

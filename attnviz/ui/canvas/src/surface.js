@@ -14,6 +14,9 @@ export function contextOf(canvas) {
   return context;
 }
 
+/** @type {WeakMap<HTMLCanvasElement, number>} canvases on which nothing is drawn, and the pixel ratio they have */
+const blank = new WeakMap();
+
 /**
  * Gives the canvas its size in CSS pixels; answers an empty context whose unit is one CSS pixel.
  * @param {HTMLCanvasElement} canvas
@@ -23,6 +26,7 @@ export function contextOf(canvas) {
 export function sized(canvas, width, height) {
   const ratio = sharpness(canvas);
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
+  blank.delete(canvas);
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
     canvas.height = h;
@@ -33,6 +37,21 @@ export function sized(canvas, width, height) {
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, width, height);
   return context;
+}
+
+/**
+ * Like `sized` where nothing is to be drawn: a canvas that is clear already is left alone, because touching one costs a
+ * copy of all its pixels.
+ * @param {HTMLCanvasElement} canvas
+ * @param {number} width
+ * @param {number} height
+ */
+export function cleared(canvas, width, height) {
+  const ratio = sharpness(canvas);
+  const fits = canvas.style.width === `${width}px` && canvas.style.height === `${height}px`;
+  if (fits && blank.get(canvas) === ratio) return;
+  sized(canvas, width, height);
+  blank.set(canvas, ratio);
 }
 
 /**
@@ -129,6 +148,18 @@ export function measured(name, start) {
  */
 export function afterPainting(then) {
   requestAnimationFrame(() => setTimeout(then, 0));
+}
+
+/**
+ * A function that has `act` called when nothing has asked for it any more for `rest` milliseconds.
+ * @param {() => void} act
+ */
+export function soon(act, rest = 120) {
+  let waiting = 0;
+  return () => {
+    clearTimeout(waiting);
+    waiting = window.setTimeout(act, rest);
+  };
 }
 
 /**

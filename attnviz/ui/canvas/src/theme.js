@@ -27,7 +27,9 @@ export function themeOf(root, colours) {
     q: readable(colours.q),
     k: readable(colours.k),
   };
-  root.style.setProperty("--av-q", theme.q);
-  root.style.setProperty("--av-k", theme.k);
+  for (const axis of /** @type {const} */ (["q", "k"])) {
+    const name = `--av-${axis}`;
+    if (root.style.getPropertyValue(name) !== theme[axis]) root.style.setProperty(name, theme[axis]);
+  }
   return theme;
 }

@@ -3,6 +3,7 @@
 import { visibleToken } from "./dom.js";
 
 /** @import { Theme } from "./types.js" */
+/** @typedef {{ text: string, width: number }} Cut a label as it is written, and how wide that is */
 
 export const LONGEST_LABEL = 118;
 /** How far column labels lean when they do not fit side by side. */
@@ -12,10 +13,10 @@ export class TokenLabels {
   /** @param {string[]} tokens */
   constructor(tokens) {
     this.texts = tokens.map(visibleToken);
-    /** @type {Map<string, { text: string, width: number }>} */
+    /** @type {Map<string, Cut[]>} by font and room */
     this.cache = new Map();
-    /** @type {{ font: string, room: number, most: number } | null} */
-    this.widest = null;
+    /** @type {Map<string, number>} the widest by font and room */
+    this.widest = new Map();
   }
 
   /**
@@ -25,28 +26,39 @@ export class TokenLabels {
    * @param {number} room
    */
   cut(context, i, room) {
-    const key = `${i}|${room}|${context.font}`;
-    const known = this.cache.get(key);
-    if (known) return known;
-    if (this.cache.size > 8000) this.cache.clear();
-    const found = cutToFit(this.texts[i], room, (text) => context.measureText(text).width);
-    this.cache.set(key, found);
-    return found;
+    return this.cutter(context, room)(i);
+  }
+
+  /**
+   * What cuts any label to at most `room` pixels in the font that `context` has now: asking a context for its font takes
+   * longer than finding a label that was cut before.
+   * @param {CanvasRenderingContext2D} context
+   * @param {number} room
+   * @param {string} font what the context's was set to
+   * @returns {(i: number) => Cut}
+   */
+  cutter(context, room, font = context.font) {
+    const key = `${room}|${font}`;
+    if (this.cache.size > 20) this.cache.clear();
+    const known = this.cache.get(key) ?? [];
+    this.cache.set(key, known);
+    return (i) => (known[i] ??= cutToFit(this.texts[i], room, (text) => context.measureText(text).width));
   }
 
   /**
    * Width of the widest label, up to the longest that is drawn.
    * @param {CanvasRenderingContext2D} context
    */
-  width(context, room = LONGEST_LABEL) {
-    if (this.widest === null || this.widest.font !== context.font || this.widest.room !== room) {
-      let most = 0;
-      for (let i = 0; i < this.texts.length && most < room; i++) {
-        most = Math.max(most, this.cut(context, i, room).width);
-      }
-      this.widest = { font: context.font, room, most };
-    }
-    return this.widest.most;
+  width(context, room = LONGEST_LABEL, font = context.font) {
+    const key = `${room}|${font}`;
+    const known = this.widest.get(key);
+    if (known !== undefined) return known;
+    const cut = this.cutter(context, room, font);
+    let most = 0;
+    for (let i = 0; i < this.texts.length && most < room; i++) most = Math.max(most, cut(i).width);
+    if (this.widest.size > 20) this.widest.clear();
+    this.widest.set(key, most);
+    return most;
   }
 }
 
