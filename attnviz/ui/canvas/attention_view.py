@@ -25,7 +25,7 @@ from attnviz.ui.canvas.blobs import (
     read_over,
     read_pins,
 )
-from attnviz.ui.canvas.kinds import Head, HeadEdit, Options, Overview, Pins, Selection
+from attnviz.ui.canvas.kinds import Asked, Head, HeadEdit, Options, Overview, Pins, Selection
 from attnviz.ui.canvas.registration import component
 
 
@@ -37,12 +37,14 @@ def overview_grid(
     *,
     selected: tuple[int, int] = (0, 0),
     on_pick: Callable[[int, int], None] | None = None,
+    asked: Asked | None = None,
 ) -> tuple[int, int]:
     """Draw all heads; answer (layer, head), as places in the grid, of the one on show.
 
     With `on_pick` the caller owns the choice: it is called before the rerun and the caller passes
     the new `selected`. Without, the choice is kept here and `selected` is only where it starts.
     `tokens_k` = None means the queries' own. `key` is also the group of the head views below it.
+    With `asked` the browser draws a text that was asked for before as soon as its key is pressed.
     """
     kept, ack = f"{key}_kept_pick", f"{key}_ack"
 
@@ -56,7 +58,8 @@ def overview_grid(
         if on_pick is not None:
             on_pick(layer, head)
 
-    component("overview")(key=key, data=overview_blob(key, overview, tokens_q, tokens_k), on_pick_change=picked)
+    data = overview_blob(key, overview, tokens_q, tokens_k, asked)
+    component("overview")(key=key, data=data, on_pick_change=picked)
     layer, head = selected if on_pick is not None else st.session_state.get(kept, selected)
     layer = min(max(layer, 0), len(overview.heads) - 1)
     return layer, min(max(head, 0), overview.heads[layer] - 1)

@@ -13,7 +13,7 @@ from attnviz.figures.head_colours import MOST_HEADS
 from attnviz.live import canvas_wording
 from attnviz.packing import raw_scores
 from attnviz.ui.canvas import packing
-from attnviz.ui.canvas.kinds import Head, HeadEdit, Options, Overview, Pin, Pins, Raw
+from attnviz.ui.canvas.kinds import Asked, Head, HeadEdit, Options, Overview, Pin, Pins, Raw
 
 
 def document(tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> str:
@@ -21,12 +21,19 @@ def document(tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> str:
     return packing.fingerprint(tuple(tokens_q), None if tokens_k is None else tuple(tokens_k))
 
 
-def overview_blob(group: str, overview: Overview, tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> bytes:
+def overview_blob(
+    group: str,
+    overview: Overview,
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None,
+    asked: Asked | None = None,
+) -> bytes:
     """All thumbnails; nothing in it depends on which head is chosen, so that a click sends none of it again."""
     tiles, name = overview.packed
     measure = overview.measure
     header: dict[str, Any] = {
         "group": group,
+        "asked": None if asked is None else {"label": asked.label, "text": asked.text, "besides": asked.besides},
         "data": name,
         "shape": list(overview.thumbnails.shape[1:]),
         "heads": list(overview.heads),

@@ -45,6 +45,15 @@ class Selection:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What the visitor asked for. The same text asked for again is drawn by the browser, before the script has run."""
+
+    label: str  #: of the field that the text is typed into, in the visitor's language
+    text: str
+    besides: str  #: all else that the pictures depend on, in a few letters
+
+
+@dataclass(frozen=True)
 class Overview:
     """Thumbnails of all heads of one stack, layer by layer, and how to lay them out.
 

@@ -17,7 +17,7 @@ from attnviz.figures.svg_mosaic import MosaicPicture
 from attnviz.ui import canvas
 from attnviz.ui.canvas import packing
 from attnviz.ui.explorer import explorer_choices as choices
-from attnviz.ui.explorer import explorer_state
+from attnviz.ui.explorer import explorer_state, request_form
 from attnviz.ui.shared import link_state, model_cache, show, spoken, widgets
 from attnviz.words import _, say
 
@@ -48,7 +48,14 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
         None if stack.same_tokens else stack.keys.labels,
         selected=explorer_state.at(stack),
         on_pick=explorer_state.go_to,
+        asked=_asked(run, stack, by),
     )
+
+
+def _asked(run: ModelRun, stack: Stack, by: str) -> canvas.Asked:
+    """What the visitor asked for, with all that these pictures depend on besides the sentence."""
+    besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, link_state.value(choices.CURVE))
+    return canvas.Asked(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
 
 
 def _ordered(tiles: canvas.Overview, measured: survey.StackMeasures, by: str, name: str) -> canvas.Overview:

@@ -32,7 +32,7 @@ def ask(picture: Callable[[Request], None]) -> None:
     with words:
         text = widgets.text_area(
             choices.SENTENCE,
-            _("Sentence") if kind != "encoder-decoder" else _("Sentence to read"),
+            sentence_label(is_read=kind == "encoder-decoder"),
             height=68,
             help=_("Type your own sentence; the model reads it when you press Ctrl+Enter or click elsewhere."),
         )
@@ -50,6 +50,11 @@ def ask(picture: Callable[[Request], None]) -> None:
         picture(request)
     if at_once:
         _fill(examples)
+
+
+def sentence_label(*, is_read: bool) -> str:
+    """The name of the sentence's field; `is_read` where a decoder writes another text."""
+    return _("Sentence to read") if is_read else _("Sentence")
 
 
 def _kind(

@@ -7,7 +7,7 @@ import { EVERYTHING } from "./zoom.js";
 
 /** @import { AllHeads } from "./all_heads.js" */
 /** @import { Axis, Edit, HeadHeader, Hover, Pin, PlainEdit, Zoom } from "./types.js" */
-/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over"} Change */
+/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over" | "sentence"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */
 
 function emptyGroup() {
@@ -30,6 +30,8 @@ function emptyGroup() {
     selected: null,
     /** @type {[number, number] | null} layer and head pointed at */
     pointed: null,
+    /** @type {Promise<void> | null} the head that was chosen, while it is fetched */
+    coming: null,
     /** @type {string | null} the tiles of the overview */
     tiles: null,
     /** @type {number[]} heads of each layer of the overview */

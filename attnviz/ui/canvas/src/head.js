@@ -58,8 +58,8 @@ export class HeadView {
     /** @type {Group | null} */
     this.joined = null;
     this.turn = 0;
-    /** @type {Set<string>} */
-    this.asking = new Set();
+    /** @type {Map<string, Promise<void>>} heads that are being fetched */
+    this.asking = new Map();
     this.relight = onceAFrame(() => this.light());
     this.redraw = onceAFrame(() => this.draw());
     this.reedit = onceAFrame(() => this.recompute());
@@ -95,6 +95,7 @@ export class HeadView {
     if (turn !== this.turn) return;
     const group = groupOf(header.group);
     this.memory.keep({ header, source }, group.tiles);
+    this.memory.shown({ header, source }, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
     if (!behind || !isOvertaken(header, group, this.held)) this.take(header, source, behind);
     if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
@@ -104,15 +105,23 @@ export class HeadView {
   /**
    * Asks the server for a head: it is here before the script that a click starts has run.
    * @param {[number, number] | null} tile
+   * @returns {Promise<void>} until it has come, or is here or asked for already
    */
   async fetchAhead(tile) {
     const header = this.held?.header;
-    const name = String(tile);
-    if (!header?.ahead || !tile || this.memory.has(tile) || this.asking.has(name)) return;
+    if (!header?.ahead || !tile || this.memory.has(tile)) return;
     if (sameHead(header.tile, tile) || fromAll(header, this.drawn.group, tile)) return;
-    this.asking.add(name);
+    const name = String(tile);
+    const asking = this.asking.get(name) ?? this.ask(`${header.ahead}/${tile.join(".")}`);
+    this.asking.set(name, asking);
+    await asking;
+    this.asking.delete(name);
+  }
+
+  /** @param {string} address */
+  async ask(address) {
     try {
-      const answer = await fetch(`${header.ahead}/${tile.join(".")}`);
+      const answer = await fetch(address);
       if (!answer.ok) return;
       const bytes = new Uint8Array(await answer.arrayBuffer());
       const [fresh, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
@@ -123,16 +132,19 @@ export class HeadView {
       this.recall();
     } catch {
       // the script's own answer is on its way
-    } finally {
-      this.asking.delete(name);
     }
   }
 
   /** Draws the head that was just chosen, if it is known. */
   recall() {
     const { header, group } = this.drawn;
-    const known = this.memory.recall(header, group.selected, group.tiles) ?? fromAll(header, group);
+    this.bring(this.memory.recall(header, group.selected, group.tiles) ?? fromAll(header, group));
+  }
+
+  /** @param {{ header: HeadHeader, source: Source } | null} known */
+  bring(known) {
     if (!known) return;
+    const { header } = this.drawn;
     const { session, words, edit, editName, over } = header;
     this.take({ ...known.header, session, words, edit, editName, over, pins: null }, known.source, false);
   }
@@ -286,11 +298,12 @@ export class HeadView {
     if (["zoom", "document", "over", "all"].includes(what)) this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
+    else if (what === "sentence") this.bring(this.memory.ofSentence(header, group.tiles));
     else if (what === "pointed") void fetchAround(group, (tile) => this.fetchAhead(tile));
     else if (what === "selected") {
       bringIntoWindow(this.root, !sameHead(header.tile, group.selected));
       this.recall();
-      void this.fetchAhead(group.selected);
+      group.coming = this.fetchAhead(group.selected);
       this.wait();
     }
   }

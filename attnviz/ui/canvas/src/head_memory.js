@@ -9,6 +9,9 @@ import { sameHead } from "./group.js";
 
 /** Cells kept at most, two or four bytes each. */
 const MOST_CELLS = 24e6;
+/** Heads kept of sentences that were read before, each of at most so many cells. */
+const MOST_SENTENCES = 12;
+const LARGEST_KEPT = 512 ** 2;
 
 export class HeadMemory {
   constructor() {
@@ -16,6 +19,8 @@ export class HeadMemory {
     this.heads = new Map();
     this.size = 0;
     this.about = "";
+    /** @type {Map<string, KnownHead>} heads that were on show with the last few sentences, by their tiles */
+    this.sentences = new Map();
   }
 
   /**
@@ -33,6 +38,32 @@ export class HeadMemory {
     this.about = about;
     this.heads.set(String(header.tile), { header, source });
     this.size += header.shape[0] * header.shape[1];
+  }
+
+  /**
+   * Notes that a head stands beside these tiles.
+   * @param {KnownHead} head
+   * @param {string | null} tiles
+   */
+  shown(head, tiles) {
+    const { header } = head;
+    if (!tiles || !header.tile) return;
+    const name = [tiles, header.look, header.tile].join();
+    this.sentences.delete(name);
+    if (header.shape[0] * header.shape[1] <= LARGEST_KEPT) this.sentences.set(name, head);
+    for (const oldest of this.sentences.keys()) {
+      if (this.sentences.size <= MOST_SENTENCES) break;
+      this.sentences.delete(oldest);
+    }
+  }
+
+  /**
+   * The head of another sentence at the place of the one on show.
+   * @param {HeadHeader} current
+   * @param {string | null} tiles that sentence's
+   */
+  ofSentence(current, tiles) {
+    return this.sentences.get([tiles, current.look, current.tile].join()) ?? null;
   }
 
   /** @param {[number, number]} tile */

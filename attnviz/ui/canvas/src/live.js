@@ -121,6 +121,7 @@ function tilesOf(view, all) {
   });
   const header = {
     group: GROUP,
+    asked: null,
     data: GROUP,
     shape: /** @type {[number, number]} */ ([rows, columns]),
     heads: view.heads,

@@ -7,10 +7,11 @@ import { viewComponent } from "./component.js";
 import { el, fill } from "./dom.js";
 import { groupOf, tell } from "./group.js";
 import { unpackedTiles } from "./kept_tiles.js";
+import { KnownSentences, onHandedOver } from "./known_sentences.js";
 import { magnification, placeOn } from "./magnified.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
-import { afterPainting, contextOf, sized } from "./surface.js";
+import { afterDrawing, afterPainting, contextOf, sized } from "./surface.js";
 import { themeOf } from "./theme.js";
 import { atItsPace, editedTiles } from "./tiles_follow.js";
 import { labelStep, TokenLabels } from "./token_labels.js";
@@ -57,6 +58,7 @@ export class Overview extends MosaicDrawing {
     this.own = null;
     this.follow = atItsPace(() => this.followEdit());
     this.gone = new AbortController();
+    this.known = new KnownSentences();
     this.listen();
   }
 
@@ -77,6 +79,31 @@ export class Overview extends MosaicDrawing {
     });
     const options = { capture: true, passive: true, signal: this.gone.signal };
     globalThis.addEventListener("scroll", () => this.hidePreview(), options);
+    onHandedOver(
+      () => this.held?.header.asked ?? null,
+      (text) => this.readAgain(text),
+      this.gone.signal,
+    );
+  }
+
+  /**
+   * Draws a sentence that was read before; the server, which is asked for it at the same time, then says the same.
+   * @param {string} text
+   */
+  readAgain(text) {
+    const known = this.known.find(this.all.header.asked, text);
+    if (!known) return;
+    this.turn += 1;
+    this.begin(known.header);
+    this.take(known.header, known.tiles);
+    tell(this.all.group, "sentence");
+  }
+
+  /** @param {OverviewHeader} header */
+  begin(header) {
+    const group = groupOf(header.group);
+    group.tiles = header.data;
+    group.counts = header.heads;
   }
 
   /**
@@ -85,15 +112,23 @@ export class Overview extends MosaicDrawing {
    */
   async show(bytes, component) {
     const [header, payload] = /** @type {[OverviewHeader, Uint8Array]} */ (readHeader(bytes));
-    const group = groupOf(header.group);
-    group.tiles = header.data;
-    group.counts = header.heads;
+    this.begin(header);
     this.component = component;
     this.turn += 1;
     const { turn } = this;
     const unpacked = unpackedTiles(header.data, payload);
     const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
-    if (turn === this.turn) this.take(header, own);
+    this.known.keep({ header, tiles: own });
+    if (turn === this.turn && !this.shows(header)) this.take(header, own);
+  }
+
+  /**
+   * Whether just this is on show: a run of the page's script that changed something else sends it again.
+   * @param {OverviewHeader} header
+   */
+  shows(header) {
+    if (!this.held || JSON.stringify(this.held.header) !== JSON.stringify(header)) return false;
+    return JSON.stringify(this.held.theme) === JSON.stringify(themeOf(this.root, header.colours));
   }
 
   /**
@@ -296,7 +331,7 @@ export class Overview extends MosaicDrawing {
 
   /**
    * Chooses a head: drawn at once if it is known, and told to Python. A state and not a trigger, so that it is told
-   * again after the connection was lost.
+   * again after the connection was lost. The picture goes first: the script's run would keep server and page busy.
    * @param {number} i
    */
   pick(i) {
@@ -306,9 +341,12 @@ export class Overview extends MosaicDrawing {
     const seq = group.picks.next();
     performance.clearMarks("attnviz-picked");
     performance.mark("attnviz-picked");
+    group.coming = null;
     tell(group, "selected");
     this.live.textContent = `${this.name(i)}, ${header.words.chosen}`;
-    this.component?.setStateValue("pick", { layer, head, seq });
+    afterDrawing(group.coming, () => {
+      if (seq === group.picks.sent) this.component?.setStateValue("pick", { layer, head, seq });
+    });
   }
 }
 

@@ -150,6 +150,21 @@ export function afterPainting(then) {
   requestAnimationFrame(() => setTimeout(then, 0));
 }
 
+/** Milliseconds after which nobody waits for a picture any more. */
+const PATIENCE = 250;
+
+/**
+ * Calls `then` when a picture that is still coming has been drawn, or takes too long.
+ * @param {Promise<void> | null} coming null where it is drawn in this frame
+ * @param {() => void} then
+ */
+export function afterDrawing(coming, then) {
+  const waited = new Promise((go) => {
+    setTimeout(go, PATIENCE);
+  });
+  void Promise.race([coming ?? Promise.resolve(), waited]).then(() => afterPainting(then));
+}
+
 /**
  * A function that has `act` called when nothing has asked for it any more for `rest` milliseconds.
  * @param {() => void} act

@@ -151,8 +151,12 @@ export type HeadHeader = Answer & {
   words: Words;
 };
 
+/** What a page was asked for: the text in the field of that label, and all else in a few letters. */
+export type Asked = { label: string; text: string; besides: string };
+
 export type OverviewHeader = {
   group: string;
+  asked: Asked | null;
   data: string;
   shape: Shape;
   heads: number[];
