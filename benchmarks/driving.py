@@ -61,32 +61,45 @@ FRAMES = """
 """
 
 
+CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline", "blink.user_timing"]
+EDIT = "attnviz-edit"  # what the page calls the work of a frame in which the edit moved
+
+
 @dataclass(frozen=True)
 class Dragged:
     """What a drag cost, in milliseconds."""
 
-    work: tuple[float, ...]  #: of the page's main thread in each frame, drawing and layout included
+    work: tuple[float, ...]  #: of the main thread's processor time in each frame that an edit moved in, all included
     frames: tuple[float, ...]  #: from one animation frame to the next
 
 
 def worked(trace: list[dict[str, Any]]) -> list[float]:
-    """Milliseconds that a renderer's main thread worked between two animation frames, from Chromium's trace."""
+    """Milliseconds of processor time of a page's main thread for each frame in which the edit moved.
+
+    From Chromium's trace: a frame's share is everything since the frame before, its own drawing and layout included.
+    """
     mains = {
         (event["pid"], event["tid"])
         for event in trace
         if event["name"] == "thread_name" and event["args"].get("name") == "CrRendererMain"
     }
     events = [event for event in trace if (event["pid"], event["tid"]) in mains]
-    fired = collections.Counter(event["pid"] for event in events if event["name"] == "FireAnimationFrame")
-    if not fired:
+    edits = [event for event in events if event["name"] == EDIT]
+    if not edits:
         return []
-    pid = fired.most_common(1)[0][0]
-    frames = sorted({event["ts"] for event in events if event["pid"] == pid and event["name"] == "FireAnimationFrame"})
-    tasks = [event for event in events if event["pid"] == pid and event["name"] == "RunTask" and "dur" in event]
+    pid = collections.Counter(event["pid"] for event in edits).most_common(1)[0][0]
+    fired = sorted(event["ts"] for event in events if event["pid"] == pid and event["name"] == "FireAnimationFrame")
+    tasks = sorted(
+        (event["ts"], event["ts"] + event["dur"], event.get("tdur", event["dur"]))
+        for event in events
+        if event["pid"] == pid and event["name"] == "RunTask" and "dur" in event
+    )
+    ends = [end for start, end, _ in tasks if bisect.bisect_left(fired, start) < bisect.bisect_right(fired, end)]
     spent: collections.Counter[int] = collections.Counter()
-    for task in tasks:
-        spent[bisect.bisect_right(frames, task["ts"] + task["dur"])] += task["dur"]
-    return [spent[number] / 1000 for number in range(1, len(frames))]
+    for _, end, taken in tasks:
+        spent[bisect.bisect_left(ends, end)] += taken
+    moved = {bisect.bisect_left(ends, event["ts"]) for event in edits if event["pid"] == pid}
+    return [spent[number] / 1000 for number in sorted(moved) if number < len(ends)]
 
 
 def floor(browser: Any, times: int = 15) -> list[float]:
@@ -182,23 +195,38 @@ class Tab:
         return {"painted": painted, "answered": arrived - clocks["start"]}
 
     def drag(self, steps: int = 90) -> Dragged:
-        """Drag the scale of the head on show to and fro, a move a frame; milliseconds of work and of frames."""
+        """Drag the scale of the head on show to and fro."""
         self.page.mouse.move(3, 3)
         handle = self.page.get_by_test_id("scale").first
         handle.scroll_into_view_if_needed()
         box = handle.bounding_box()
         places = [0.5 + 0.35 * math.sin(step / 9) for step in range(steps)]
         middle = box["y"] + box["height"] / 2
-        self.page.mouse.move(box["x"] + box["width"] * places[0], middle)
+        return self._traced([(box["x"] + box["width"] * place, middle) for place in places])
+
+    def paint(self, steps: int = 90) -> Dragged:
+        """Paint on the mask of the head on show, stroke upon stroke; then take the model's own mask again."""
+        self.page.get_by_test_id("controls").first.get_by_role("button", name="Paint the mask on the matrix").click()
+        stage = self.page.get_by_test_id("heatmap").first
+        box = stage.bounding_box()
+        x, y, w, h = map(float, stage.get_attribute("data-plot").split(","))
+        turns = [step / 12 for step in range(steps)]
+        places = [(0.5 + 0.4 * math.cos(turn) * (1 - turn / 9), 0.5 + 0.4 * math.sin(1.7 * turn)) for turn in turns]
+        dragged = self._traced([(box["x"] + x + w * across, box["y"] + y + h * down) for across, down in places])
+        self.page.get_by_test_id("mask").first.select_option("model")
+        self.settle()
+        return dragged
+
+    def _traced(self, path: list[tuple[float, float]]) -> Dragged:
+        """Move a pressed mouse along `path`, a move a frame, and note what each frame cost."""
+        self.page.mouse.move(*path[0])
         self.page.mouse.down()
         self.page.wait_for_timeout(200)
         self.page.evaluate(FRAMES)
         browser = self.context.browser
-        browser.start_tracing(
-            page=self.page, categories=["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline"]
-        )
-        for place in places:
-            self.page.mouse.move(box["x"] + box["width"] * place, middle)
+        browser.start_tracing(page=self.page, categories=CATEGORIES)
+        for place in path:
+            self.page.mouse.move(*place)
             self.page.wait_for_timeout(FRAME)
         trace = json.loads(browser.stop_tracing())["traceEvents"]
         frames = self.page.evaluate("dragged.frames")

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -32,15 +31,17 @@ from attnviz.models.loading import load
 from attnviz.models.tokens import encode
 from attnviz.ui.canvas import packing
 from attnviz.ui.web import navigation
-from benchmarks import rival
+from benchmarks import budgets, rival
 from benchmarks.driving import OVERVIEW, Dragged, Tab, first_paint, floor, memory, risen
 from benchmarks.measuring import machine
+from benchmarks.tables import median, ms, size, table, times
 from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
 
 MODEL = "smollm2-135m"
 LENGTHS = (20, 200, 1024)
 HEADS = 270
 LAYER = 13  # the layer to give bertviz when all layers would be too much for it
+BARE = "a heading alone, without this app"
 AGAIN = 6  # how often to request a sentence that was computed before
 WORDS = """
 the cat sat on a mat and then it went home because they were too tired to walk in rain over old bridge near
@@ -64,6 +65,7 @@ class Ours:
     cold: tuple[dict[str, float], ...]  #: heads chosen as the pointer lands on them
     pointed: tuple[dict[str, float], ...]  #: heads that the pointer rested on
     dragged: Dragged  #: the scale of a head
+    brushed: Dragged  #: the mask of a head
 
 
 def words(count: int, seed: int) -> list[str]:
@@ -84,37 +86,6 @@ def exactly(tokens: int, seed: int, count: Callable[[str], int]) -> str:
     raise ValueError(f"no text of {tokens} tokens from these words")
 
 
-def median(values: Iterable[float]) -> float:
-    return statistics.median(values)
-
-
-def quick(values: Iterable[float]) -> float:
-    """The first quartile, which estimates the time on a busy machine in a quiet moment."""
-    return statistics.quantiles(values, n=4, method="inclusive")[0]
-
-
-def size(nbytes: float) -> str:
-    """A number of bytes as readable text."""
-    for unit, scale in (("GB", 1e9), ("MB", 1e6)):
-        if nbytes >= scale:
-            return f"{nbytes / scale:.1f} {unit}"
-    return f"{nbytes / 1e3:.0f} KB"
-
-
-def times(mine: float, theirs: float | None) -> str:
-    """`theirs` as a multiple of `mine`, as text."""
-    if theirs is None:
-        return ""
-    share = theirs / mine
-    return f"{share:.1f}x" if share < 10 else f"{share:,.0f}x"
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table with the first column aligned left."""
-    rule = ["---"] + ["---:"] * (len(head) - 1)
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
-
-
 def sentences(loaded: LoadedModel, tokens: int, seed: int) -> str:
     """A text of exactly `tokens` tokens for this model."""
     return exactly(tokens, seed, lambda text: len(encode(loaded, text).labels) if text else 0)
@@ -131,13 +102,13 @@ def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     cold = [tab.pick(tile) for tile in chosen[::2]]
     carried = tab.nbytes
     pointed = [tab.pick(tile, pointed=True) for tile in chosen[1::2]]
-    dragged = tab.drag()
+    dragged, brushed = tab.drag(), tab.paint()
     request = Request(MODEL, second)
     passed = [wall(lambda: run_model(request, loaded)) for _ in range(3)]
     tiles, measures = computing(run_model(request, loaded))
     return Ours(
         tokens, sent, own, new, median(known), median(passed), tiles, measures, carried, tuple(cold), tuple(pointed),
-        dragged,
+        dragged, brushed,
     )  # fmt: skip
 
 
@@ -213,60 +184,6 @@ def painted(picks: Iterable[dict[str, float]]) -> float:
     return median(pick["painted"] for pick in picks)
 
 
-def ms(value: float) -> str:
-    return f"{value:,.0f} ms"
-
-
-def report_budgets(
-    mine: dict[int, Ours],
-    others: dict[int, dict[str, rival.Shown]],
-    empty: float,
-    pages: dict[str, dict[str, float]],
-    rise: float | None,
-) -> str:
-    """What was to be reached, and what was, beside what an empty page reads on the same clock in the same run."""
-    rows: list[list[str]] = []
-
-    def row(what: str, budget: str, reached: str, beside: str = "") -> None:
-        rows.append([what, budget, reached, beside])
-
-    def above(value: float) -> str:
-        return f"{ms(value)}: floor {value - empty:+.0f}"
-
-    if 20 in mine:
-        clicks = others.get(20, {})
-        rivals = ", ".join(f"{name} {ms(median(view.picks))}" for name, view in clicks.items() if view.picks)
-        row("choose a head, 20 tokens", f"floor {empty:.0f} ms, +8", above(painted(mine[20].pointed)), rivals)
-        row("the same, the pointer just landed", f"floor {empty:.0f} ms, +8", above(painted(mine[20].cold)), rivals)
-    if 200 in mine:
-        ours = mine[200]
-        row("choose a head, 200 tokens, once pointed at", f"floor {empty:.0f} ms, +20", above(painted(ours.pointed)))
-        row("choose a head, 200 tokens, cold", f"floor {empty:.0f} ms, +55", above(painted(ours.cold)))
-        for name, taken, most in (
-            ("main thread", ours.dragged.work, (8, 16)),
-            ("frames", ours.dragged.frames, (17, 34)),
-        ):
-            if taken:
-                reached = f"{median(taken):.1f} and {late(taken):.1f} ms"
-                row(f"drag the scale, 200 tokens, {name}, median and 95%", f"{most[0]} and {most[1]} ms", reached)
-        row("overview of a sentence read before, 200 tokens", "90 ms", above(ours.known))
-        row("new sentence of 200 tokens, until the overview", f"the pass ({ms(ours.passed)}) + 250 ms",
-            f"{ms(ours.new)}: the pass {ours.new - ours.passed:+.0f}")  # fmt: skip
-        row("the overview's bytes, 200 tokens", "300 KB", size(ours.overview_bytes))
-    if 1024 in mine:
-        row("thumbnails and all measures of 270 heads, 1,024 tokens, CPU", "3,000 ms", ms(mine[1024].measures))
-    if rise is not None:
-        row("memory for 1,024 tokens, above the loaded model", "1 GB", size(rise))
-    for name, seen in pages.items():
-        row(f"first paint of {name}, warm server", "1,000 ms", ms(seen["all"]))
-    return table(["what", "to reach", "reached", "bertviz, the same click"], rows)
-
-
-def late(values: Iterable[float]) -> float:
-    """The 95th percentile."""
-    return statistics.quantiles(values, n=20, method="inclusive")[-1]
-
-
 def report_ratios(mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown]]) -> str:
     head = ["tokens", "bertviz", "its bytes", "of ours", "painted", "of ours", "choose a head", "of ours"]
     rows = []
@@ -284,9 +201,50 @@ def report_ratios(mine: dict[int, Ours], others: dict[int, dict[str, rival.Shown
     return table(head, rows)
 
 
+def met(
+    mine: dict[int, Ours],
+    others: dict[int, dict[str, rival.Shown]],
+    empty: float,
+    pages: dict[str, dict[str, float]],
+    rise: float | None,
+) -> list[budgets.Row]:
+    """What was to be reached, and what was, beside what an empty page reads on the same clock in the same run."""
+    rows: list[budgets.Row] = []
+    if 20 in mine:
+        clicks = {name: median(view.picks) for name, view in others.get(20, {}).items() if view.picks}
+        for what, picks in (("once pointed at", mine[20].pointed), ("the pointer just landed", mine[20].cold)):
+            rows.append(budgets.above(f"choose a head, 20 tokens, {what}", painted(picks), empty, 8, clicks))
+    if 200 in mine:
+        ours = mine[200]
+        rows += [
+            budgets.above("choose a head, 200 tokens, once pointed at", painted(ours.pointed), empty, 20),
+            budgets.above("choose a head, 200 tokens, cold", painted(ours.cold), empty, 55),
+        ]
+        for what, dragged in (("drag the scale", ours.dragged), ("paint a mask", ours.brushed)):
+            rows.append(budgets.spread(f"{what}, 200 tokens, main thread's work a frame", dragged.work, 8, 16))
+            rows.append(budgets.spread(f"{what}, 200 tokens, from frame to frame", dragged.frames, 17, 34))
+        rows += [
+            budgets.at_most("overview of a sentence read before, 200 tokens", ours.known, 90, ms),
+            budgets.at_most(
+                f"new sentence, 200 tokens, until the overview: the pass ({ms(ours.passed)}) + 250 ms",
+                ours.new, ours.passed + 250, ms,
+            ),
+            budgets.at_most("bytes of the overview, 200 tokens", ours.overview_bytes, 300_000, size),
+        ]  # fmt: skip
+    if 1024 in mine:
+        what = "thumbnails and all measures of 270 heads, 1,024 tokens, processor time"
+        rows.append(budgets.at_most(what, mine[1024].measures, 3000, ms))
+    if rise is not None:
+        rows.append(budgets.at_most("memory for 1,024 tokens, above the loaded model", rise, 1e9, size))
+    for name, seen in pages.items():
+        if name != BARE:
+            rows.append(budgets.at_most(f"first paint of {name}, warm server", seen["all"], 1000, ms))
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--picks", type=int, default=15, help="how many heads to click at each length")
+    parser.add_argument("--picks", type=int, default=11, help="how many heads to click at each length")
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="lengths of the sentences in tokens")
     parser.add_argument("--alone", action="store_true", help="without bertviz")
     asked = parser.parse_args()
@@ -300,7 +258,7 @@ def main() -> None:
         print(f"floor: two animation frames after a click on an empty page, {empty:.1f} ms", flush=True)
         mine, pages, rise = app(playwright, loaded, asked.lengths, asked.picks, folder)
         others = {} if asked.alone else beside(playwright, loaded, mine, asked.picks, folder)
-        print("\n" + report_budgets(mine, others, empty, pages, rise))
+        print("\n" + budgets.report(met(mine, others, empty, pages, rise)))
     print(f"load at the end {os.getloadavg()[0]:.1f}")
 
 
@@ -320,10 +278,10 @@ def app(
                 rise = risen(server.process.pid, lambda: (tab.read(text), tab.pick(40)))
                 print(f"\nserver memory for 1,024 tokens, overview and one head: {size(rise)} above the loaded model "
                       f"(highest; {size(memory(server.process.pid, 'VmRSS'))} in all afterwards)")  # fmt: skip
-            found = {tokens: ours(tab, loaded, tokens, picks) for tokens in lengths}
+            found = {tokens: ours(tab, loaded, tokens, picks if tokens < 1000 else 3) for tokens in lengths}
             tab.close()
             print("\n" + report_ours(list(found.values())), flush=True)
-            pages = {}
+            pages = {BARE: bare(browser, folder)}
             for row in navigation.ROWS:
                 url = server.url if row.is_home else f"{server.url}/{row.name}"
                 first_paint(browser, url, 1)  # warm
@@ -335,6 +293,18 @@ def app(
     finally:
         server.stop()
     return found, pages, rise
+
+
+def bare(browser: Any, folder: Path) -> dict[str, float]:
+    """First paint of a Streamlit script of one heading, on a server of its own: below that no page can come."""
+    script = folder / "bare.py"
+    script.write_text('import streamlit as st\nst.title("Attention")\n')
+    server = Server(script, folder / "bare.txt")
+    try:
+        first_paint(browser, server.url, 1)  # warm
+        return first_paint(browser, server.url)
+    finally:
+        server.stop()
 
 
 def beside(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import rival
-from benchmarks.driving import carried
-from benchmarks.explorer import exactly, quick, size, table, times, words
+from benchmarks import budgets, rival
+from benchmarks.driving import carried, worked
+from benchmarks.explorer import exactly, words
+from benchmarks.tables import ms, quick, size, table, times
 
 
 def test_texts_have_exactly_the_tokens_asked_for_even_where_a_word_takes_two():
@@ -45,3 +46,34 @@ def test_scripts_of_another_page_are_looked_for_beside_it_and_its_data_is_left_a
 
 def test_what_is_no_message_carries_no_component():
     assert carried(b"\xff\xff not a message") == ""
+
+
+def test_a_budget_holds_only_below_floor_and_rival():
+    assert budgets.above("a click", 30, 22, 8).holds
+    assert not budgets.above("a click", 30.1, 22, 8).holds
+    assert not budgets.above("a click", 30, 22, 8, {"another": 29}).holds
+    assert budgets.at_most("a pass", 90, 90, ms).holds
+    assert not budgets.at_most("a pass", 91, 90, ms).holds
+    assert budgets.spread("a drag", [5.0] * 20, 8, 16).holds
+    assert not budgets.spread("a drag", [5.0] * 17 + [40.0] * 3, 8, 16).holds
+    assert not budgets.spread("a drag", [], 8, 16).holds
+    assert budgets.report([budgets.at_most("a pass", 91, 90, ms)]).endswith("| a pass | 90 ms | 91 ms | not met |  |")
+
+
+def event(name, ts, **more):
+    return {"name": name, "ts": ts, "pid": 1, "tid": 2, "args": {}, **more}
+
+
+def test_a_frame_is_charged_with_all_work_since_the_one_before_and_counts_only_if_the_edit_moved():
+    trace = [event("thread_name", 0, args={"name": "CrRendererMain"})]
+    for number in range(3):
+        start = 16_000 * number
+        trace += [
+            event("RunTask", start + 100, dur=2000, tdur=1000),  # the mouse
+            event("RunTask", start + 9000, dur=5000, tdur=4000),  # two callbacks of one frame
+            event("FireAnimationFrame", start + 9100),
+            event("FireAnimationFrame", start + 9800),
+        ]
+    trace.append(event("attnviz-edit", 16_000 + 9900))
+    assert worked(trace) == [5.0]
+    assert worked(trace[:-1]) == []

@@ -1,0 +1,50 @@
+"""Rows of what was to be reached and what was, each with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from benchmarks.tables import late, median, ms, table
+
+
+@dataclass(frozen=True)
+class Row:
+    """One budget: the words for what was to be reached and what was, and whether it holds."""
+
+    what: str
+    budget: str
+    reached: str
+    holds: bool
+    beside: str = ""
+
+
+def above(what: str, taken: float, empty: float, more: float, clicks: Mapping[str, float] | None = None) -> Row:
+    """A time that may exceed an empty page's by so many milliseconds, and no other tool's under the same click."""
+    others = clicks or {}
+    return Row(
+        what,
+        f"floor {empty:.0f} ms, +{more:.0f}",
+        f"{ms(taken)}: floor {taken - empty:+.0f}",
+        taken <= empty + more and all(taken <= other for other in others.values()),
+        ", ".join(f"{name} {ms(value)}" for name, value in others.items()),
+    )
+
+
+def at_most(what: str, taken: float, most: float, said: Callable[[float], str]) -> Row:
+    return Row(what, said(most), said(taken), taken <= most)
+
+
+def spread(what: str, taken: Sequence[float], middle: float, most: float) -> Row:
+    """Many times, of which the median and the 95th percentile count. A trace without a frame holds nothing."""
+    if len(taken) < 2:
+        return Row(what, f"{middle:g} and {most:g} ms", "not measured", holds=False)
+    reached = f"{median(taken):.1f} and {late(taken):.1f} ms ({len(taken)} frames)"
+    # half a millisecond: a screen of 60 Hz has frames of 16.67 ms
+    holds = median(taken) <= middle + 0.5 and late(taken) <= most + 0.5
+    return Row(what, f"{middle:g} and {most:g} ms, median and 95%", reached, holds)
+
+
+def report(rows: Sequence[Row]) -> str:
+    cells = [[row.what, row.budget, row.reached, "met" if row.holds else "not met", row.beside] for row in rows]
+    return table(["what", "to reach", "reached", "", "bertviz, the same click"], cells)

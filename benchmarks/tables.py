@@ -1,0 +1,46 @@
+"""Numbers as readable text, and tables of them."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+
+
+def median(values: Iterable[float]) -> float:
+    return statistics.median(values)
+
+
+def quick(values: Iterable[float]) -> float:
+    """The first quartile, which estimates the time on a busy machine in a quiet moment."""
+    return statistics.quantiles(values, n=4, method="inclusive")[0]
+
+
+def late(values: Iterable[float]) -> float:
+    """The 95th percentile."""
+    return statistics.quantiles(values, n=20, method="inclusive")[-1]
+
+
+def size(nbytes: float) -> str:
+    """A number of bytes as readable text."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6)):
+        if nbytes >= scale:
+            return f"{nbytes / scale:.1f} {unit}"
+    return f"{nbytes / 1e3:.0f} KB"
+
+
+def ms(value: float) -> str:
+    return f"{value:,.0f} ms"
+
+
+def times(mine: float, theirs: float | None) -> str:
+    """`theirs` as a multiple of `mine`, as text."""
+    if theirs is None:
+        return ""
+    share = theirs / mine
+    return f"{share:.1f}x" if share < 10 else f"{share:,.0f}x"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table with the first column aligned left."""
+    rule = ["---"] + ["---:"] * (len(head) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
