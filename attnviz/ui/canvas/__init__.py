@@ -39,7 +39,7 @@ them None. The JavaScript is in src/, bundled into bundles/ by `make js-build`.
 from attnviz.ui.canvas.addresses import app_root, remember_page
 from attnviz.ui.canvas.attention_view import attention_view, head_view, overview_grid, pinned_in
 from attnviz.ui.canvas.blobs import document
-from attnviz.ui.canvas.kinds import Asked, Head, HeadEdit, Options, Overview, Pin, Pins, Raw, SaidOfRow, Selection
+from attnviz.ui.canvas.kinds import AskedText, Head, HeadEdit, Options, Overview, Pin, Pins, Raw, SaidOfRow, Selection
 from attnviz.ui.canvas.live_view import live_view
 from attnviz.ui.canvas.mask_grid import mask_grid
 from attnviz.ui.canvas.model_strip import StripBlock, StripPart, model_strip
@@ -47,7 +47,7 @@ from attnviz.ui.canvas.pictures import head_picture, lines_picture
 from attnviz.ui.canvas.registration import component, served_by_address
 
 __all__ = [
-    "Asked",
+    "AskedText",
     "Head",
     "HeadEdit",
     "Options",

@@ -25,7 +25,7 @@ from attnviz.ui.canvas.blobs import (
     read_over,
     read_pins,
 )
-from attnviz.ui.canvas.kinds import Asked, Head, HeadEdit, Options, Overview, Pins, Selection
+from attnviz.ui.canvas.kinds import AskedText, Head, HeadEdit, Options, Overview, Pins, Selection
 from attnviz.ui.canvas.registration import component
 
 
@@ -37,7 +37,7 @@ def overview_grid(
     *,
     selected: tuple[int, int] = (0, 0),
     on_pick: Callable[[int, int], None] | None = None,
-    asked: Asked | None = None,
+    asked: AskedText | None = None,
 ) -> tuple[int, int]:
     """Draw all heads; answer (layer, head), as places in the grid, of the one on show.
 

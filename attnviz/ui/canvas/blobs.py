@@ -13,7 +13,7 @@ from attnviz.figures.head_colours import MOST_HEADS
 from attnviz.live import canvas_wording
 from attnviz.packing import raw_scores
 from attnviz.ui.canvas import packing
-from attnviz.ui.canvas.kinds import Asked, Head, HeadEdit, Options, Overview, Pin, Pins, Raw
+from attnviz.ui.canvas.kinds import AskedText, Head, HeadEdit, Options, Overview, Pin, Pins, Raw
 
 
 def document(tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> str:
@@ -26,7 +26,7 @@ def overview_blob(
     overview: Overview,
     tokens_q: Sequence[str],
     tokens_k: Sequence[str] | None,
-    asked: Asked | None = None,
+    asked: AskedText | None = None,
 ) -> bytes:
     """All thumbnails; nothing in it depends on which head is chosen, so that a click sends none of it again."""
     tiles, name = overview.packed

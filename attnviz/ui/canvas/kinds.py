@@ -45,7 +45,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedText:
     """What the visitor asked for. The same text asked for again is drawn by the browser, before the script has run."""
 
     label: str  #: of the field that the text is typed into, in the visitor's language

@@ -52,10 +52,10 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
     )
 
 
-def _asked(run: ModelRun, stack: Stack, by: str) -> canvas.Asked:
+def _asked(run: ModelRun, stack: Stack, by: str) -> canvas.AskedText:
     """What the visitor asked for, with all that these pictures depend on besides the sentence."""
     besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, link_state.value(choices.CURVE))
-    return canvas.Asked(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
+    return canvas.AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
 
 
 def _ordered(tiles: canvas.Overview, measured: survey.StackMeasures, by: str, name: str) -> canvas.Overview:

@@ -27,6 +27,16 @@ export function say(node, text) {
 }
 
 /**
+ * Sets an attribute that has another value: setting the same one again costs the page a look at its styles.
+ * @param {Element} node
+ * @param {string} name
+ * @param {string} value
+ */
+export function attribute(node, name, value) {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
+/**
  * Appends a button named for those who hear it, and answers it.
  * @param {Element} host
  * @param {string} text

@@ -1,6 +1,6 @@
 // Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
 
-import { addButton, el, fill, say, visibleToken } from "./dom.js";
+import { addButton, attribute, el, fill, say, visibleToken } from "./dom.js";
 import { changes, factorOf, maskOf, NO_EDIT } from "./edit.js";
 import { editTo, tell } from "./group.js";
 import { holdable, labelled } from "./holding.js";
@@ -341,16 +341,16 @@ export class HeadControls {
     const { mask, window, paint, compare, scale, where, reset } = this.parts;
     const { raw } = this;
     const changed = raw !== null && changes(edit);
-    mask.value = edit.mask;
+    if (mask.value !== edit.mask) mask.value = edit.mask;
     window.box.hidden = edit.mask !== "window";
-    window.input.value = String(edit.window);
+    if (window.input.value !== String(edit.window)) window.input.value = String(edit.window);
     say(window.number, String(edit.window));
-    paint.setAttribute("aria-pressed", String(this.painting));
-    where.value = edit.where;
+    attribute(paint, "aria-pressed", String(this.painting));
+    if (where.value !== edit.where) where.value = edit.where;
     where.hidden = this.view.drawn.header.tile === null;
     reset.disabled = !changed;
     for (const [name, button] of Object.entries(compare)) {
-      button.setAttribute("aria-pressed", String(changed && this.seen === name));
+      attribute(button, "aria-pressed", String(changed && this.seen === name));
       button.disabled = !changed;
     }
     this.sayScale(scale.input, scale.value, edit, raw);
@@ -379,7 +379,7 @@ export class HeadControls {
     if (document.activeElement !== input || edit.scale !== "factor") {
       input.value = String(Math.round(placeOf(factor, largestFactor(raw)) * STEPS));
     }
-    input.setAttribute("aria-valuetext", fill(words.scale_value, fields));
+    attribute(input, "aria-valuetext", fill(words.scale_value, fields));
     input.title = fill(words.scale_value, fields);
     say(value, fill(words.scale_short, fields));
   }

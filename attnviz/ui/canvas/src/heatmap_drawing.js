@@ -2,7 +2,7 @@
 
 import { MASKED_16, strongestOfBlocks } from "./codes.js";
 import { isBright } from "./colour.js";
-import { el } from "./dom.js";
+import { attribute, el } from "./dom.js";
 import { valueAt } from "./head_readout.js";
 import { cellsOnShow, heatmapHit, heatmapLayout } from "./heatmap_geometry.js";
 import { placeOn, sharpness } from "./magnified.js";
@@ -77,20 +77,27 @@ export class HeatmapDrawing {
     let step = 1;
     while (pixelsPerCell * step < 0.75) step *= 2;
     const key = `${name}|${tableKey}|${step}`;
+    const known = this.picturesOf === name ? this.pictures.get(key) : undefined;
+    const [old] = this.pictures.values();
     if (this.picturesOf !== name || this.pictures.size > 6) this.pictures.clear();
+    const again = this.picturesOf === name ? undefined : old;
     this.picturesOf = name;
-    const picture = this.pictures.get(key) ?? this.paint(step);
+    const picture = known ?? this.paint(step, again);
     this.pictures.set(key, picture);
     return [picture, step];
   }
 
-  /** @param {number} step */
-  paint(step) {
+  /**
+   * @param {number} step
+   * @param {HTMLCanvasElement} [canvas] of a picture that is no more needed
+   */
+  paint(step, canvas) {
     const { codes, table, header } = this.view.drawn;
     const blocks = strongestOfBlocks(codes, header.shape, step, header.signed);
-    return pixelCanvas(blocks.columns, blocks.rows, (pixels) => {
+    const fillIn = (/** @type {Uint32Array} */ pixels) => {
       for (let i = 0; i < pixels.length; i++) pixels[i] = table[blocks.codes[i]];
-    });
+    };
+    return pixelCanvas(blocks.columns, blocks.rows, fillIn, canvas);
   }
 
   draw() {
@@ -120,7 +127,7 @@ export class HeatmapDrawing {
     const { painting } = this.view.controls;
     this.stage.style.touchAction = c.z > 1 || painting ? "none" : "pan-y";
     this.stage.classList.toggle("av-painting", painting);
-    this.stage.dataset.zoom = [c.z, c.q0, c.k0].map((v) => v.toFixed(3)).join(",");
+    attribute(this.stage, "data-zoom", [c.z, c.q0, c.k0].map((v) => v.toFixed(3)).join(","));
   }
 
   /**

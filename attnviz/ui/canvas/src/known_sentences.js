@@ -1,6 +1,6 @@
 // The sentences that were read last, whole: one that is read again is drawn as its key is pressed, and the server follows.
 
-/** @import { Asked, OverviewHeader } from "./types.js" */
+/** @import { AskedText, OverviewHeader } from "./types.js" */
 /** @typedef {{ header: OverviewHeader, tiles: Uint8Array }} KnownSentence */
 
 /** Sentences kept: as many as kept_tiles.js keeps tiles of. */
@@ -27,7 +27,7 @@ export class KnownSentences {
 
   /**
    * What was drawn of `text` the last time, if all else that the page was asked for is as it was then.
-   * @param {Asked | null} asked of what is on show
+   * @param {AskedText | null} asked of what is on show
    * @param {string} text
    */
   find(asked, text) {
@@ -37,7 +37,7 @@ export class KnownSentences {
 
 /**
  * Calls `read` with the text of the sentence's field when it is handed to the server: by its key, or as it is left.
- * @param {() => Asked | null} asked
+ * @param {() => AskedText | null} asked
  * @param {(text: string) => void} read
  * @param {AbortSignal} signal
  */
@@ -51,7 +51,7 @@ export function onHandedOver(asked, read, signal) {
 }
 
 /**
- * @param {Asked} asked
+ * @param {AskedText} asked
  * @param {string} text
  */
 function nameOf({ besides }, text) {

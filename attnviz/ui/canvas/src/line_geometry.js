@@ -7,7 +7,7 @@ import { spans } from "./zoom.js";
 
 export const MOST_LINES = 4000;
 /** While a hand moves, the weakest lines wait once so many are drawn. */
-const AT_ONCE = 150;
+const AT_ONCE = 80;
 export const LEVELS = 24;
 /** A line weaker than this share of the scale is not drawn. */
 const WEAKEST = 0.006;

@@ -59,11 +59,11 @@ export function cleared(canvas, width, height) {
  * @param {number} width
  * @param {number} height
  * @param {(pixels: Uint32Array) => void} paint
+ * @param {HTMLCanvasElement} [canvas] one to use again, whose pixels are all painted over
  */
-export function pixelCanvas(width, height, paint) {
-  const canvas = document.createElement("canvas");
-  canvas.width = width;
-  canvas.height = height;
+export function pixelCanvas(width, height, paint, canvas = document.createElement("canvas")) {
+  if (canvas.width !== width) canvas.width = width;
+  if (canvas.height !== height) canvas.height = height;
   const ink = contextOf(canvas);
   const image = ink.createImageData(width, height);
   paint(new Uint32Array(image.data.buffer));

@@ -152,11 +152,11 @@ export type HeadHeader = Answer & {
 };
 
 /** What a page was asked for: the text in the field of that label, and all else in a few letters. */
-export type Asked = { label: string; text: string; besides: string };
+export type AskedText = { label: string; text: string; besides: string };
 
 export type OverviewHeader = {
   group: string;
-  asked: Asked | null;
+  asked: AskedText | null;
   data: string;
   shape: Shape;
   heads: number[];
