@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import ROOT, Server, answered
+from tests.browser.conftest import ROOT, Server, answered, until
 
 Open = Callable[..., Any]
 TEXT = "The animal didn't cross the street because it was too tired to walk."
@@ -162,3 +162,25 @@ def test_a_long_sentence_has_heads_fetched_as_pointed_at_then_their_neighbours(e
     )
     assert [url.rsplit("/", 1)[1] for url in net.ones] == expected
     assert net.all == []
+
+
+def test_a_sentence_that_was_read_before_is_drawn_before_the_server_answers(
+    explore: Open, stopped: Callable[[], None]
+) -> None:
+    page, _net = explore()
+    field, overview = page.get_by_label("Sentence", exact=True), page.get_by_test_id("overview")
+
+    def pictures() -> tuple[Any, Any]:
+        matrix = page.get_by_test_id("heatmap").first.evaluate("stage => stage.matrix()")
+        return matrix, overview.evaluate("stage => stage.querySelector('canvas').toDataURL()")
+
+    first = pictures()
+    field.fill("The trophy did not fit in the suitcase because it was too big.")
+    field.press("Control+Enter")
+    page.wait_for_url(re.compile("trophy"))
+    answered(page)
+    until(lambda: pictures()[0] != first[0] and pictures()[1] != first[1])
+    stopped()
+    field.fill(TEXT)
+    field.press("Control+Enter")
+    until(lambda: pictures() == first)
