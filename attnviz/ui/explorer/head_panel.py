@@ -208,6 +208,7 @@ def _origin(run: ModelRun) -> str:
     places = {
         "cache": _("the app's cache"),
         "wheel": _("an installed package"),
+        "shipped": _("attnviz itself"),
         "folder": _("a folder of yours"),
         "hub cache": _("an earlier download"),
         "hub": _("the hub"),

@@ -10,6 +10,7 @@ __all__ = [
     "home",
     "lessons",
     "masks",
+    "pictures",
     "positions",
     "scaling",
     "sharing",

@@ -9,6 +9,7 @@ from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices,
 from attnviz.ui.shared.code_snippet import snippet
 from attnviz.ui.shared.exports import Gathering, MadeFigure, WrittenFigure, gather, to_csv
 from attnviz.ui.shared.guarding import guard, show_problem
+from attnviz.ui.shared.held_bytes import held_bytes
 from attnviz.ui.shared.link_state import follow, link_parameters, settle
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
@@ -44,6 +45,7 @@ __all__ = [
     "gather",
     "glossary_terms",
     "guard",
+    "held_bytes",
     "link_pack",
     "link_parameters",
     "link_state",

@@ -9,6 +9,7 @@ from attnviz.ui.heads import heads_choices
 from attnviz.ui.home import home_choices
 from attnviz.ui.lessons import lesson_choices
 from attnviz.ui.masks import mask_choices
+from attnviz.ui.pictures import pictures_choices
 from attnviz.ui.positions import positions_choices
 from attnviz.ui.scaling import scaling_choices
 from attnviz.ui.sharing import sharing_choices
@@ -18,6 +19,7 @@ DECLARED = (
     lesson_choices,
     explorer_choices,
     heads_choices,
+    pictures_choices,
     building_choices,
     mask_choices,
     positions_choices,

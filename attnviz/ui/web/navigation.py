@@ -54,6 +54,13 @@ ROWS = [
         N_("Which head does what, over many sentences, and what does it cost to take it away?"),
     ),
     PageRow(
+        "pictures",
+        N_("Pictures"),
+        ":material/image:",
+        SEE,
+        N_("Where does each patch of a picture look, and what does a model say when I hide some of them?"),
+    ),
+    PageRow(
         "build",
         N_("Build"),
         ":material/calculate:",

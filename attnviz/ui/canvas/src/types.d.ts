@@ -448,3 +448,50 @@ export type ModelStripHeader = {
   blocks: ModelPart & { of: { norms: ModelPart; attention: ModelPart; mlp: ModelPart }[] };
   words: Words;
 };
+
+/** Which row of a head lies over the picture: one token's, the mean of all, or one followed through the layers. */
+export type PatchRow = "row" | "mean" | "rollout";
+
+/** What a visitor chose in the view of a picture. Heads are [layer, head], patches count row by row from 0. */
+export type PatchState = {
+  layer: number;
+  head: number;
+  pins: number[];
+  hidden: number[];
+  silenced: [number, number][];
+  factor: number;
+  shows: PatchRow;
+};
+
+export type PatchHeader = Answer & {
+  /** names picture, model and stack: what pins and paint belong to */
+  doc: string;
+  /** the bytes of each part of the payload */
+  parts: { picture: number; maps: number; rolled: number; raw: number };
+  picture: { type: string; width: number; height: number; smooth: boolean };
+  grid: { rows: number; columns: number; first: number };
+  special: string[];
+  /** the words that look, null where patches do */
+  words: string[] | null;
+  /** heads of each layer */
+  heads: number[];
+  /** the heads whose scores came: all of them or the one on show */
+  raw: { header: RawHeader; all: boolean } | null;
+  measure: (number | null)[] | null;
+  measureText: string[];
+  ordered: boolean;
+  sinks: number[];
+  /** the row on show while nobody points: of the class token where there is one */
+  usual: number;
+  state: PatchState;
+  colours: Colours;
+  labels: Words;
+};
+
+export type PadHeader = Answer & {
+  /** several pads beside each other */
+  pads: number;
+  /** bits of each drawing in base64, empty = nothing drawn */
+  drawings: string[];
+  labels: { pad: string; clear: string; help: string; seen: string };
+};

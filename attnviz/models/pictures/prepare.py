@@ -1,0 +1,150 @@
+"""A picture as a model asks for it, and as it then looks: what is shown is what the model is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from PIL import Image
+from torch import Tensor
+
+from attnviz.core.message import Message, Problem
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.pictures.digit_pictures import MOST, SIDE
+from attnviz.models.pictures.patch_grid import vision_config
+
+COUNTS = 16  #: the largest value in the pictures that our own models know
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What a model is given, and the same to look at."""
+
+    inputs: dict[str, Tensor]
+    shown: np.ndarray  #: 8 bits, (height, width, 3)
+    notices: tuple[Message, ...] = ()
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width of what the model is given."""
+        height, width = self.shown.shape[:2]
+        return int(height), int(width)
+
+
+def takes_counts(loaded: LoadedModel) -> bool:
+    """Whether this is one of our own models, which know pictures in counts from 0 to 16."""
+    return loaded.entry.shipped
+
+
+def reads_several(loaded: LoadedModel) -> bool:
+    """Whether the model writes words about several digits."""
+    return bool(loaded.model.config.is_encoder_decoder)
+
+
+def prepare(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
+    """A picture for a model: counts (height, width) from 0 to 16, or colours (height, width, 3) of 8 bits."""
+    if takes_counts(loaded):
+        return _as_counts(loaded, pixels)
+    if pixels.ndim == 2:
+        pixels = looks(pixels)
+    return _as_the_model_asks(loaded, pixels)
+
+
+def looks(counts: np.ndarray) -> np.ndarray:
+    """Counts as dark ink on white, (height, width, 3)."""
+    grey = np.rint(255 - counts.astype(np.float64) * (255 / COUNTS)).astype(np.uint8)
+    return np.repeat(grey[..., None], 3, -1)
+
+
+def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
+    width = SIDE * (MOST if reads_several(loaded) else 1)
+    notices: tuple[Message, ...] = ()
+    if pixels.ndim == 3:
+        counts = counted(pixels, SIDE, width)
+        notices = (
+            Message(
+                "{name} has only ever seen handwritten digits. A photograph is {width} × {height} pixels to it, and "
+                "lies outside what it knows: what it says of one means nothing.",
+                {"name": loaded.name, "width": width, "height": SIDE},
+            ),
+        )
+    else:
+        counts = np.zeros((SIDE, width), np.uint8)
+        part = pixels[:, :width]
+        counts[:, : part.shape[1]] = part
+        if pixels[:, width:].any():
+            said = "{name} reads one digit: it is given the first."
+            notices = (Message(said, {"name": loaded.name}),)
+    values = torch.from_numpy(counts.astype(np.float32)) / (COUNTS / 2) - 1
+    return Prepared({"pixel_values": values[None, None]}, looks(counts), notices)
+
+
+def counted(pixels: np.ndarray, height: int, width: int) -> np.ndarray:
+    """A photograph in counts from 0 to 16, darker is more: its middle, as wide and high as the model's pictures are."""
+    image = Image.fromarray(pixels).convert("L")
+    times = min(image.width / width, image.height / height)
+    cut = max(1, round(width * times)), max(1, round(height * times))
+    left, top = (image.width - cut[0]) // 2, (image.height - cut[1]) // 2
+    small = image.crop((left, top, left + cut[0], top + cut[1])).resize((width, height), Image.Resampling.BOX)
+    counts: np.ndarray = np.rint((255 - np.asarray(small, np.float64)) * COUNTS / 255).astype(np.uint8)
+    return counts
+
+
+def _as_the_model_asks(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
+    """By the preprocessing that lies beside the model's weights; without any, by the usual numbers for its size."""
+    processor = _processor(loaded)
+    if processor is None:
+        return _by_the_config(loaded, pixels)
+    given = processor(images=Image.fromarray(pixels), return_tensors="pt")
+    values = given["pixel_values"]
+    mean = torch.tensor(getattr(processor, "image_mean", None) or [0.5] * 3)
+    spread = torch.tensor(getattr(processor, "image_std", None) or [0.5] * 3)
+    if not getattr(processor, "do_normalize", True):
+        mean, spread = torch.zeros(3), torch.ones(3)
+    return Prepared({"pixel_values": values}, _seen(values, mean, spread))
+
+
+def _processor(loaded: LoadedModel) -> Any:
+    """The image processor in the model's folder; None where there is none. A Problem where it cannot run here."""
+    from transformers.models.auto.image_processing_auto import AutoImageProcessor
+
+    folder = Path(str(getattr(loaded.model, "name_or_path", "") or ""))
+    if not (folder / "preprocessor_config.json").is_file() and not (folder / "processor_config.json").is_file():
+        return None
+    try:
+        return AutoImageProcessor.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except ImportError as error:
+        raise Problem(
+            "{name} prepares its pictures with torchvision, which is not installed here: pip install torchvision",
+            name=loaded.name,
+        ) from error
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise Problem("How {name} prepares a picture cannot be read from its files", name=loaded.name) from error
+
+
+def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
+    config = vision_config(loaded.model)
+    size, channels = getattr(config, "image_size", 224), int(getattr(config, "num_channels", 3) or 3)
+    height, width = (size, size) if isinstance(size, int) else (size[0], size[1])
+    image = Image.fromarray(pixels).convert("RGB" if channels == 3 else "L")
+    side = min(image.width / width, image.height / height)
+    cut = round(width * side), round(height * side)
+    left, top = (image.width - cut[0]) // 2, (image.height - cut[1]) // 2
+    small = image.crop((left, top, left + cut[0], top + cut[1])).resize((width, height), Image.Resampling.BICUBIC)
+    values = torch.from_numpy(np.array(small, np.float32).reshape(height, width, channels)).movedim(-1, 0)[None]
+    values = values / 127.5 - 1
+    said = "{name} comes without its preprocessing: the middle of the picture, from -1 to 1, is given to it."
+    half = torch.full((channels,), 0.5)
+    return Prepared({"pixel_values": values}, _seen(values, half, half), (Message(said, {"name": loaded.name}),))
+
+
+def _seen(values: Tensor, mean: Tensor, spread: Tensor) -> np.ndarray:
+    """Pixels to look at of what a model is given, (1, channels, height, width)."""
+    picture = values[0].float().cpu() * spread[:, None, None] + mean[:, None, None]
+    if picture.shape[0] == 1:
+        picture = picture.expand(3, -1, -1)
+    shown: np.ndarray = (picture.clamp(0, 1) * 255).round().byte().movedim(0, -1).numpy()
+    return shown

@@ -1,0 +1,83 @@
+// What a view of a picture has in memory: the heads' scores or maps, and the row of any head under what is chosen.
+
+import { floats } from "./blob.js";
+import { brightest, decoded, factorFor, headsInOrder, meanOf, placeOfHead, rowOf, seenKeys } from "./patch_rows.js";
+import { readRawScores } from "./raw_scores.js";
+
+/** @import { PatchHeader, PatchState, RawHead } from "./types.js" */
+
+export class PatchNumbers {
+  /**
+   * @param {PatchHeader} header
+   * @param {Uint8Array} payload without the picture
+   */
+  constructor(header, payload) {
+    const { parts, grid, heads } = header;
+    this.header = header;
+    this.tokens = grid.first + grid.rows * grid.columns;
+    this.count = heads.reduce((sum, n) => sum + n, 0);
+    this.order = headsInOrder(header);
+    /** Of every head: the mean of its rows, then the usual row. */
+    this.maps = payload.subarray(0, parts.maps);
+    this.rolled = floats(payload.subarray(parts.maps, parts.maps + parts.rolled));
+    const raw = payload.subarray(parts.maps + parts.rolled, parts.maps + parts.rolled + parts.raw);
+    /** @type {RawHead[]} */
+    this.raw = header.raw ? readRawScores(header.raw.header, raw) : [];
+  }
+
+  /**
+   * The scores of a head; null where they are not here.
+   * @param {number} layer
+   * @param {number} head
+   */
+  rawOf(layer, head) {
+    const { raw, heads, state } = this.header;
+    if (!raw) return null;
+    if (raw.all) return this.raw[placeOfHead(heads, layer, head)];
+    return layer === state.layer && head === state.head ? this.raw[0] : null;
+  }
+
+  /** Whether every head follows what is pointed at. */
+  get follows() {
+    return this.header.raw !== null && this.header.raw.all;
+  }
+
+  /**
+   * What lies over a picture of a head: a row of weights (K).
+   * @param {number} layer
+   * @param {number} head
+   * @param {number} token the token that looks
+   * @param {PatchState} state
+   */
+  row(layer, head, token, state) {
+    const raw = this.rawOf(layer, head);
+    const first = this.header.words === null ? this.header.grid.first : 0;
+    if (raw === null) return this.map(layer, head, state.shows === "mean" ? 0 : 1);
+    const seen = seenKeys(state.hidden, this.header.grid);
+    const factor = factorFor(state, layer, head);
+    return state.shows === "mean" ? meanOf(raw, first, seen, factor) : rowOf(raw, token, seen, factor);
+  }
+
+  /**
+   * @param {number} layer
+   * @param {number} head
+   * @param {0 | 1} which
+   */
+  map(layer, head, which) {
+    const from = (which * this.count + placeOfHead(this.header.heads, layer, head)) * this.tokens;
+    return decoded(this.maps.subarray(from, from + this.tokens));
+  }
+
+  /** A token's share of each token after the layers up to the one on show. @param {number} token */
+  rolledRow(token) {
+    return this.rolled.subarray(token * this.tokens, (token + 1) * this.tokens);
+  }
+
+  /**
+   * The brightest patch of a row.
+   * @param {Float32Array} row
+   */
+  top(row) {
+    return brightest(row, this.header.grid.first);
+  }
+}

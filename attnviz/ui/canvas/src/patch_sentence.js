@@ -1,0 +1,56 @@
+// What is said of the row on show, with its own numbers.
+
+import { fill } from "./dom.js";
+import { percent } from "./numbers.js";
+import { strongest } from "./patch_rows.js";
+
+/** @import { PatchHeader } from "./types.js" */
+
+/**
+ * What a token is called.
+ * @param {PatchHeader} header
+ * @param {number} token
+ */
+export function tokenName({ special, grid, labels }, token) {
+  if (token < grid.first) return special[token];
+  const patch = token - grid.first;
+  return fill(labels.patch, { row: Math.floor(patch / grid.columns) + 1, column: (patch % grid.columns) + 1 });
+}
+
+/**
+ * What looks: a patch, a special token, or a word.
+ * @param {PatchHeader} header
+ * @param {number} query
+ */
+export function queryName(header, query) {
+  if (header.words === null) return tokenName(header, query);
+  return fill(header.labels.word, { word: header.words[query] ?? "" });
+}
+
+/**
+ * The sentence below the large picture.
+ * @param {PatchHeader} header
+ * @param {number} query
+ * @param {Float32Array} row
+ * @param {"row" | "mean" | "rollout"} shows
+ */
+export function sentence(header, query, row, shows) {
+  const { labels } = header;
+  const named = strongest(row, 3)
+    .filter((token) => row[token] >= 0.005)
+    .map((token) => fill(labels.share, { token: tokenName(header, token), share: percent(row[token]) }));
+  const template = { row: labels.looks, mean: labels.looks_mean, rollout: labels.looks_rollout }[shows];
+  const keys = named.length ? named.join(", ") : labels.nothing;
+  return fill(template, { query: queryName(header, query), keys, patches: percent(ofPatches(header, row)) });
+}
+
+/**
+ * The share of a row that lies on patches.
+ * @param {PatchHeader} header
+ * @param {Float32Array} row
+ */
+function ofPatches({ grid }, row) {
+  let sum = 0;
+  for (let k = grid.first; k < row.length; k++) sum += row[k];
+  return sum;
+}

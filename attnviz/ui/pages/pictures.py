@@ -1,0 +1,34 @@
+"""Attention over pictures: where each patch looks, what a model says, and what it says when patches are hidden."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from attnviz.models.catalogue import LoadedModel
+from attnviz.ui.pictures import ChosenPicture, model_choice, picture_input, picture_panel
+from attnviz.ui.shared import guard, page_heading
+from attnviz.words import _
+
+
+@st.fragment
+def view(loaded: LoadedModel, picture: ChosenPicture) -> None:
+    """Everything about one picture: a gesture in it reruns only this."""
+    with guard():
+        picture_panel.draw(loaded, picture)
+
+
+def page() -> None:
+    """Draw the page."""
+    page_heading(_("Pictures"))
+    left, right = st.columns([1.4, 1], vertical_alignment="top")
+    loaded, picture = None, None
+    with right, guard():
+        loaded = model_choice.ask()
+    with left, guard():
+        picture = None if loaded is None else picture_input.ask(picture_input.digits_of(loaded))
+    if loaded is not None and picture is not None:
+        view(loaded, picture)
+
+
+if __name__ == "__main__":  # Streamlit runs this file
+    page()

@@ -1,0 +1,143 @@
+"""What can be saved: the light over a picture as a figure, its numbers as a table, the view with its picture."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.pictures import HeadChange, PatchStack, PictureRun, head_maps, seen_keys
+from attnviz.figures.svg_patches import LitRow, PatchPicture
+from attnviz.models.catalogue import LoadedModel
+from attnviz.ui import canvas
+from attnviz.ui.pictures import picture_cache, picture_input
+from attnviz.ui.pictures.picture_cache import ChosenPicture
+from attnviz.ui.shared import show
+from attnviz.words import _, say
+
+
+def under(
+    loaded: LoadedModel,
+    picture: ChosenPicture,
+    run: PictureRun,
+    stack: PatchStack,
+    scene: canvas.PatchScene,
+    chosen: canvas.PatchChoices,
+    change: HeadChange,
+) -> None:
+    """The export menus below the view."""
+    name = f"attention-{run.model}-layer{chosen.layer}-head{chosen.head}"
+    caption = caption_of(run, stack, chosen)
+    weights = partial(weights_of, stack, chosen)
+    with st.container(horizontal=True, vertical_alignment="center", key="patches-under"):
+        show.export_menu(
+            lambda: figure(run, stack, scene, chosen), name, "patches-out", lambda: table(stack, weights()), caption
+        )
+        show.export_menu(
+            lambda: all_heads(loaded, picture, run, stack, scene, chosen),
+            f"{name}-all-heads",
+            "patches-all",
+            lambda: measures(loaded, picture, stack, scene),
+            caption,
+            _("Export all heads"),
+        )
+        if picture.own and picture.pixels.ndim == 3:
+            st.download_button(
+                _("Save the view with its picture"),
+                data=partial(picture_input.view_with_picture, picture.pixels, picture_input.view_now()),
+                file_name="attention-picture.json",
+                mime="application/json",
+                on_click="ignore",
+                type="tertiary",
+                icon=":material/save:",
+                key="save-picture",
+            )
+
+
+def weights_of(stack: PatchStack, chosen: canvas.PatchChoices) -> np.ndarray:
+    """The head on show as it is on show, (Q, K): with what is hidden and with its scale."""
+    layer = stack.layers[chosen.layer]
+    mask: Any = layer.mask & seen_keys(stack.grid, chosen.hidden).to(layer.device) if chosen.hidden else "model"
+    scale: Any = layer.scale_of(chosen.head) * chosen.factor if chosen.factor != 1.0 else "model"
+    found: np.ndarray = layer.weights(chosen.head, mask=mask, scale=scale)[0, 0].float().cpu().numpy()
+    return found
+
+
+def figure(run: PictureRun, stack: PatchStack, scene: canvas.PatchScene, chosen: canvas.PatchChoices) -> PatchPicture:
+    """The picture as it is on show: each pinned row, else the usual one; the mean; or rows through the layers."""
+    first, weights = stack.grid.first, weights_of(stack, chosen)
+    title = _("Layer {layer}, head {head}").format(layer=chosen.layer, head=chosen.head)
+    if chosen.shows == "rollout" and scene.rolled is not None:
+        weights = scene.rolled
+        title = _("Attention followed through layers 0 to {layer}").format(layer=chosen.layer)
+    if chosen.shows == "mean":
+        rows = weights if stack.words else weights[first:]
+        lit = [LitRow(_("mean of all rows"), rows.mean(0)[first:])]
+    else:
+        lit = [
+            LitRow(query_name(stack, at), weights[at, first:], None if stack.words or at < first else at - first)
+            for at in chosen.pins or (scene.usual,)
+        ]
+    return PatchPicture(run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title)
+
+
+def all_heads(
+    loaded: LoadedModel,
+    picture: ChosenPicture,
+    run: PictureRun,
+    stack: PatchStack,
+    scene: canvas.PatchScene,
+    chosen: canvas.PatchChoices,
+) -> PatchPicture:
+    """The heads of the layer on show side by side: the usual row of each, or the last pinned one's."""
+    first = stack.grid.first
+    at = chosen.pins[-1] if chosen.pins else scene.usual
+    lit = []
+    for head in range(scene.heads[chosen.layer]):
+        rows = stack.layers[chosen.layer].weights(head)[0, 0].float().cpu().numpy()
+        lit.append(LitRow(_("head {head}").format(head=head), rows[at, first:]))
+    title = _("Layer {layer}: {query}").format(layer=chosen.layer, query=query_name(stack, at))
+    return PatchPicture(run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, title=title, side=200.0)
+
+
+def query_name(stack: PatchStack, at: int) -> str:
+    """What looks: a word, a patch or a special token."""
+    if stack.words:
+        return _("“{word}”").format(word=stack.words[at])
+    return say(stack.grid.name(at))
+
+
+def caption_of(run: PictureRun, stack: PatchStack, chosen: canvas.PatchChoices) -> str:
+    """Model, layer, head and what the colour means."""
+    weights = {"trained": _("Trained weights"), "random": _("Random weights, never trained")}
+    parts = [
+        _("{model}, layer {layer}, head {head}.").format(model=run.name, layer=chosen.layer, head=chosen.head),
+        weights.get(run.weights_are, _("Weights as they are in the file")) + ".",
+        _("Light is the square root of the attention weight."),
+    ]
+    return " ".join(parts)
+
+
+def table(stack: PatchStack, weights: np.ndarray) -> dict[str, Any]:
+    """One line for each pair of query and key of the head on show."""
+    queries, keys = np.indices(weights.shape)
+    return {
+        "query": [query_name(stack, at) for at in queries.ravel().tolist()],
+        "key": [say(stack.grid.name(at)) for at in keys.ravel().tolist()],
+        "weight": [f"{value:.6g}" for value in weights.ravel()],
+    }
+
+
+def measures(
+    loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: canvas.PatchScene
+) -> dict[str, Any]:
+    """One line for each head with its measures."""
+    maps = picture_cache.of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
+    places = [(layer, head) for layer, count in enumerate(scene.heads) for head in range(count)]
+    columns: dict[str, Any] = {"layer": [layer for layer, _h in places], "head": [head for _l, head in places]}
+    named = {"distance_pixels": maps.distance, "entropy_share": maps.entropy, "class_token": maps.on_class}
+    return columns | {
+        name: [f"{value:.6g}" if np.isfinite(value) else "" for value in held] for name, held in named.items()
+    }

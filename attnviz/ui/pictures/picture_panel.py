@@ -1,0 +1,203 @@
+"""The picture with its heads, what the model says of it, and what it says when something is changed."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from attnviz.experiments.pictures import (
+    Answer,
+    HeadChange,
+    PatchStack,
+    PictureRun,
+    PictureStack,
+    head_maps,
+    rerun,
+)
+from attnviz.models.catalogue import LoadedModel
+from attnviz.ui import canvas
+from attnviz.ui.pictures import picture_cache, picture_export, picture_scene, smallest_panel
+from attnviz.ui.pictures import pictures_choices as choices
+from attnviz.ui.pictures.picture_cache import ChosenPicture
+from attnviz.ui.shared import link_state, plain, spoken, widgets
+from attnviz.words import _
+
+
+def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
+    """Draw everything about one picture."""
+    run = picture_cache.picture_run(loaded, picture)
+    for notice in run.prepared.notices:
+        st.info(spoken(notice))
+    stack = _stack(run)
+    order = _order(stack)
+    chosen = chosen_in(stack)
+    scene = picture_scene.scene(loaded, picture, run, stack, (chosen.layer, chosen.head), order)
+    chosen = scene.allowed(chosen)
+    change = change_of(run, stack, chosen)
+    _said(loaded, picture, run, change)
+    document = canvas.packing.fingerprint(picture.name, run.model, loaded.version, stack.id)
+    canvas.patch_view("patches", document, scene, chosen, partial(_keep, stack.id))
+    _facts(loaded, picture, stack, scene)
+    picture_export.under(loaded, picture, run, stack, scene, chosen, change)
+    smallest_panel.draw(loaded, picture, run)
+
+
+def _stack(run: PictureRun) -> PatchStack:
+    """Which layers are on show, where there are several kinds."""
+    if len(run.stacks) == 1:
+        return run.stacks[0]
+    names = {"words": _("Words look at patches"), "picture": _("Patches look at patches")}
+    chosen = widgets.one_of(
+        choices.STACK, _("Attention"), {name: names[name] for name in names}, label_visibility="collapsed"
+    )
+    return run.stack(chosen)
+
+
+def _order(stack: PatchStack) -> str:
+    names = {"place": _("layer and head")}
+    if not stack.words:
+        names["distance"] = _("distance in pixels, farthest first")
+    names["entropy"] = _("spread (entropy), widest first")
+    if stack.grid.has_class:
+        names["class"] = _("weight on the class token")
+    return widgets.one_of(choices.ORDER, _("All heads, ordered by"), names, style="select")
+
+
+def chosen_in(stack: PatchStack) -> canvas.PatchChoices:
+    """What the link and the session hold, for this stack."""
+    silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
+    layer = min(link_state.value(choices.LAYER), len(stack.layers) - 1)
+    shows = link_state.value(choices.SHOWS)
+    return canvas.PatchChoices(
+        layer,
+        min(link_state.value(choices.HEAD), stack.layers[layer].n_heads - 1),
+        link_state.value(choices.PINS),
+        link_state.value(choices.HIDDEN),
+        silenced,
+        link_state.value(choices.FACTOR),
+        "mean" if shows == "mean" else "rollout" if shows == "rollout" else "row",
+    )
+
+
+def _keep(stack: PictureStack, chosen: canvas.PatchChoices) -> None:
+    others = tuple(each for each in link_state.value(choices.SILENCED) if each[0] != stack)
+    link_state.put_all(
+        {
+            choices.LAYER: chosen.layer,
+            choices.HEAD: chosen.head,
+            choices.PINS: chosen.pins,
+            choices.HIDDEN: chosen.hidden,
+            choices.SILENCED: others + tuple((stack, layer, head) for layer, head in chosen.silenced),
+            choices.FACTOR: chosen.factor,
+            choices.SHOWS: chosen.shows,
+        }
+    )
+
+
+def change_of(run: PictureRun, stack: PatchStack, chosen: canvas.PatchChoices) -> HeadChange:
+    """What is changed in the model: everything hidden, silenced or scaled, on all stacks."""
+    silenced: list[tuple[PictureStack, int, int]] = [(stack.id, layer, head) for layer, head in chosen.silenced]
+    for other in run.stacks:
+        if other.id != stack.id:
+            held = [each for each in link_state.value(choices.SILENCED) if each[0] == other.id]
+            silenced += [(other.id, layer, head) for _name, layer, head in held if other.has(layer, head)]
+    return HeadChange(chosen.hidden, tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
+
+
+def answer_under(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: HeadChange) -> Answer:
+    """What the model says under a change, asked once."""
+    if not change:
+        return run.answer
+    return picture_cache.of_run(loaded, picture, change, lambda: rerun(loaded, run, change)[0], reruns=True)
+
+
+def _said(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: HeadChange) -> None:
+    """What the model says, and beside it what it says under the change."""
+    if not run.answer.words:
+        st.markdown(_("This model names nothing: it turns a picture into vectors. Its heads can be looked at."))
+        return
+    words = _written(run.answer)
+    if not change:
+        if len(run.answer.words) > 1:
+            st.markdown(
+                _("The model writes **{said}** and is {share} sure.").format(said=words, share=_share(run.answer))
+            )
+        else:
+            st.markdown(
+                _("The model says **{said}** and is {share} sure. Next: {others}.").format(
+                    said=words, share=_share(run.answer), others=_others(run.answer)
+                )
+            )
+        return
+    after = answer_under(loaded, picture, run, change)
+    template = (
+        _("With {what}: **{after}** ({share_after}). Without the change: **{before}** ({share_before}).")
+        if after.said != run.answer.said
+        else _("With {what} it is still **{after}** ({share_after}); without the change {share_before}.")
+    )
+    st.markdown(
+        template.format(
+            what=what_changed(run, change),
+            after=_written(after),
+            share_after=_share(after),
+            before=words,
+            share_before=_share(run.answer),
+        )
+    )
+
+
+def what_changed(run: PictureRun, change: HeadChange) -> str:
+    """The change in words."""
+    parts = []
+    if change.hidden:
+        of = run.stacks[0].grid.patches
+        parts.append(_("{count} of {of} patches hidden").format(count=len(change.hidden), of=of))
+    if change.silenced:
+        heads = ", ".join(f"{layer}.{head}" for _name, layer, head in change.silenced)
+        parts.append(_("silenced heads {heads}").format(heads=heads))
+    if change.factor != 1.0:
+        at = f"{change.head[1]}.{change.head[2]}"
+        parts.append(_("the scale of head {head} times {factor:g}").format(head=at, factor=change.factor))
+    return ", ".join(parts)
+
+
+def _written(answer: Answer) -> str:
+    words = [word for word in answer.words if not (word.startswith("<") and word.endswith(">"))]
+    return plain(" ".join(words)) if words else _("nothing")
+
+
+def _share(answer: Answer) -> str:
+    share = answer.share
+    return "99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
+
+
+def _others(answer: Answer) -> str:
+    return ", ".join(f"{plain(word)} {share:.1%}" for word, share in answer.others[1:3])
+
+
+def _facts(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: canvas.PatchScene) -> None:
+    """One sentence with this picture's own numbers about all heads, and one about outliers."""
+    maps = picture_cache.of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
+    names = [(layer, head) for layer, count in enumerate(scene.heads) for head in range(count)]
+    if not stack.words:
+        near, far = int(maps.distance.argmin()), int(maps.distance.argmax())
+        said = _("Head {near} looks nearest, {least:.1f} pixels on average, head {far} farthest, {most:.1f}.")
+        st.markdown(
+            said.format(
+                near="{}.{}".format(*names[near]),
+                least=maps.distance[near],
+                far="{}.{}".format(*names[far]),
+                most=maps.distance[far],
+            )
+        )
+    else:
+        narrow = int(maps.entropy.argmin())
+        said = _("Head {head} decides most clearly where to look: it spreads over {share:.0%} of what it could.")
+        st.markdown(said.format(head="{}.{}".format(*names[narrow]), share=maps.entropy[narrow]))
+    if scene.sinks:
+        told = _(
+            "{count} patches with an orange corner are outliers in this layer: all others together give each more than "
+            "five times what the median patch is given."
+        )
+        st.caption(told.format(count=len(scene.sinks)))

@@ -1,0 +1,100 @@
+"""A run and what is computed from it, as the canvas draws it."""
+
+from __future__ import annotations
+
+from functools import partial
+from io import BytesIO
+
+import numpy as np
+from PIL import Image
+
+from attnviz.experiments.explorer import raw_heads_of
+from attnviz.experiments.pictures import HeadMaps, PatchMeasure, PatchStack, PictureRun, head_maps, rolled_out, sinks
+from attnviz.models.catalogue import LoadedModel
+from attnviz.packing import RawHead
+from attnviz.ui.canvas import PatchScene
+from attnviz.ui.pictures import picture_cache
+from attnviz.ui.pictures.picture_cache import ChosenPicture
+from attnviz.words import _, say
+
+MOST_CELLS = 400_000  #: of all heads' scores, from which on only the head on show is sent
+SMALL = 64  #: pixels; a smaller picture is drawn with hard edges
+
+
+def scene(
+    loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, stack: PatchStack, at: tuple[int, int], order: str
+) -> PatchScene:
+    """All that is drawn of a stack with the head `at` on show."""
+    layer = at[0]
+    height, width = run.prepared.size
+    data, kind = picture_cache.of_run(loaded, picture, "bytes", partial(_encoded, run.prepared.shown))
+    maps: HeadMaps = picture_cache.of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
+    cells = sum(each.n_heads * each.shape[2] * each.shape[3] for each in stack.layers)
+    every = cells <= MOST_CELLS
+    raw = partial(_raw, stack, None if every else at)
+    heads = picture_cache.of_run(loaded, picture, ("raw", stack.id, None if every else at), raw)
+    measure = None if order == "place" else maps.by(order_of(order))
+    grid = stack.grid
+    return PatchScene(
+        data,
+        kind,
+        (width, height),
+        (grid.rows, grid.columns, grid.first),
+        tuple(say(each) for each in grid.special),
+        stack.words or None,
+        tuple(each.n_heads for each in stack.layers),
+        np.stack([maps.mean, maps.first]),
+        heads,
+        every,
+        None if stack.words else _rolled(loaded, picture, stack)[layer],
+        measure,
+        _told(maps, order),
+        order != "place",
+        picture_cache.of_run(loaded, picture, ("sinks", stack.id, layer), partial(sinks, stack, layer)),
+        max(width, height) > SMALL,
+    )
+
+
+def order_of(order: str) -> PatchMeasure:
+    """The measure that an order is by."""
+    names: dict[str, PatchMeasure] = {"distance": "distance", "entropy": "entropy", "class": "class"}
+    return names[order]
+
+
+def _rolled(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack) -> np.ndarray:
+    return picture_cache.of_run(loaded, picture, ("rolled", stack.id), partial(rolled_out, stack))
+
+
+def _raw(stack: PatchStack, at: tuple[int, int] | None) -> tuple[RawHead, ...]:
+    if at is None:
+        return tuple(raw_heads_of(stack.layers))
+    return (raw_heads_of([stack.layers[at[0]]])[at[1]],)
+
+
+def _encoded(shown: np.ndarray) -> tuple[bytes, str]:
+    """A picture as a file: exact where it is small, as JPEG where it is large."""
+    out = BytesIO()
+    if max(shown.shape[:2]) <= SMALL:
+        Image.fromarray(shown).save(out, "PNG")
+        return out.getvalue(), "image/png"
+    Image.fromarray(shown).save(out, "JPEG", quality=88)
+    return out.getvalue(), "image/jpeg"
+
+
+def _told(maps: HeadMaps, order: str) -> tuple[str, ...]:
+    """What is said of each head when it is pointed at: the measure that heads are ordered by."""
+    if order == "place":
+        return ()
+    templates = {
+        "distance": _("looks {value} pixels far"),
+        "entropy": _("spreads over {value} of what it could"),
+        "class": _("gives {value} to the class token"),
+    }
+    values = maps.by(order_of(order))
+    return tuple(templates[order].format(value=_value(value, order)) for value in values)
+
+
+def _value(value: float, order: str) -> str:
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:.1f}" if order == "distance" else f"{value:.0%}"

@@ -1,0 +1,71 @@
+"""A smallest set of patches that keeps the answer, found on request."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from attnviz.experiments.pictures import PictureRun, SmallestSet, head_maps, smallest_set
+from attnviz.models.catalogue import LoadedModel
+from attnviz.ui.pictures import picture_cache
+from attnviz.ui.pictures import pictures_choices as choices
+from attnviz.ui.pictures.picture_cache import ChosenPicture
+from attnviz.ui.shared import link_state, model_cache, spoken
+from attnviz.words import _
+
+_KEY = "smallest"
+
+
+def draw(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) -> None:
+    """The button, the search as it goes on, and its result."""
+    if not run.answer.words:
+        return
+    found: SmallestSet | None = picture_cache.found(loaded, picture, _KEY)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        asked = found is None and st.button(
+            _("Find a smallest set of patches that keeps the answer"), key="smallest", icon=":material/compress:"
+        )
+        place = st.empty()
+    if asked:
+        for part in _search(loaded, picture, run):
+            place.caption(_("{count} of {of} patches left").format(count=len(part.kept), of=part.of))
+            found = part
+        place.empty()
+        assert found is not None
+        picture_cache.keep(loaded, picture, _KEY, found)
+        st.rerun(scope="fragment")
+    if found is not None:
+        with place.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(spoken(found.told), width="stretch")
+            st.button(
+                _("Hide all the others"),
+                key="smallest-show",
+                on_click=_show,
+                args=(found,),
+                icon=":material/visibility:",
+            )
+
+
+def _search(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun):  # type: ignore[no-untyped-def]
+    """Each step takes a slot of its own, so that a long search lets others in between."""
+    steps = smallest_set(loaded, run, _least_telling_first(loaded, picture, run))
+    while True:
+        with model_cache.shared().slots:
+            part = next(steps, None)
+        if part is None:
+            return
+        yield part
+
+
+def _least_telling_first(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) -> list[int]:
+    """Patches in the order in which they are tried: what all heads look at least comes first."""
+    stack = run.stack("words")
+    maps = picture_cache.of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
+    rows = maps.mean if stack.words else maps.first
+    return [int(patch) for patch in np.argsort(rows[:, stack.grid.first :].mean(0), kind="stable")]
+
+
+def _show(found: SmallestSet) -> None:
+    link_state.put(choices.HIDDEN, found.hidden)
