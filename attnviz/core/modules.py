@@ -42,9 +42,10 @@ class Attention(nn.Module):
 
     `q_input`, `k_input`, `v_input`: widths of the three inputs, M when None. `packed`: one matrix
     for query, key and value. `position`: how positions enter (RoPE, ALiBi, ...). `side_input`:
-    width of a second source with its own key and value projections; its attention output is
-    multiplied by `side_scale` and added before the output projection, and its keys are neither
-    normalised nor rotated. `use_fused`: use torch's kernels instead of `attend`.
+    width of a second source (a picture beside a text) with its own key and value projections and,
+    where there is a `qk_norm`, its own norm of the keys; its attention output is multiplied by
+    `side_scale` and added before the output projection. Nothing of it is rotated, nor are its queries.
+    `use_fused`: use torch's kernels instead of `attend`.
     """
 
     def __init__(
@@ -80,9 +81,11 @@ class Attention(nn.Module):
         self.sinks = nn.Parameter(torch.zeros(layout.n_heads)) if sinks else None
         self.o_proj = nn.Linear(layout.n_heads * layout.v_width, layout.d_model, bias=out_bias)
         self.side_k_proj = self.side_v_proj = None
+        self.side_k_norm: nn.Module = nn.Identity()
         if side_input is not None:
             self.side_k_proj = nn.Linear(side_input, layout.kv_heads * layout.qk_width, bias=qkv_bias)
             self.side_v_proj = nn.Linear(side_input, layout.kv_heads * layout.v_width, bias=qkv_bias)
+            _, self.side_k_norm = qk_norms(qk_norm, layout, norm_eps)
 
     def forward(self, x: Tensor, context: Tensor | None = None, **given: Any) -> Tensor:
         """Output (..., Q, M) for queries projected from `x` (..., Q, M). `sources` lists the keywords in `given`."""
@@ -135,7 +138,8 @@ class Attention(nn.Module):
                 "a side source was given, but side_input={side_input}: it has no projections", side_input=None
             )
         groups = self.layout.kv_heads
-        side_k, side_v = split_heads(self.side_k_proj(side), groups), split_heads(self.side_v_proj(side), groups)
+        side_k = self.side_k_norm(split_heads(self.side_k_proj(side), groups))
+        side_v = split_heads(self.side_v_proj(side), groups)
         return main, KeyValueSource(
             q, side_k, side_v, _mask(side_mask, q, side_k), self.scale, None, self.softcap, None
         )

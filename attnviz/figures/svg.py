@@ -206,9 +206,23 @@ def indexed_png(codes: np.ndarray, palette: Sequence[str], clear: int | None = N
     ]
     if clear is not None:
         chunks.append((b"tRNS", bytes(0 if i == clear else 255 for i in range(clear + 1))))
-    chunks += [(b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b"")]
+    return _png([*chunks, (b"IDAT", zlib.compress(lines.tobytes(), 9))])
+
+
+def rgb_png(colours: np.ndarray) -> bytes:
+    """A PNG of uint8 `colours` (rows, columns, 3)."""
+    rows, columns = colours.shape[:2]
+    lines = np.zeros((rows, 3 * columns + 1), np.uint8)
+    lines[:, 1:] = colours.reshape(rows, -1)
+    header = struct.pack(">IIBBBBB", columns, rows, 8, 2, 0, 0, 0)
+    return _png([(b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 9))])
+
+
+def _png(chunks: Sequence[tuple[bytes, bytes]]) -> bytes:
+    """A PNG file of these chunks."""
     return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in [*chunks, (b"IEND", b"")]
     )
 
 

@@ -11,9 +11,8 @@ from attnviz.figures import svg
 from attnviz.figures.svg import Drawn, Ink
 from attnviz.words import _
 
-GLOW = "#FFB000"  #: the browser's `GLOW` in src/patch_drawing.js
-GROUND, FLOOR = 0.62, 22  #: the browser's grey under the light
-FULL = 0.88  #: how much of the picture full light covers
+GLOW = np.array([255.0, 166.0, 20.0])  #: these four are the browser's, in src/patch_drawing.js
+FULL, LEFT, FLOOR = 0.8, 0.3, 14.0
 SIDE = 360.0
 GAP = 16.0
 SMALL = 64  #: pixels; a smaller picture is drawn with hard edges
@@ -58,13 +57,9 @@ class PatchPicture:
     def _one(self, row: LitRow, x: float, w: float, h: float, ink: Ink, bar: bool) -> list[str]:
         rows, columns = self.grid
         cell_w, cell_h = w / columns, h / rows
-        parts = [svg.pixels(self._ground(), x, 0, w, h, smooth=max(self.pixels.shape[:2]) > SMALL)]
         top = self.top or float(row.weights.max(initial=0)) or 1.0
-        for patch, weight in enumerate(row.weights.tolist()):
-            share = min(1.0, max(0.0, weight / top) ** 0.5)
-            place = (x + patch % columns * cell_w, patch // columns * cell_h, cell_w, cell_h)
-            if share >= 0.02:
-                parts.append(_lit(*place, share * FULL))
+        shares = np.sqrt(np.clip(row.weights / top, 0, 1))
+        parts = [svg.pixels(svg.rgb_png(self.lit_pixels(shares)), x, 0, w, h, smooth=self._is_photograph)]
         for patch in self.hidden:
             place = (x + patch % columns * cell_w, patch // columns * cell_h, cell_w, cell_h)
             parts.append(svg.box(*place, fill="#8A8F98"))
@@ -77,13 +72,16 @@ class PatchPicture:
             parts.append(svg.words(said, x, h + 31, size=11, opacity=0.8))
         return parts
 
-    def _ground(self) -> bytes:
-        """The picture without its colours and half as strong, as a PNG."""
+    @property
+    def _is_photograph(self) -> bool:
+        return max(self.pixels.shape[:2]) > SMALL
+
+    def lit_pixels(self, shares: np.ndarray) -> np.ndarray:
+        """The picture in the dark with light added, (height, width, 3); `shares` (patches,) of full light."""
+        height, width = self.pixels.shape[:2]
+        rows, columns = self.grid
         grey = self.pixels.astype(np.float64) @ np.array([0.299, 0.587, 0.114])
-        codes = np.rint(FLOOR + GROUND * grey).astype(np.uint8)
-        return svg.indexed_png(codes, [f"#{code:02X}{code:02X}{code:02X}" for code in range(256)])
-
-
-def _lit(x: float, y: float, w: float, h: float, opacity: float) -> str:
-    place = f'x="{svg.number(x)}" y="{svg.number(y)}" width="{svg.number(w)}" height="{svg.number(h)}"'
-    return f'<rect {place} fill="{GLOW}" fill-opacity="{opacity:.3f}"/>'
+        down, across = np.arange(height) * rows // height, np.arange(width) * columns // width
+        light = np.asarray(shares, np.float64).reshape(rows, columns)[down][:, across]
+        lit = (FLOOR + LEFT * grey)[..., None] + light[..., None] * FULL * GLOW
+        return np.clip(np.rint(lit), 0, 255).astype(np.uint8)

@@ -27,6 +27,7 @@ from attnviz.experiments.heads import head_snippets, head_survey
 from attnviz.experiments.masks import mask_programs, traps
 from attnviz.experiments.masks.mask_lab import Config, Painted
 from attnviz.experiments.masks.mask_rules import Rule
+from attnviz.experiments import pictures
 from attnviz.experiments.positions import changed_rope, position_snippets, rotation_snippets
 from attnviz.experiments.scaling import (
     alternatives,
@@ -38,6 +39,7 @@ from attnviz.experiments.scaling import (
     variance,
 )
 from attnviz.models.architecture import Architecture, CustomShape, Deployment, ParameterCounts, config_from_text
+from attnviz.models.loading import load
 from attnviz.ui.explorer import panels, what_if_code
 from attnviz.ui.sharing import sharing_programs, sharing_snippets
 from scripts.faces import breaches_of
@@ -126,6 +128,14 @@ def of_explorer():
         for second, frame, target in product((None, "a mat"), ("usual", "none"), (None, object()))
     ]
     return [panels.code_of(each) for each in shown]
+
+
+def of_pictures():
+    made = []
+    for model, count in (("digit-vit", 1), ("digit-reader", 2)):
+        run = pictures.run_picture(load(model), pictures.composed(list(pictures.held_out().pictures[:count])))
+        made += [pictures.program(run, stack.id, 0, 1, 0) for stack in run.stacks]
+    return made
 
 
 def of_positions():
@@ -236,6 +246,7 @@ SHOWN = {
     "heads/heads_page.py": of_heads,
     "masks/mask_code_panel.py": of_masks,
     "masks/traps_panel.py": of_traps,
+    "pictures/picture_panel.py": of_pictures,
     "positions/position_code_panel.py": of_positions,
     "explorer/what_if_code.py": of_what_if,
     "scaling/ending.py": of_scaling,

@@ -11,6 +11,7 @@ from attnviz.experiments.pictures.patch_measures import (
     rolled_out,
     sinks,
 )
+from attnviz.experiments.pictures.picture_program import program
 from attnviz.experiments.pictures.picture_run import (
     Answer,
     HeadChange,
@@ -54,6 +55,7 @@ __all__ = [
     "head_maps",
     "held_out",
     "looks",
+    "program",
     "read_photo",
     "rerun",
     "rolled_out",

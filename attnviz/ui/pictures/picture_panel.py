@@ -13,6 +13,7 @@ from attnviz.experiments.pictures import (
     PictureRun,
     PictureStack,
     head_maps,
+    program,
     rerun,
 )
 from attnviz.models.catalogue import LoadedModel
@@ -20,7 +21,7 @@ from attnviz.ui import canvas
 from attnviz.ui.pictures import picture_cache, picture_export, picture_scene, smallest_panel
 from attnviz.ui.pictures import pictures_choices as choices
 from attnviz.ui.pictures.picture_cache import ChosenPicture
-from attnviz.ui.shared import link_state, plain, spoken, widgets
+from attnviz.ui.shared import link_state, plain, snippet, spoken, widgets
 from attnviz.words import _
 
 
@@ -30,17 +31,27 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     for notice in run.prepared.notices:
         st.info(spoken(notice))
     stack = _stack(run)
-    order = _order(stack)
+    said, ordered = st.columns([2, 1], vertical_alignment="center")
+    with ordered:
+        order = _order(stack)
     chosen = chosen_in(stack)
     scene = picture_scene.scene(loaded, picture, run, stack, (chosen.layer, chosen.head), order)
     chosen = scene.allowed(chosen)
     change = change_of(run, stack, chosen)
-    _said(loaded, picture, run, change)
+    with said:
+        _said(loaded, picture, run, change)
     document = canvas.packing.fingerprint(picture.name, run.model, loaded.version, stack.id)
     canvas.patch_view("patches", document, scene, chosen, partial(_keep, stack.id))
     _facts(loaded, picture, stack, scene)
     picture_export.under(loaded, picture, run, stack, scene, chosen, change)
     smallest_panel.draw(loaded, picture, run)
+    if loaded.entry.shipped:
+        query = chosen.pins[-1] if chosen.pins else scene.usual
+        snippet(
+            program(run, stack.id, chosen.layer, chosen.head, query),
+            "pictures",
+            about=_("Paste this code into a notebook: it prints the answer, and the row that is on show."),
+        )
 
 
 def _stack(run: PictureRun) -> PatchStack:
@@ -55,13 +66,15 @@ def _stack(run: PictureRun) -> PatchStack:
 
 
 def _order(stack: PatchStack) -> str:
-    names = {"place": _("layer and head")}
+    names = {"place": _("Heads by layer")}
     if not stack.words:
-        names["distance"] = _("distance in pixels, farthest first")
-    names["entropy"] = _("spread (entropy), widest first")
+        names["distance"] = _("Heads by distance in pixels")
+    names["entropy"] = _("Heads by spread (entropy)")
     if stack.grid.has_class:
-        names["class"] = _("weight on the class token")
-    return widgets.one_of(choices.ORDER, _("All heads, ordered by"), names, style="select")
+        names["class"] = _("Heads by weight on the class token")
+    return widgets.one_of(
+        choices.ORDER, _("All heads, ordered by"), names, style="select", label_visibility="collapsed"
+    )
 
 
 def chosen_in(stack: PatchStack) -> canvas.PatchChoices:

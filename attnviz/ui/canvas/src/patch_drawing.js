@@ -1,4 +1,5 @@
-// A picture with a row of weights over it as light: grey where nobody looks, glowing where somebody does.
+// A picture with a row of weights over it as light: dark where nobody looks, glowing where somebody does. Python's side,
+// for files, is attnviz/figures/svg_patches.py.
 
 import { patchAt } from "./patch_geometry.js";
 import { contextOf, sized } from "./surface.js";
@@ -8,11 +9,14 @@ import { contextOf, sized } from "./surface.js";
 /** @typedef {{ row: Float32Array, top: number, hidden: readonly number[] }} Light */
 
 /** Amber: no colour of another meaning, seen on dark and on bright pictures, by every kind of eye. */
-const GLOW = "255, 176, 0";
-const GROUND = 0.62;
+const GLOW = "255, 166, 20";
+/** How strong full light is, what is left of the picture where there is none, and the darkest of it. */
+const FULL = 0.8;
+const LEFT = 0.3;
+const FLOOR = 14;
 
 /**
- * The picture without its colours and half as strong, which the light is drawn over. Made once.
+ * The picture without its colours and in the dark, which the light is drawn over. Made once.
  * @param {ImageBitmap} picture
  */
 export function dimmed(picture) {
@@ -24,7 +28,7 @@ export function dimmed(picture) {
   const { data } = image;
   for (let i = 0; i < data.length; i += 4) {
     const grey = 0.299 * data[i] + 0.587 * data[i + 1] + 0.114 * data[i + 2];
-    data[i] = data[i + 1] = data[i + 2] = 22 + grey * GROUND;
+    data[i] = data[i + 1] = data[i + 2] = FLOOR + grey * LEFT;
   }
   ink.putImageData(image, 0, 0);
   return canvas;
@@ -42,13 +46,15 @@ export function drawLight(canvas, picture, size, { grid, picture: about }, { row
   const ink = sized(canvas, size.width, size.height);
   ink.imageSmoothingEnabled = about.smooth;
   ink.drawImage(picture, 0, 0, size.width, size.height);
+  ink.globalCompositeOperation = "lighter";
   for (let patch = 0; patch < grid.rows * grid.columns; patch++) {
     const share = top > 0 ? Math.sqrt(Math.max(0, row[grid.first + patch]) / top) : 0;
     if (share < 0.02) continue;
     const { x, y, w, h } = patchAt(patch, grid, size);
-    ink.fillStyle = `rgba(${GLOW}, ${Math.min(1, share) * 0.88})`;
+    ink.fillStyle = `rgba(${GLOW}, ${Math.min(1, share) * FULL})`;
     ink.fillRect(x, y, w, h);
   }
+  ink.globalCompositeOperation = "source-over";
   for (const patch of hidden) cross(ink, patch, grid, size);
   return ink;
 }

@@ -7,7 +7,8 @@ import { percent } from "./numbers.js";
 import { corners, dimmed, drawLight, frame } from "./patch_drawing.js";
 import { fitted, patchesBetween, patchUnder, stepFrom } from "./patch_geometry.js";
 import { PatchNumbers } from "./patch_numbers.js";
-import { queryName, sentence } from "./patch_sentence.js";
+import { drawPins } from "./patch_pins.js";
+import { sentence } from "./patch_sentence.js";
 import { PatchTools } from "./patch_tools.js";
 import { Sequence } from "./sequence.js";
 import { markPainted, measured, onceAFrame } from "./surface.js";
@@ -19,6 +20,8 @@ import { themeOf } from "./theme.js";
 /** Below this width the large picture stands above the small ones. */
 const NARROW = 640;
 const MOST_PINS = 6;
+/** Pixels that the large picture may be high. */
+const TALLEST = 400;
 /** Milliseconds that each word stays while all are read one after the other. */
 const PACE = 1100;
 
@@ -37,6 +40,7 @@ export class PatchView {
     /** @type {number | null} the token under the hand */
     this.pointed = null;
     this.oneScale = false;
+    this.drawnTiles = "";
     this.gestures = new Sequence();
     this.walk = 0;
     /** @type {Component | null} */
@@ -79,7 +83,9 @@ export class PatchView {
 
   build() {
     const main = el("div", "pv-main");
-    main.append(this.title, this.chips, this.large, this.bar, this.read, this.tools.box, this.pinned);
+    const head = el("div", "pv-head");
+    head.append(this.title, this.chips);
+    main.append(head, this.large, this.bar, this.read, this.tools.box, this.pinned);
     this.root.replaceChildren(this.small, main);
     this.root.classList.add("pv-root");
     this.large.addEventListener("pointermove", (e) => this.move(e));
@@ -121,6 +127,7 @@ export class PatchView {
     const name = JSON.stringify([header.doc, order, header.measureText, header.labels.tile]);
     if (this.small.dataset.name === name) return;
     this.small.dataset.name = name;
+    this.drawnTiles = "";
     this.small.style.setProperty("--pv-columns", String(header.ordered ? 4 : Math.min(12, Math.max(...header.heads))));
     this.small.replaceChildren(
       ...order.map(([layer, head]) => {
@@ -317,7 +324,7 @@ export class PatchView {
     const theme = themeOf(this.root, this.held.colours);
     this.drawLarge(theme);
     this.drawTiles();
-    this.drawPins(theme);
+    drawPins(this, theme);
     this.tools.update();
     this.root.dataset.query = String(this.query);
     measured("av-patches", start);
@@ -336,7 +343,7 @@ export class PatchView {
     const { header, state, query } = this;
     const main = /** @type {HTMLElement} */ (this.large.parentElement);
     const row = this.rowOf(query);
-    const size = fitted(header.picture, main.clientWidth - 2, Math.min(440, main.clientWidth));
+    const size = fitted(header.picture, main.clientWidth - 2, Math.min(TALLEST, main.clientWidth));
     const ink = this.light(this.large, size, row);
     corners(ink, header.sinks, header.grid, size);
     const { first } = header.grid;
@@ -376,9 +383,21 @@ export class PatchView {
     return drawLight(canvas, ground, size, this.header, { row, top: this.topOf(row), hidden: this.state.hidden });
   }
 
+  /** Draws the small pictures, unless nothing that they show has changed. */
   drawTiles() {
     const { state } = this;
     const numbers = /** @type {PatchNumbers} */ (this.numbers);
+    const query = numbers.follows && state.shows !== "mean" ? this.query : null;
+    const name = JSON.stringify([
+      this.header.doc,
+      this.root.clientWidth,
+      devicePixelRatio,
+      query,
+      state,
+      this.oneScale,
+    ]);
+    if (name === this.drawnTiles && this.small.childElementCount) return;
+    this.drawnTiles = name;
     for (const tile of /** @type {NodeListOf<HTMLElement>} */ (this.small.querySelectorAll(".pv-tile"))) {
       const [layer, head] = String(tile.dataset.head).split(".").map(Number);
       const canvas = /** @type {HTMLCanvasElement} */ (tile.firstElementChild);
@@ -388,28 +407,6 @@ export class PatchView {
       tile.toggleAttribute("data-silenced", silenced);
       tile.setAttribute("aria-pressed", String(layer === state.layer && head === state.head));
     }
-  }
-
-  /** @param {Theme} theme */
-  drawPins(theme) {
-    const { header, state } = this;
-    this.pinned.hidden = state.pins.length === 0;
-    this.pinned.replaceChildren(
-      ...state.pins.map((token, i) => {
-        const name = queryName(header, token);
-        const label = fill(header.labels.unpin, { token: name });
-        const box = el("button", "pv-pin", null, { type: "button", title: label, "aria-label": label });
-        const canvas = el("canvas");
-        const size = fitted(header.picture, 110, 110);
-        const ink = this.light(canvas, size, this.rowOf(token));
-        if (header.words === null && token >= header.grid.first) {
-          frame(ink, token - header.grid.first, header, size, theme.q, "", theme);
-        }
-        box.append(canvas, el("span", "", `${i + 1}: ${name} ×`));
-        box.addEventListener("click", () => this.pin(token));
-        return box;
-      }),
-    );
   }
 }
 

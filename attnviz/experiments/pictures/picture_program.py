@@ -1,0 +1,64 @@
+"""A short program that prints a page's numbers with transformers alone: the answer, and a row of one head."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.experiments.pictures.picture_run import PictureRun, PictureStack
+from attnviz.models.pictures.prepare import COUNTS
+
+_ONE = """\
+import attnviz
+import torch
+from pathlib import Path
+from transformers import ViTForImageClassification
+
+folder = Path(attnviz.__file__).parent / "models" / "shipped" / "{model}"
+model = ViTForImageClassification.from_pretrained(folder, attn_implementation="eager")
+counts = torch.tensor({counts})
+with torch.no_grad():
+    output = model(pixel_values=counts[None, None] / 8 - 1, output_attentions=True)
+shares = output.logits[0].softmax(-1)
+print(model.config.id2label[int(shares.argmax())], f"{{float(shares.max()):.4f}}")
+row = output.attentions[{layer}][0, {head}, {query}]  # what token {query} gives to each token
+print([f"{{float(weight):.4f}}" for weight in row])
+"""
+_SEVERAL = """\
+import attnviz
+import torch
+from pathlib import Path
+from transformers import VisionEncoderDecoderModel
+
+folder = Path(attnviz.__file__).parent / "models" / "shipped" / "{model}"
+model = VisionEncoderDecoderModel.from_pretrained(folder, attn_implementation="eager")
+counts = torch.tensor({counts})
+given = {{"pixel_values": counts[None, None] / 8 - 1}}
+written = torch.tensor([[model.config.decoder_start_token_id]])
+with torch.no_grad():
+    while written[0, -1] != model.config.eos_token_id:
+        logits = model(**given, decoder_input_ids=written).logits
+        written = torch.cat([written, logits[:, -1:].argmax(-1)], 1)
+    output = model(**given, decoder_input_ids=written[:, :-1], output_attentions=True)
+print(" ".join(model.config.id2label[int(word)] for word in written[0, 1:]))
+row = output.{attentions}[{layer}][0, {head}, {query}]  # what {looks} {query} gives to each token
+print([f"{{float(weight):.4f}}" for weight in row])
+"""
+
+
+def program(run: PictureRun, stack: PictureStack, layer: int, head: int, query: int) -> str:
+    """The program for one of our own models; its rows count tokens, with the class token first."""
+    shown = run.prepared.inputs["pixel_values"][0, 0]
+    counts = np.rint(((shown + 1) * (COUNTS / 2)).cpu().numpy()).astype(int).tolist()
+    lines = ",\n    ".join(str(row) for row in counts)
+    written = "[\n    " + lines + ",\n]"
+    template = _ONE if run.written is None else _SEVERAL
+    words = stack == "words"
+    return template.format(
+        model=run.model,
+        counts=written,
+        layer=layer,
+        head=head,
+        query=query,
+        attentions="cross_attentions" if words else "encoder_attentions",
+        looks="word" if words else "token",
+    )

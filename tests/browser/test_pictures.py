@@ -1,0 +1,156 @@
+"""The page about pictures in a real Chromium: point, pin, hide, draw, upload, export; on a phone as well."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.browser.conftest import answered, until
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def open_pictures(server_url: str, new_page: Open) -> Open:
+    """`open_pictures("?pic_model=digit-reader")`: the page with its picture drawn."""
+
+    def opened(query: str = "", **options: Any) -> Any:
+        page = new_page(**options)
+        page.goto(f"{server_url}/pictures{query}")
+        page.get_by_test_id("picture").wait_for(timeout=60_000)
+        page.get_by_test_id("read").get_by_text("patches").first.wait_for(timeout=60_000)
+        answered(page)
+        return page
+
+    return opened
+
+
+def centre_of(page: Any, row: int, column: int, rows: int = 8, columns: int = 8) -> tuple[float, float]:
+    """The middle of a patch on screen; rows and columns count from 0."""
+    page.get_by_test_id("picture").scroll_into_view_if_needed()
+    box = page.get_by_test_id("picture").bounding_box()
+    return box["x"] + (column + 0.5) * box["width"] / columns, box["y"] + (row + 0.5) * box["height"] / rows
+
+
+def read(page: Any) -> str:
+    return str(page.get_by_test_id("read").inner_text())
+
+
+def test_the_row_of_the_patch_under_the_hand_lies_over_the_picture_without_a_server(open_pictures: Open) -> None:
+    page = open_pictures()
+    assert read(page).startswith("class token gives")
+    page.context.set_offline(True)
+    page.mouse.move(*centre_of(page, 2, 5))
+    until(lambda: read(page).startswith("row 3, column 6 gives"))
+    first = page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()")
+    page.mouse.move(*centre_of(page, 6, 1))
+    until(lambda: read(page).startswith("row 7, column 2 gives"))
+    assert page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()") != first
+    page.context.set_offline(False)
+
+
+def test_pins_the_head_and_what_lies_over_the_picture_come_back_with_the_link(open_pictures: Open) -> None:
+    page = open_pictures()
+    page.mouse.click(*centre_of(page, 2, 5))
+    page.mouse.click(*centre_of(page, 4, 1))
+    until(lambda: page.get_by_test_id("pins").locator("button").count() == 2)
+    page.locator(".pv-tile[data-head='2.1']").click()
+    page.get_by_role("button", name="Rollout").or_(page.locator("[data-shows=rollout]")).first.click()
+    page.wait_for_url(lambda url: "pic_shows=rollout" in url and "pic_head=1" in url and "pic_view" in url)
+    again = open_pictures("?" + page.url.split("?")[1])
+    assert again.get_by_test_id("pins").locator("button").count() == 2
+    assert again.locator(".pv-title").inner_text() == "Attention followed through layers 0 to 2"
+
+
+def test_painting_over_patches_changes_what_the_model_says(open_pictures: Open) -> None:
+    page = open_pictures("?pic_digits=8")
+    page.get_by_text("The model says eight").wait_for()
+    page.get_by_test_id("hide").click()
+    page.mouse.move(*centre_of(page, 1, 1))
+    page.mouse.down()
+    page.mouse.move(*centre_of(page, 1, 6))
+    page.mouse.move(*centre_of(page, 6, 6))
+    page.mouse.up()
+    page.get_by_text("11 of 64 patches hidden").wait_for()
+    page.get_by_role("button", name="Show all hidden patches again").click()
+    page.get_by_text("The model says eight").wait_for()
+
+
+def test_a_head_is_silenced(open_pictures: Open) -> None:
+    page = open_pictures()
+    page.locator(".pv-tile[data-head='1.2']").click()
+    page.get_by_test_id("silence").click()
+    page.get_by_text("silenced heads 1.2").wait_for()
+    assert page.locator(".pv-tile[data-silenced]").get_attribute("data-head") == "1.2"
+
+
+def test_the_words_of_the_reader_are_walked_through(open_pictures: Open) -> None:
+    page = open_pictures("?pic_model=digit-reader&pic_digits=374")
+    assert page.locator(".pv-chip").all_inner_texts() == ["three", "seven", "four", "<end>"]
+    page.locator(".pv-play").click()
+    for word in ("three", "seven", "four"):
+        until(lambda word=word: read(page).startswith(f"“{word}” gives"))
+
+
+def test_a_digit_is_drawn_and_told(open_pictures: Open, new_page: Open, server_url: str) -> None:
+    page = new_page()
+    page.goto(f"{server_url}/pictures?pic_from=draw")
+    pad = page.get_by_test_id("pad")
+    pad.wait_for(timeout=60_000)
+    box = pad.bounding_box()
+    at = lambda x, y: (box["x"] + x * box["width"], box["y"] + y * box["height"])  # noqa: E731
+    page.mouse.move(*at(0.5, 0.1))
+    page.mouse.down()
+    page.mouse.move(*at(0.5, 0.9), steps=12)
+    page.mouse.up()
+    page.get_by_text("The model says one").wait_for(timeout=60_000)
+
+
+def test_a_picture_is_uploaded_and_a_bad_file_is_named(new_page: Open, server_url: str, tmp_path: Path) -> None:
+    page = new_page()
+    page.goto(f"{server_url}/pictures?pic_from=own")
+    chooser = page.locator("input[type=file]")
+    chooser.first.wait_for(state="attached", timeout=60_000)
+    pixels = np.random.default_rng(0).integers(0, 256, (60, 80, 3), np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "PNG")
+    chooser.first.set_input_files({"name": "mine.png", "mimeType": "image/png", "buffer": out.getvalue()})
+    page.get_by_test_id("picture").wait_for(timeout=60_000)
+    page.get_by_text("A link cannot hold your picture").wait_for()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save the view with its picture").click()
+    assert '"picture"' in Path(saved.value.path()).read_text()
+
+
+def test_the_light_over_the_picture_is_saved_as_svg_and_png(open_pictures: Open) -> None:
+    page = open_pictures()
+    page.get_by_role("button", name="Export", exact=True).first.click()
+    with page.expect_download() as svg:
+        page.get_by_role("button", name="SVG").click()
+    text = Path(svg.value.path()).read_text()
+    assert "data:image/png;base64," in text
+    assert "Layer 0, head 0" in text
+    with page.expect_download() as png:
+        page.get_by_role("button", name="PNG 2x").click()
+    image = np.asarray(Image.open(png.value.path()).convert("RGB")).astype(int)
+    amber = (image[..., 0] > image[..., 2] + 120).mean()
+    assert amber > 0.01  # the light, and so the picture, is in it
+
+
+@pytest.mark.parametrize("query", ["", "?pic_model=digit-reader&pic_digits=374", "?pic_from=photo", "?pic_from=draw"])
+def test_nothing_is_wider_than_a_phone(new_page: Open, server_url: str, query: str) -> None:
+    page = new_page(width=390, height=844, has_touch=True)
+    page.goto(f"{server_url}/pictures{query}")
+    page.locator(".pv-root, .dp-pads").first.wait_for(timeout=60_000)
+    answered(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    if "draw" not in query:
+        picture = page.get_by_test_id("picture").bounding_box()
+        assert picture["x"] >= 0
+        assert picture["x"] + picture["width"] <= 390

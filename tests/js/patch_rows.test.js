@@ -1,0 +1,80 @@
+// Rows over patches: hidden keys get nothing, a scale is that of its head, and patches are found under a point.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { attend } from "../../attnviz/ui/canvas/src/attend.js";
+import { fitted, patchAt, patchesBetween, patchUnder, stepFrom } from "../../attnviz/ui/canvas/src/patch_geometry.js";
+import { factorFor, headsInOrder, meanOf, rowOf, seenKeys } from "../../attnviz/ui/canvas/src/patch_rows.js";
+
+const scores = Float32Array.from({ length: 25 }, (_, i) => Math.sin(i * 1.7) * 3);
+const head = {
+  shape: /** @type {[number, number]} */ ([5, 5]),
+  exact: true,
+  scores,
+  scale: 0.5,
+  dHead: 4,
+  mask: new Uint8Array(25).fill(1),
+  padding: null,
+  bias: null,
+  softcap: null,
+  sink: null,
+};
+const grid = { rows: 2, columns: 2, first: 1 };
+
+test("a row is the one of the whole head", () => {
+  const whole = attend(head, head.mask, head.scale);
+  for (let q = 0; q < 5; q++) assert.deepEqual(rowOf(head, q, null, 1), whole.slice(q * 5, q * 5 + 5));
+});
+
+test("nobody looks at a hidden patch, and rows still sum to 1", () => {
+  const row = rowOf(head, 2, seenKeys([0, 3], grid), 1);
+  assert.equal(row[1], 0);
+  assert.equal(row[4], 0);
+  assert.ok(Math.abs(row.reduce((a, b) => a + b) - 1) < 1e-6);
+  assert.equal(seenKeys([], grid), null);
+});
+
+test("a scale is larger by its factor", () => {
+  const sharper = attend(head, head.mask, head.scale * 3);
+  assert.deepEqual(rowOf(head, 1, null, 3), sharper.slice(5, 10));
+  const state = { layer: 1, head: 2, pins: [], hidden: [], silenced: [], factor: 3, shows: /** @type {const} */ ("row") };
+  assert.equal(factorFor(state, 1, 2), 3);
+  assert.equal(factorFor(state, 1, 1), 1);
+});
+
+test("the mean is over the rows of patches", () => {
+  const rows = [1, 2, 3, 4].map((q) => rowOf(head, q, null, 1));
+  const mean = meanOf(head, 1, null, 1);
+  mean.forEach((value, k) => assert.ok(Math.abs(value - rows.reduce((sum, row) => sum + row[k], 0) / 4) < 1e-6));
+});
+
+test("heads stand by layer, or by their measure with the largest first", () => {
+  const heads = [2, 1];
+  assert.deepEqual(headsInOrder({ heads, measure: null, ordered: false }), [[0, 0], [0, 1], [1, 0]]); // prettier-ignore
+  const measure = [0.2, null, 0.9];
+  assert.deepEqual(headsInOrder({ heads, measure, ordered: true }), [[1, 0], [0, 0], [0, 1]]); // prettier-ignore
+});
+
+test("a point lies in the patch whose rectangle holds it", () => {
+  const [size, wide] = [{ width: 90, height: 40 }, { rows: 3, columns: 7, first: 0 }];
+  for (let patch = 0; patch < 21; patch++) {
+    const { x, y, w, h } = patchAt(patch, wide, size);
+    assert.equal(patchUnder(x + w / 2, y + h / 2, wide, size), patch);
+  }
+  assert.equal(patchUnder(-1, 5, wide, size), null);
+  assert.equal(patchUnder(90, 5, wide, size), null);
+});
+
+test("a quick stroke leaves no gap, and arrows stop at the edge", () => {
+  assert.deepEqual(patchesBetween(0, 27, 8), [0, 9, 18, 27]);
+  assert.deepEqual(patchesBetween(5, 5, 8), [5]);
+  assert.equal(stepFrom(0, "ArrowLeft", grid), 0);
+  assert.equal(stepFrom(0, "ArrowDown", grid), 2);
+  assert.equal(stepFrom(0, "x", grid), null);
+});
+
+test("a picture keeps its shape in the room it has", () => {
+  assert.deepEqual(fitted({ width: 24, height: 8 }, 300, 400), { width: 300, height: 100 });
+  assert.deepEqual(fitted({ width: 8, height: 8 }, 300, 200), { width: 200, height: 200 });
+});

@@ -1,0 +1,79 @@
+"""Picture models of every family that is promised: which token is which patch, and weights against the eager path."""
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from torch.testing import assert_close
+
+from attnviz.core.message import Problem
+from attnviz.experiments.pictures import run_picture
+from attnviz.models.catalogue import Entry, LoadedModel
+from attnviz.models.pictures import grid_of
+from tests.models.tiny import eager
+
+SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
+PIXELS = {"image_size": 32, "patch_size": 8}
+
+#: model class, config class, more of the config, tokens before the patches
+FAMILIES = {
+    "vit": ("ViTForImageClassification", "ViTConfig", {}, ["class token"]),
+    "deit": ("DeiTModel", "DeiTConfig", {}, ["class token", "distillation token"]),
+    "dinov2": ("Dinov2Model", "Dinov2Config", {}, ["class token"]),
+    "dinov2 with registers": (
+        "Dinov2WithRegistersModel",
+        "Dinov2WithRegistersConfig",
+        {"num_register_tokens": 3},
+        ["class token", "register 1", "register 2", "register 3"],
+    ),
+    "dinov3": (
+        "DINOv3ViTModel",
+        "DINOv3ViTConfig",
+        {"num_register_tokens": 2},
+        ["class token", "register 1", "register 2"],
+    ),
+    "beit": ("BeitModel", "BeitConfig", {}, ["class token"]),
+    "clip's pictures": ("CLIPVisionModel", "CLIPVisionConfig", {}, ["class token"]),
+    "siglip's pictures": ("SiglipVisionModel", "SiglipVisionConfig", {}, []),
+}
+
+
+def tiny(name):
+    model, config, more, _special = FAMILIES[name]
+    torch.manual_seed(0)
+    made = getattr(transformers, model)(getattr(transformers, config)(**SMALL | PIXELS | more)).eval()
+    with torch.no_grad():  # weights as large as trained ones: at first all rows are nearly alike
+        for parameter in made.parameters():
+            if parameter.dim() > 1:
+                parameter.mul_(4)
+    return LoadedModel(made, None, Entry(id=name, name=name, hub=None), "folder")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_family_s_patches_are_found_and_its_weights_are_those_of_the_eager_path(name):
+    loaded = tiny(name)
+    pixels = np.random.default_rng(0).integers(0, 256, (40, 50, 3), np.uint8)
+    run = run_picture(loaded, pixels)
+    (stack,) = run.stacks
+    assert (stack.grid.rows, stack.grid.columns) == (4, 4)
+    assert [str(each) for each in stack.grid.special] == FAMILIES[name][3]
+    found = eager(loaded.model, **run.inputs).attentions
+    assert len(found) == len(stack.layers) == 2
+    for layer, weights in zip(stack.layers, found, strict=True):
+        assert layer.exact
+        assert_close(layer.weights(), weights, atol=1e-5, rtol=0)
+
+
+def test_the_token_of_a_patch_is_the_one_that_the_patch_changes():
+    loaded = tiny("dinov3")
+    pixels = torch.zeros(1, 3, 32, 32)
+    embedded = loaded.model.embeddings(pixels)
+    pixels[0, :, 8:16, 24:32] = 1  # second row, last column
+    moved = (loaded.model.embeddings(pixels) - embedded).abs().sum(-1)[0].nonzero()[:, 0].tolist()
+    grid = grid_of(loaded.model, 32, 32, embedded.shape[1])
+    assert [grid.at(token) for token in moved] == [(1, 3)]
+
+
+def test_a_picture_that_the_tokens_do_not_fit_is_refused():
+    with pytest.raises(Problem, match="sees 5 tokens where a picture of 24 × 32 has 12 patches"):
+        grid_of(tiny("vit").model, 24, 32, 5)

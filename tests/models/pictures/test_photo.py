@@ -1,0 +1,121 @@
+"""Files that visitors upload: what is a picture is read upright and flat, all else gets a sentence."""
+
+import io
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attnviz.core.message import Problem
+from attnviz.models.pictures.photo import MOST_BYTES, read_photo
+
+
+def saved(image, kind="PNG", **more):
+    out = io.BytesIO()
+    image.save(out, kind, **more)
+    return out.getvalue()
+
+
+def picture(width=30, height=20, mode="RGB"):
+    pixels = np.random.default_rng(0).integers(0, 256, (height, width, 3), np.uint8)
+    return Image.fromarray(pixels).convert(mode)
+
+
+def png_that_claims(width, height):
+    """A PNG of a few bytes whose head promises so many pixels."""
+
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(b"\0" * 1000)) + chunk(b"IEND", b"")
+    )
+
+
+def notices(photo):
+    return " ".join(str(each) for each in photo.notices)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "WEBP"])
+def test_pixels_come_as_they_are(kind):
+    image = picture()
+    photo = read_photo(saved(image, kind, lossless=True))
+    np.testing.assert_array_equal(photo.pixels, np.asarray(image))
+    assert photo.notices == ()
+
+
+def test_a_jpeg_is_read():
+    assert read_photo(saved(picture(), "JPEG", quality=95)).pixels.shape == (20, 30, 3)
+
+
+@pytest.mark.parametrize(
+    "data, sentence",
+    [
+        (b"only words, and no picture", "cat.png is no picture in one of these formats: PNG, JPEG, WebP"),
+        (b"", "cat.png is no picture"),
+        (b"GIF89a" + bytes(40), "cat.png is no picture"),
+        (saved(picture(1, 1)), "cat.png is 1 × 1 pixels; each side needs at least 2"),
+        (saved(picture(4097, 3)), "cat.png is 4097 × 3 pixels; a side may have 4096"),
+        (png_that_claims(50_000, 50_000), "cat.png claims more pixels than any side of 4096 allows"),
+        (png_that_claims(9_000, 9_000), "cat.png is 9000 × 9000 pixels; a side may have 4096"),
+        (saved(picture(200, 200))[:3000], "cat.png begins as a picture and cannot be read to its end"),
+        (bytes(MOST_BYTES + 1), "cat.png has 5.0 MB; a picture may have 5 MB"),
+    ],
+)
+def test_what_is_no_picture_gets_a_sentence_that_names_it(data, sentence):
+    with pytest.raises(Problem) as told:
+        read_photo(data, "cat.png")
+    assert sentence in str(told.value)
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked(monkeypatch):
+    monkeypatch.setattr(Image.Image, "load", lambda self: pytest.fail("unpacked"))
+    for side in (9_000, 50_000):
+        with pytest.raises(Problem, match=r"may have 4096|any side of 4096"):
+            read_photo(png_that_claims(side, side))
+
+
+def test_the_camera_s_note_turns_a_picture_upright():
+    image = picture()
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by 90 degrees, clockwise
+    photo = read_photo(saved(image, "PNG", exif=exif))
+    np.testing.assert_array_equal(photo.pixels, np.asarray(image.rotate(-90, expand=True)))
+    assert "Turned upright" in notices(photo)
+
+
+def test_the_first_picture_of_an_animation_is_used():
+    first, second = picture(), Image.new("RGB", (30, 20), "red")
+    photo = read_photo(saved(first, "PNG", save_all=True, append_images=[second]))
+    np.testing.assert_array_equal(photo.pixels, np.asarray(first))
+    assert "Animated, 2 pictures" in notices(photo)
+
+
+def test_what_is_transparent_lies_on_white():
+    image = Image.new("RGBA", (4, 4), (10, 20, 30, 0))
+    image.putpixel((1, 2), (10, 20, 30, 255))
+    photo = read_photo(saved(image))
+    assert photo.pixels[2, 1].tolist() == [10, 20, 30]
+    assert photo.pixels[0, 0].tolist() == [255, 255, 255]
+    assert "transparent" in notices(photo)
+
+
+def test_colours_for_print_become_those_of_a_screen():
+    photo = read_photo(saved(Image.new("CMYK", (8, 8), (0, 255, 255, 0)), "JPEG"))
+    red, green, blue = photo.pixels[4, 4].tolist()
+    assert red > 200
+    assert max(green, blue) < 60
+    assert "CMYK" in notices(photo)
+
+
+def test_one_colour_is_said_to_be_nothing_to_look_at():
+    assert "one colour" in notices(read_photo(saved(Image.new("RGB", (9, 7), "blue"))))
+
+
+@pytest.mark.parametrize("mode", ["L", "1", "P", "LA", "I;16"])
+def test_every_mode_becomes_red_green_and_blue(mode):
+    image = Image.fromarray(np.arange(600, dtype=np.uint16).reshape(20, 30)) if mode == "I;16" else picture(mode=mode)
+    assert read_photo(saved(image)).pixels.shape == (20, 30, 3)

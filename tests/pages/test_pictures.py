@@ -1,0 +1,149 @@
+"""The page about pictures as a visitor uses it, without a browser: what it says, what it sends, bad input, links."""
+
+import base64
+import io
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from attnviz.experiments.pictures import composed, held_out
+from attnviz.ui.canvas.packing import unblob
+
+
+def said(page):
+    kinds = (page.markdown, page.caption, page.info, page.warning, page.error)
+    return " ".join(str(part.value) for kind in kinds for part in kind)
+
+
+def scene(page):
+    headers = [unblob(each.proto.bytes)[0] for each in page.get("bidi_component") if each.proto.bytes]
+    return next(header for header in headers if "grid" in header)
+
+
+def packed(**held):
+    """What a canvas holds, as the link has it."""
+    from attnviz.ui.shared import link_pack
+
+    return link_pack.pack(held)
+
+
+def png(width=40, height=30, mode="RGB"):
+    pixels = np.random.default_rng(0).integers(0, 256, (height, width, 3), np.uint8)
+    out = io.BytesIO()
+    Image.fromarray(pixels).convert(mode).save(out, "PNG")
+    return out.getvalue()
+
+
+def test_it_opens_with_a_digit_and_what_the_model_says_of_it(visit):
+    page = visit("pictures")
+    assert not page.exception
+    assert not page.error
+    assert "The model says **" in said(page)
+    header = scene(page)
+    assert header["grid"] == {"rows": 8, "columns": 8, "first": 1}
+    assert header["heads"] == [4, 4, 4, 4]
+    assert header["raw"]["all"]
+
+
+def test_the_reader_writes_the_digits_as_words_and_shows_its_cross_attention(visit):
+    page = visit("pictures", pic_model="digit-reader", pic_digits="374")
+    assert "The model writes **three seven four**" in said(page)
+    assert scene(page)["words"] == ["three", "seven", "four", "<end>"]
+    patches = visit("pictures", pic_model="digit-reader", pic_digits="374", pic_stack="picture")
+    assert scene(patches)["words"] is None
+
+
+def test_hidden_patches_and_silenced_heads_of_a_link_change_the_answer_in_words(visit):
+    page = visit(
+        "pictures", pic_view=packed(h=list(range(8, 56)), s=[["picture", 1, 2]]), pic_factor="2", pic_layer="1"
+    )
+    text = said(page)
+    assert "48 of 64 patches hidden, silenced heads 1.2, the scale of head 1.0 times 2" in text
+    assert scene(page)["state"]["hidden"] == list(range(8, 56))
+    assert scene(page)["state"]["silenced"] == [[1, 2]]
+
+
+def test_what_a_link_asks_for_in_vain_is_left_out(visit):
+    page = visit("pictures", pic_layer="99", pic_head="77", pic_view=packed(p=[3, 900], h=[4, 4000]))
+    state = scene(page)["state"]
+    assert (state["layer"], state["head"]) == (3, 3)
+    assert (state["pins"], state["hidden"]) == ([3], [4])
+    assert not page.error
+
+
+@pytest.mark.parametrize("order", ["distance", "entropy", "class"])
+def test_heads_are_ordered_by_what_is_measured(visit, order):
+    header = scene(visit("pictures", pic_order=order))
+    assert header["ordered"]
+    assert len(header["measure"]) == len(header["measureText"]) == 16
+    assert len(set(header["measure"])) > 8
+
+
+def test_a_drawing_in_a_link_is_read(visit):
+    held = held_out()
+    bitmap = held.pictures[held.like(7)].repeat(4, 0).repeat(4, 1) >= 8
+    drawing = base64.b64encode(np.packbits(bitmap).tobytes()).decode()
+    page = visit("pictures", pic_from="draw", pic_view=packed(d=[drawing]))
+    assert "The model says **seven**" in said(page)
+    assert "Draw a digit above" in said(visit("pictures", pic_from="draw"))
+
+
+def test_nonsense_instead_of_digits_gets_a_sentence(visit):
+    page = visit("pictures", pic_digits="x")
+    assert "Type digits from 0 to 9, between 1 and 1 of them" in said(page)
+    assert not page.exception
+
+
+def test_photographs_say_whose_they_are_and_that_the_models_do_not_know_such(visit):
+    text = said(visit("pictures", pic_from="photo"))
+    assert "vultilion" in text
+    assert "CC BY 2.0" in text
+    assert "outside what it knows" in text
+
+
+def test_an_upload_is_shown_and_a_bad_file_loses_nothing(visit):
+    page = visit("pictures", pic_from="own")
+    assert "It is not kept and is in no link" in said(page)
+    uploader = page.get("file_uploader")[0]
+    uploader.upload("mine.png", png(), "image/png").run()
+    first = scene(page)
+    assert "A link cannot hold your picture" in said(page)
+    page.get("file_uploader")[0].upload("words.png", b"only words", "image/png").run()
+    assert "words.png is no picture in one of these formats" in said(page)
+    assert "The model says" not in said(page) or scene(page)["doc"] == first["doc"]
+
+
+def test_the_smallest_set_is_found_on_request_and_can_be_shown(visit):
+    page = visit("pictures", pic_digits="8")
+    next(button for button in page.button if button.key == "smallest").click().run()
+    assert "patches are enough for" in said(page)
+    next(button for button in page.button if button.key == "smallest-show").click().run()
+    assert "patches hidden it is still **eight**" in said(page)
+
+
+def test_what_is_exported_is_what_is_on_show():
+    from attnviz.experiments.pictures import run_picture
+    from attnviz.models.loading import load
+    from attnviz.ui.canvas import PatchChoices
+    from attnviz.ui.pictures.picture_export import weights_of
+
+    held = held_out()
+    run = run_picture(load("digit-vit"), composed([held.pictures[0]]))
+    layer = run.trace.layers[1]
+    found = weights_of(run.stacks[0], PatchChoices(1, 2, hidden=(0, 1), factor=2.0))
+    scores = (layer.q[0, 2] @ layer.k[0, 2].mT * layer.scale * 2).numpy()
+    scores[:, [1, 2]] = -np.inf
+    expected = np.exp(scores - scores.max(-1, keepdims=True))
+    np.testing.assert_allclose(found, expected / expected.sum(-1, keepdims=True), atol=1e-6)
+
+
+def test_a_view_saved_with_its_picture_holds_both():
+    from attnviz.ui.pictures.picture_input import FORMAT, view_with_picture
+
+    pixels = np.random.default_rng(0).integers(0, 256, (9, 11, 3), np.uint8)
+    held = json.loads(view_with_picture(pixels, json.dumps({"page": "pictures"})))
+    assert held["format"] == FORMAT
+    assert held["view"] == {"page": "pictures"}
+    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(base64.b64decode(held["picture"])))), pixels)
