@@ -27,6 +27,8 @@ from transformers import (
     ViTForImageClassification,
 )
 
+from scripts.digit_cards import write_card
+
 FOLDER: Final = Path(__file__).parents[1] / "attnviz" / "models" / "shipped"
 WORDS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 VOCABULARY: Final = ("<pad>", "<start>", "<end>", *WORDS)
@@ -263,6 +265,9 @@ def ship(model: Any, name: str, figures: dict[str, Any]) -> None:
         {"format": "pt"},
     )
     (folder / "figures.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    write_card(folder, figures)
+    for file in folder.iterdir():
+        file.chmod(0o644)
     print(json.dumps(figures))
 
 

@@ -38,7 +38,15 @@ test("nobody looks at a hidden patch, and rows still sum to 1", () => {
 test("a scale is larger by its factor", () => {
   const sharper = attend(head, head.mask, head.scale * 3);
   assert.deepEqual(rowOf(head, 1, null, 3), sharper.slice(5, 10));
-  const state = { layer: 1, head: 2, pins: [], hidden: [], silenced: [], factor: 3, shows: /** @type {const} */ ("row") };
+  const state = {
+    layer: 1,
+    head: 2,
+    pins: [],
+    hidden: [],
+    silenced: [],
+    factor: 3,
+    shows: /** @type {const} */ ("row"),
+  };
   assert.equal(factorFor(state, 1, 2), 3);
   assert.equal(factorFor(state, 1, 1), 1);
 });
@@ -57,7 +65,10 @@ test("heads stand by layer, or by their measure with the largest first", () => {
 });
 
 test("a point lies in the patch whose rectangle holds it", () => {
-  const [size, wide] = [{ width: 90, height: 40 }, { rows: 3, columns: 7, first: 0 }];
+  const [size, wide] = [
+    { width: 90, height: 40 },
+    { rows: 3, columns: 7, first: 0 },
+  ];
   for (let patch = 0; patch < 21; patch++) {
     const { x, y, w, h } = patchAt(patch, wide, size);
     assert.equal(patchUnder(x + w / 2, y + h / 2, wide, size), patch);

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from attnviz.core.roofline import Machine
+from attnviz.experiments import pictures
 from attnviz.experiments.building import generated_code, size_mismatches
 from attnviz.experiments.compare import compare_snippets, heads_as_kernel, layer_costs, layer_timing, reach_training
 from attnviz.experiments.decoding import (
@@ -27,7 +28,6 @@ from attnviz.experiments.heads import head_snippets, head_survey
 from attnviz.experiments.masks import mask_programs, traps
 from attnviz.experiments.masks.mask_lab import Config, Painted
 from attnviz.experiments.masks.mask_rules import Rule
-from attnviz.experiments import pictures
 from attnviz.experiments.positions import changed_rope, position_snippets, rotation_snippets
 from attnviz.experiments.scaling import (
     alternatives,

@@ -1,0 +1,96 @@
+"""Bytes and times of the page about pictures in a real browser: python -m benchmarks.pictures
+
+A ViT of the shape of ViT-B (12 layers of 12 heads, 64 numbers a head, 196 patches and a class token) with random
+weights looks at a photograph. Bytes are what comes over the web socket; paint is until the second animation frame after
+the heads are drawn; a patch's time is what the main thread works for each one that is pointed at.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from playwright.sync_api import sync_playwright
+from transformers import ViTConfig, ViTModel
+
+from benchmarks.measuring import machine
+from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
+
+PATCHES = 14  #: along a side
+PICKS = 60
+
+
+def vit_b(folder: Path) -> None:
+    """Write the model; its MLPs are small, because only attention is looked at."""
+    torch.manual_seed(0)
+    model = ViTModel(ViTConfig(intermediate_size=64), add_pooling_layer=False)
+    model.save_pretrained(folder)
+
+
+def painted(page: Any) -> None:
+    page.wait_for_function("performance.getEntriesByName('av-patches', 'mark').length > 0", timeout=120_000)
+
+
+def opened(page: Any, url: str, received: list[int]) -> tuple[int, float]:
+    """Bytes that one of the heads' pictures takes, and milliseconds from the click to the paint, the model loaded."""
+    page.goto(url)
+    page.get_by_role("button", name="Load it").click(timeout=120_000)
+    page.get_by_test_id("picture").wait_for(timeout=300_000)
+    painted(page)
+    page.wait_for_timeout(1500)
+    received.clear()
+    page.evaluate("performance.clearMarks('av-patches'); window.began = performance.now()")
+    page.get_by_text("A temple").click()
+    painted(page)
+    took = page.evaluate("performance.getEntriesByName('av-patches', 'mark')[0].startTime - window.began")
+    page.wait_for_timeout(800)
+    return sum(received), float(took)
+
+
+def pointed(page: Any) -> list[float]:
+    """Milliseconds of work on the main thread for each of some patches."""
+    box = page.get_by_test_id("picture").bounding_box()
+    times = []
+    for pick in range(PICKS):
+        row, column = divmod(pick * 37 % PATCHES**2, PATCHES)
+        x, y = box["x"] + (column + 0.5) * box["width"] / PATCHES, box["y"] + (row + 0.5) * box["height"] / PATCHES
+        page.mouse.move(x, y)
+        page.wait_for_timeout(60)
+        times.append(page.evaluate("performance.getEntriesByName('av-patches', 'measure').at(-1)?.duration ?? 0"))
+    return times
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    print(machine())
+    with tempfile.TemporaryDirectory() as held:
+        folder = Path(held) / "vit-b"
+        vit_b(folder)
+        server = Server(ROOT / "app.py", Path(held) / "log.txt")
+        try:
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+                page = browser.new_context(viewport={"width": 1440, "height": 900}, bypass_csp=True).new_page()
+                received: list[int] = []
+                page.on(
+                    "websocket",
+                    lambda socket: socket.on("framereceived", lambda data: received.append(len(data))),
+                )
+                query = f"?pic_model=another&pic_hub={folder}&pic_from=photo"
+                size, paint = opened(page, f"{server.url}/pictures{query}", received)
+                times = pointed(page)
+                browser.close()
+        finally:
+            server.stop()
+    print(f"another picture, 144 heads: {size / 1024:.0f} KiB, {paint:.0f} ms to the paint, the model's pass included")
+    largest = sorted(times)[int(0.95 * len(times))]
+    print(
+        f"a patch pointed at: {statistics.median(times):.1f} ms at the median, {largest:.1f} ms at the 95th percentile"
+    )
+
+
+if __name__ == "__main__":
+    main()
