@@ -38,7 +38,7 @@ time.
 | pictures | right |
 |---|---|
 | the held-out fifth (360 pictures) | {held_out_fifth:.1%} |
-| the last 360 pictures, which other hands wrote, of a model that learned from all others | {last_360:.1%} |
+| the last 360 pictures, which other hands wrote, of a model that learned from all others | {last} |
 
 """
 _READER: Final = """\
@@ -66,6 +66,7 @@ Words written without a fault, of {rows:,} rows of held-out digits:
 
 def write_card(folder: Path, figures: dict[str, Any]) -> None:
     """The card of the model in `folder`, with its figures."""
-    given = figures | figures.get("exact", {})
+    last = figures.get("last_360")
+    given = figures | figures.get("exact", {}) | {"last": "not measured yet" if last is None else f"{last:.1%}"}
     template = _READER if "exact" in figures else _VIT
     (folder / "README.md").write_text(template.format(**given) + _SHARED, encoding="utf-8")

@@ -1,8 +1,10 @@
-"""Train the two picture models that attnviz ships: `python -m scripts.train_digits vit` (or `reader`, or `pictures`).
+"""Train the two picture models that attnviz ships: `python -m scripts.train_digits vit`, or one of the words below.
 
-`vit` tells one digit, `reader` reads two or three side by side and writes words, `pictures` writes the held-out digits
-that the app shows. Seed, split and every setting are fixed, and it runs in one thread, so that a second run gives the
-same weights on the same machine. Needs scikit-learn, for its digits.
+`vit` tells one digit, `last` adds its figure for hands that it has not learned from, `reader` reads two or three digits
+side by side and writes words, `pictures` writes the held-out digits and the photographs that the app shows.
+
+Seed, split and every setting are fixed, and it runs in one thread, so that a second run gives the same weights on the
+same machine. Needs scikit-learn, for its digits.
 """
 
 from __future__ import annotations
@@ -76,7 +78,7 @@ def moved(pictures: Tensor, draw: torch.Generator) -> Tensor:
     return (shifted + noise).clamp(0, 16)
 
 
-def train_vit(data: tuple[Tensor, Tensor, Tensor, Tensor], epochs: int = 60) -> tuple[Any, float]:
+def train_vit(data: tuple[Tensor, Tensor, Tensor, Tensor], epochs: int = 40) -> tuple[Any, float]:
     """The model, and its accuracy on the held-out pictures."""
     torch.manual_seed(SEED)
     pictures, said, held, asked = data
@@ -271,6 +273,15 @@ def ship(model: Any, name: str, figures: dict[str, Any]) -> None:
     print(json.dumps(figures))
 
 
+def add_figure(name: str, figure: str, value: float) -> None:
+    """One more figure of a model that was shipped before, and its card anew."""
+    folder = FOLDER / name
+    figures = json.loads((folder / "figures.json").read_text("utf-8")) | {figure: value}
+    (folder / "figures.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    write_card(folder, figures)
+    print(json.dumps(figures))
+
+
 def unshared(model: Any) -> dict[str, Tensor]:
     """The weights, those that two names share only once."""
     tied = set(model.all_tied_weights_keys or ()) if hasattr(model, "all_tied_weights_keys") else set()
@@ -287,15 +298,11 @@ def main() -> None:
         photographs()
     elif wanted == "vit":
         model, held_out = train_vit(split())
-        seconds = time.process_time() - began
-        _other, last = train_vit(last_ones())
-        figures: dict[str, Any] = {
-            "held_out_fifth": held_out,
-            "last_360": last,
-            "seed": SEED,
-            "processor_seconds": round(seconds),
-        }
-        ship(model, "digit-vit", figures)
+        seconds = round(time.process_time() - began)
+        ship(model, "digit-vit", {"held_out_fifth": held_out, "seed": SEED, "processor_seconds": seconds})
+    elif wanted == "last":
+        _model, last = train_vit(last_ones())
+        add_figure("digit-vit", "last_360", last)
     elif wanted == "reader":
         model, exact = train_reader()
         figures = {"exact": exact, "rows": ROWS, "seed": SEED, "processor_seconds": round(time.process_time() - began)}

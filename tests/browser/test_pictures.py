@@ -44,13 +44,13 @@ def read(page: Any) -> str:
 
 def test_the_row_of_the_patch_under_the_hand_lies_over_the_picture_without_a_server(open_pictures: Open) -> None:
     page = open_pictures()
-    assert read(page).startswith("class token gives")
+    assert read(page).startswith("From class token: ")
     page.context.set_offline(True)
     page.mouse.move(*centre_of(page, 2, 5))
-    until(lambda: read(page).startswith("row 3, column 6 gives"))
+    until(lambda: read(page).startswith("From row 3, column 6: "))
     first = page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()")
     page.mouse.move(*centre_of(page, 6, 1))
-    until(lambda: read(page).startswith("row 7, column 2 gives"))
+    until(lambda: read(page).startswith("From row 7, column 2: "))
     assert page.locator(".pv-tile canvas").nth(9).evaluate("canvas => canvas.toDataURL()") != first
     page.context.set_offline(False)
 
@@ -95,7 +95,7 @@ def test_the_words_of_the_reader_are_walked_through(open_pictures: Open) -> None
     assert page.locator(".pv-chip").all_inner_texts() == ["three", "seven", "four", "<end>"]
     page.locator(".pv-play").click()
     for word in ("three", "seven", "four"):
-        until(lambda word=word: read(page).startswith(f"“{word}” gives"))
+        until(lambda word=word: read(page).startswith(f"From “{word}”: "))
 
 
 def test_a_digit_is_drawn_and_told(open_pictures: Open, new_page: Open, server_url: str) -> None:

@@ -29,7 +29,7 @@ class TextAndPicture(nn.Module):
 
     def forward(self, x, text, picture):
         q = self.norm_q(self.q(x)).view(*x.shape[:2], HEADS, D).transpose(1, 2)
-        total = 0
+        total = torch.zeros(())
         for source, k, v, norm in (
             (text, self.k, self.v, self.norm_k),
             (picture, self.k_picture, self.v_picture, self.norm_k_picture),

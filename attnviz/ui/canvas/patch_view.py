@@ -191,10 +191,12 @@ def labels() -> dict[str, str]:
         "up_to": _("Attention followed through layers 0 to {layer}"),
         "patch": _("row {row}, column {column}"),
         "word": _("“{word}”"),
-        "share": _("{token} {share}"),
-        "looks": _("{query} gives {patches} to patches. Most of all it looks at {keys}."),
-        "looks_mean": _("On average over all that look, {patches} goes to patches. Most of all they look at {keys}."),
-        "looks_rollout": _("Followed through the layers, {query} consists to {patches} of patches, most of {keys}."),
+        "share": _("{token} ({share})"),
+        "looks": _("From {query}: {patches} goes to patches, most of all to {keys}."),
+        "looks_mean": _("From all together: {patches} goes to patches, most of all to {keys}."),
+        "looks_rollout": _(
+            "Through the layers so far: {query} is made of patches to {patches}, most of all of {keys}."
+        ),
         "nothing": _("nothing in particular"),
         "full_light": _("Full light is {share}. Brightness is the square root of the weight."),
         "unpin": _("{token}: no longer hold it"),
