@@ -13,9 +13,9 @@ from attnviz.experiments.pictures.patch_measures import (
 )
 from attnviz.experiments.pictures.picture_program import program
 from attnviz.experiments.pictures.picture_run import (
-    Answer,
     HeadChange,
     PatchStack,
+    PictureAnswer,
     PictureRun,
     PictureStack,
     rerun,
@@ -39,13 +39,13 @@ from attnviz.models.pictures import (
 __all__ = [
     "PATCH_MEASURES",
     "SAMPLES",
-    "Answer",
     "HeadChange",
     "HeadMaps",
     "PatchGrid",
     "PatchMeasure",
     "PatchStack",
     "Photo",
+    "PictureAnswer",
     "PictureRun",
     "PictureStack",
     "Sample",

@@ -13,7 +13,7 @@ from torch import Tensor
 from attnviz.core.message import Problem
 from attnviz.models.capture import Edit, RecordedLayer, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel, WeightsAre
-from attnviz.models.pictures import PatchGrid, Prepared, grid_of, prepare
+from attnviz.models.pictures import PatchGrid, PreparedPicture, grid_of, prepare
 
 PictureStack = Literal["picture", "words"]  #: patches that look at patches; words that look at patches
 MOST_WORDS = 12
@@ -36,7 +36,7 @@ class HeadChange:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class PictureAnswer:
     """What a model says of a picture: words, each with its probability; of a model that says nothing, a vector."""
 
     words: tuple[str, ...] = ()  #: one for a model that names a picture, several for one that writes
@@ -77,10 +77,10 @@ class PictureRun:
 
     model: str
     name: str
-    prepared: Prepared
+    prepared: PreparedPicture
     trace: Trace
     stacks: tuple[PatchStack, ...]
-    answer: Answer
+    answer: PictureAnswer
     weights_are: WeightsAre = "trained"
     written: Tensor | None = None  #: of a model that writes: the token ids, (1, T)
     inputs: dict[str, Any] = field(default_factory=dict)
@@ -114,7 +114,7 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray) -> PictureRun:
     )
 
 
-def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[Answer, Trace]:
+def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[PictureAnswer, Trace]:
     """The answer when patches are hidden in every layer, heads are silenced or a scale is changed, and that pass.
 
     A model that writes is asked anew word by word: what it wrote before is not put into its mouth.
@@ -168,7 +168,7 @@ def seen_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
     return seen
 
 
-def stacks_of(model: Any, trace: Trace, prepared: Prepared, words: tuple[str, ...]) -> tuple[PatchStack, ...]:
+def stacks_of(model: Any, trace: Trace, prepared: PreparedPicture, words: tuple[str, ...]) -> tuple[PatchStack, ...]:
     """Layers of patches that look at all patches, and layers of words that do."""
     patches = [layer for layer in trace.layers if layer.kind == "self" and layer.stack == "encoder"]
     if not patches:
@@ -206,20 +206,20 @@ def words_of(model: Any, written: Tensor | None) -> tuple[str, ...]:
     return tuple(str(names.get(int(each), int(each))) for each in written[0, 1:])
 
 
-def answer_of(model: Any, trace: Trace, written: Tensor | None) -> Answer:
+def answer_of(model: Any, trace: Trace, written: Tensor | None) -> PictureAnswer:
     """What the model says: the words it writes, the likeliest names, or a vector where it says nothing."""
     logits = trace.logits
     if logits is None:
-        return Answer()
+        return PictureAnswer()
     if written is not None:
         shares = logits[0].float().softmax(-1).gather(-1, written[0, 1:, None])[:, 0]
-        return Answer(words_of(model, written), tuple(shares.tolist()))
+        return PictureAnswer(words_of(model, written), tuple(shares.tolist()))
     if logits.dim() != 2:
-        return Answer()
+        return PictureAnswer()
     shares = logits[0].float().softmax(-1)
     names = model.config.id2label
     best = shares.topk(min(5, len(shares)))
     others = tuple(
         (str(names.get(at, at)), share) for at, share in zip(best.indices.tolist(), best.values.tolist(), strict=True)
     )
-    return Answer((others[0][0],), (others[0][1],), others)
+    return PictureAnswer((others[0][0],), (others[0][1],), others)

@@ -41,7 +41,7 @@ def find(name: str, settings: Settings | None = None) -> Entry:
 
 def _named(name: str, settings: Settings) -> Entry:
     for entry in all_entries():
-        if name.lower() in (entry.id, (entry.hub or "").lower()):
+        if name.lower() in (entry.id, entry.hub and entry.hub.lower()):
             return entry
     if not settings.hosted and _looks_like_a_folder(name):
         folder = _folder(name)

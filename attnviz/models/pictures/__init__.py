@@ -3,7 +3,7 @@
 from attnviz.models.pictures.digit_pictures import Digits, composed, counts_of_drawing, held_out
 from attnviz.models.pictures.patch_grid import PatchGrid, grid_of
 from attnviz.models.pictures.photo import Photo, read_photo
-from attnviz.models.pictures.prepare import Prepared, looks, prepare
+from attnviz.models.pictures.prepare import PreparedPicture, looks, prepare
 from attnviz.models.pictures.samples import SAMPLES, Sample, sample
 
 __all__ = [
@@ -11,7 +11,7 @@ __all__ = [
     "Digits",
     "PatchGrid",
     "Photo",
-    "Prepared",
+    "PreparedPicture",
     "Sample",
     "composed",
     "counts_of_drawing",

@@ -20,7 +20,7 @@ COUNTS = 16  #: the largest value in the pictures that our own models know
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedPicture:
     """What a model is given, and the same to look at."""
 
     inputs: dict[str, Tensor]
@@ -44,7 +44,7 @@ def reads_several(loaded: LoadedModel) -> bool:
     return bool(loaded.model.config.is_encoder_decoder)
 
 
-def prepare(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
+def prepare(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     """A picture for a model: counts (height, width) from 0 to 16, or colours (height, width, 3) of 8 bits."""
     if takes_counts(loaded):
         return _as_counts(loaded, pixels)
@@ -59,7 +59,7 @@ def looks(counts: np.ndarray) -> np.ndarray:
     return np.repeat(grey[..., None], 3, -1)
 
 
-def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
+def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     width = SIDE * (MOST if reads_several(loaded) else 1)
     notices: tuple[Message, ...] = ()
     if pixels.ndim == 3:
@@ -79,7 +79,7 @@ def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
             said = "{name} reads one digit: it is given the first."
             notices = (Message(said, {"name": loaded.name}),)
     values = torch.from_numpy(counts.astype(np.float32)) / (COUNTS / 2) - 1
-    return Prepared({"pixel_values": values[None, None]}, looks(counts), notices)
+    return PreparedPicture({"pixel_values": values[None, None]}, looks(counts), notices)
 
 
 def counted(pixels: np.ndarray, height: int, width: int) -> np.ndarray:
@@ -93,7 +93,7 @@ def counted(pixels: np.ndarray, height: int, width: int) -> np.ndarray:
     return counts
 
 
-def _as_the_model_asks(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
+def _as_the_model_asks(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     """By the preprocessing that lies beside the model's weights; without any, by the usual numbers for its size."""
     processor = _processor(loaded)
     if processor is None:
@@ -104,7 +104,7 @@ def _as_the_model_asks(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
     spread = torch.tensor(getattr(processor, "image_std", None) or [0.5] * 3)
     if not getattr(processor, "do_normalize", True):
         mean, spread = torch.zeros(3), torch.ones(3)
-    return Prepared({"pixel_values": values}, _seen(values, mean, spread))
+    return PreparedPicture({"pixel_values": values}, _seen(values, mean, spread))
 
 
 def _processor(loaded: LoadedModel) -> Any:
@@ -125,7 +125,7 @@ def _processor(loaded: LoadedModel) -> Any:
         raise Problem("How {name} prepares a picture cannot be read from its files", name=loaded.name) from error
 
 
-def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
+def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     config = vision_config(loaded.model)
     size, channels = getattr(config, "image_size", 224), int(getattr(config, "num_channels", 3) or 3)
     height, width = (size, size) if isinstance(size, int) else (size[0], size[1])
@@ -138,7 +138,7 @@ def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> Prepared:
     values = values / 127.5 - 1
     said = "{name} comes without its preprocessing: the middle of the picture, from -1 to 1, is given to it."
     half = torch.full((channels,), 0.5)
-    return Prepared({"pixel_values": values}, _seen(values, half, half), (Message(said, {"name": loaded.name}),))
+    return PreparedPicture({"pixel_values": values}, _seen(values, half, half), (Message(said, {"name": loaded.name}),))
 
 
 def _seen(values: Tensor, mean: Tensor, spread: Tensor) -> np.ndarray:

@@ -17,7 +17,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.ui.canvas import digit_pad
 from attnviz.ui.pictures import pictures_choices as choices
 from attnviz.ui.pictures.picture_cache import ChosenPicture
-from attnviz.ui.shared import link_state, plain, spoken, upload_id, widgets
+from attnviz.ui.shared import link_state, plain, show_problem, spoken, upload_id, widgets
 from attnviz.words import _
 
 _PHOTO, _OPENED = "_own_picture", "_own_picture_opened"
@@ -111,8 +111,11 @@ def _own() -> ChosenPicture | None:
         help=_("Also a view that you saved here with its picture."),
     )
     if file is not None and st.session_state.get(_OPENED) != upload_id(file):
-        _take(file.getvalue(), file.name)
-        st.session_state[_OPENED] = upload_id(file)
+        try:
+            _take(file.getvalue(), file.name)
+            st.session_state[_OPENED] = upload_id(file)
+        except Problem as problem:  # the picture that was there before stays
+            show_problem(problem)
     held = st.session_state.get(_PHOTO)
     if held is None:
         st.info(_("Your picture stays in this session's memory and goes with it. It is not kept and is in no link."))

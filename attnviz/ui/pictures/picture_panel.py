@@ -7,9 +7,9 @@ from functools import partial
 import streamlit as st
 
 from attnviz.experiments.pictures import (
-    Answer,
     HeadChange,
     PatchStack,
+    PictureAnswer,
     PictureRun,
     PictureStack,
     head_maps,
@@ -118,7 +118,7 @@ def change_of(run: PictureRun, stack: PatchStack, chosen: canvas.PatchChoices) -
     return HeadChange(chosen.hidden, tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
 
 
-def answer_under(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: HeadChange) -> Answer:
+def answer_under(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: HeadChange) -> PictureAnswer:
     """What the model says under a change, asked once."""
     if not change:
         return run.answer
@@ -175,17 +175,17 @@ def what_changed(run: PictureRun, change: HeadChange) -> str:
     return ", ".join(parts)
 
 
-def _written(answer: Answer) -> str:
+def _written(answer: PictureAnswer) -> str:
     words = [word for word in answer.words if not (word.startswith("<") and word.endswith(">"))]
     return plain(" ".join(words)) if words else _("nothing")
 
 
-def _share(answer: Answer) -> str:
+def _share(answer: PictureAnswer) -> str:
     share = answer.share
     return "99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
 
 
-def _others(answer: Answer) -> str:
+def _others(answer: PictureAnswer) -> str:
     return ", ".join(f"{plain(word)} {share:.1%}" for word, share in answer.others[1:3])
 
 

@@ -16,7 +16,7 @@ MODEL = PAGE.one_of("pic_model")
 OTHER_MODEL = "another"
 HUB_ID = PAGE.text("pic_hub", "", longest=200)
 SOURCE = PAGE.one_of("pic_from", ("digits", "draw", "photo", "own"))
-DIGITS = PAGE.text("pic_digits", "", longest=3)
+DIGITS = PAGE.text("pic_digits", "", longest=40)
 HAND = PAGE.whole("pic_hand", 0, low=0, high=HANDS - 1)
 PHOTO = PAGE.one_of("pic_photo", tuple(each.id for each in SAMPLES))
 STACK = PAGE.one_of("pic_stack", ("words", "picture"))

@@ -23,19 +23,16 @@ def draw(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) -> None:
     if not run.answer.words:
         return
     found: SmallestSet | None = picture_cache.found(loaded, picture, _KEY)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        asked = found is None and st.button(
-            _("Find a smallest set of patches that keeps the answer"), key="smallest", icon=":material/compress:"
-        )
-        place = st.empty()
+    place = st.empty()
+    asked = found is None and place.button(
+        _("Find a smallest set of patches that keeps the answer"), key="smallest", icon=":material/compress:"
+    )
     if asked:
         for part in _search(loaded, picture, run):
             place.caption(_("{count} of {of} patches left").format(count=len(part.kept), of=part.of))
             found = part
-        place.empty()
         assert found is not None
         picture_cache.keep(loaded, picture, _KEY, found)
-        st.rerun(scope="fragment")
     if found is not None:
         with place.container(horizontal=True, vertical_alignment="center"):
             st.markdown(spoken(found.told), width="stretch")
