@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.experiments.pictures.picture_run import PictureRun, PictureStack
-from attnviz.models.pictures.prepare import COUNTS
+from attnviz.models.pictures import COUNTS
 
 _ONE = """\
 import attnviz

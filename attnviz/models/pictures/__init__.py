@@ -3,10 +3,11 @@
 from attnviz.models.pictures.digit_pictures import Digits, composed, counts_of_drawing, held_out
 from attnviz.models.pictures.patch_grid import PatchGrid, grid_of
 from attnviz.models.pictures.photo import Photo, read_photo
-from attnviz.models.pictures.prepare import PreparedPicture, looks, prepare
+from attnviz.models.pictures.prepare import COUNTS, PreparedPicture, looks, prepare
 from attnviz.models.pictures.samples import SAMPLES, Sample, sample
 
 __all__ = [
+    "COUNTS",
     "SAMPLES",
     "Digits",
     "PatchGrid",
