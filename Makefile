@@ -1,13 +1,14 @@
 # make run        serve the app on port 8501, to this machine only (installs what it needs the first time)
 # make dev        the same, and rerun pages whenever a file is saved
 # make serve      serve the app to other machines too, on all network addresses, with the limits of a hosted app
+# make serve-class  the same, with a process for each core behind nginx, for a hundred visitors and more
 # make check      the checks to run before every commit; takes minutes
 # make check-all  `make check` and every slow test, as continuous integration runs them
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run dev serve check check-all format lint types imports words js js-build js-test test test-all install install-dev chromium models clean
+.PHONY: run dev serve serve-class check check-all format lint types imports words js js-build js-test test test-all install install-dev chromium models clean
 
 run: install models
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -17,6 +18,11 @@ dev: install models
 
 serve: install models
 	ATTNVIZ_HOSTED=1 $(BIN)/streamlit run app.py --server.port $(PORT) --server.address 0.0.0.0
+
+LISTEN ?= 0.0.0.0:$(PORT)
+
+serve-class: install models
+	$(BIN)/python -m deploy.class_server --listen $(LISTEN)
 
 install: .venv/installed
 

@@ -34,6 +34,10 @@ VARIABLES: Final = {
     "ATTNVIZ_DTYPE": (N_("float32; on cuda the checkpoint's own"), N_("float32, bfloat16 or float16")),
     "ATTNVIZ_HUB": (N_("1 (0 when hosted)"), N_("0 never asks the hub: only what is on this machine is loaded")),
     "ATTNVIZ_MEMORY_GB": (N_("what the machine has free"), N_("the memory that one model may take")),
+    "ATTNVIZ_READINGS": (
+        N_("nowhere"),
+        N_("a folder in which several processes of one server share passes over sentences; its owner's alone"),
+    ),
     "ATTNVIZ_EMBED": (
         N_("this server's own pages"),
         N_('which pages may embed the app in a frame: "anywhere", or origins by comma, such as https://blog.example'),
@@ -50,6 +54,7 @@ FIELDS: Final = {
     "ATTNVIZ_DTYPE": "dtype",
     "ATTNVIZ_HUB": "hub",
     "ATTNVIZ_MEMORY_GB": "memory_bytes",
+    "ATTNVIZ_READINGS": "readings",
     "ATTNVIZ_EMBED": "embed",
 }
 
@@ -70,6 +75,7 @@ class Settings:
     dtype: str | None  #: None: depends on the device
     hub: bool
     memory_bytes: int | None  #: None: the memory that is free when a model is loaded
+    readings: Path | None  #: where processes of one server share passes; None: nowhere
     embed: str | tuple[str, ...]  #: "anywhere", or the origins besides our own that may embed the app
 
 
@@ -85,6 +91,7 @@ def current() -> Settings:
         dtype=_dtype(os.environ.get("ATTNVIZ_DTYPE") or None),
         hub=_flag("ATTNVIZ_HUB", not hosted) and not _flag("HF_HUB_OFFLINE", False),
         memory_bytes=_whole("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
+        readings=Path(named).expanduser() if (named := os.environ.get("ATTNVIZ_READINGS")) else None,
         embed=_origins(os.environ.get("ATTNVIZ_EMBED", "")),
     )
 

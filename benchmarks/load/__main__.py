@@ -24,7 +24,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
-import psutil  # type: ignore[import-untyped]
+import psutil
 from playwright.sync_api import sync_playwright
 
 from benchmarks.load.habits import ACTIONS, EXPLORE, OWN, Habit

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.message import Message, Problem
+from attnviz.experiments.explorer.shared_readings import find_reading, keep_reading
 from attnviz.models.capture import RecordedLayer, Trace, capture
 from attnviz.models.catalogue import EXAMPLES, Example, LoadedModel, Source, WeightsAre, find
 from attnviz.models.loading import is_prepared, prepared_example
@@ -124,7 +125,10 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
     source = encode(loaded, request.text, None if is_pair else second, frame)
     target = encode_target(loaded, request.second) if is_pair else None
     inputs: dict[str, Any] = dict(inputs_of(source, target))
-    trace = capture(loaded.model, logits=loaded.predicts, **inputs)
+    trace = find_reading(request)
+    if trace is None:
+        trace = capture(loaded.model, logits=loaded.predicts, **inputs)
+        keep_reading(request, trace)
     return ModelRun(
         request,
         loaded.name,

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
 from attnviz.figures.export import PLOTLY_JS
@@ -24,7 +24,7 @@ from attnviz.ui.web import preloading
 from attnviz.ui.web.address import announcement
 from attnviz.ui.web.kept_files import KeptFiles
 from attnviz.ui.web.security_headers import SecurityHeaders
-from attnviz.ui.web.watching import Watching, metrics
+from attnviz.ui.web.watching import Watching, health, metrics
 
 log = logging.getLogger("attnviz")
 
@@ -76,11 +76,6 @@ async def plotly_js(_request: Request) -> FileResponse:
 async def theme_of_link(_request: Request) -> FileResponse:
     """The script that runs before Streamlit's own."""
     return FileResponse(THEME_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
-
-
-async def health(_request: Request) -> JSONResponse:
-    """For whoever watches a hosted demo."""
-    return JSONResponse({"status": "ok"})
 
 
 def head(request: Request) -> Response:

@@ -11,12 +11,12 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+from google.protobuf.message import DecodeError
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -28,6 +28,7 @@ log = logging.getLogger("attnviz.answers")
 REGISTRY = CollectorRegistry()
 VISITORS = Gauge("attnviz_visitors", "Visitors who are connected now", registry=REGISTRY)
 OPENS = Counter("attnviz_opens", "Connections since the start", registry=REGISTRY)
+HEALTH = Counter("attnviz_health_requests", "Questions about health", registry=REGISTRY)
 ANSWERS = Histogram(
     "attnviz_answer_seconds",
     "From a visitor's message to the end of the run that answers it",
@@ -129,6 +130,12 @@ def _end_of_run(data: bytes | None) -> int | None:
         return None
     message = ForwardMsg.FromString(data)
     return message.script_finished if message.WhichOneof("type") == "script_finished" else None
+
+
+async def health(_request: Request) -> JSONResponse:
+    """That this process answers."""
+    HEALTH.inc()
+    return JSONResponse({"status": "ok"}, headers={"Cache-Control": "no-store"})
 
 
 def metrics(_request: Request) -> Response:

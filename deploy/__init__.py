@@ -1,0 +1,1 @@
+"""Serving a class: several processes behind nginx, and files for machines elsewhere."""

@@ -1,0 +1,249 @@
+"""Serve a class from one machine: several processes of the app behind nginx, watched and replaced one by one.
+
+python -m deploy.class_server                     on port 8501, a process for each core
+python -m deploy.class_server --processes 4 --listen 0.0.0.0:80
+
+Each visitor stays with one process, by a cookie that nginx sets. A process that dies or no longer answers is
+replaced; its visitors' browsers connect again by themselves and, by their link, show what they showed. On SIGHUP all
+processes are replaced by new ones, which read the program and the settings anew: a new one is asked for its health
+before visitors come to it, and an old one goes when its visitors have gone, or after a grace. Models are mapped into
+memory, so that processes share their pages; readings of sentences are shared in a folder that only this user can
+enter and that is removed at the end. Needs nginx, and nothing else that `make run` does not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import logging
+import os
+import secrets
+import shutil
+import signal
+import socket
+import string
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit
+
+log = logging.getLogger("attnviz.class")
+
+ROOT = Path(__file__).parents[1]
+TEMPLATE = Path(__file__).with_name("nginx.conf.template")
+STATIC = Path(streamlit.__file__).parent / "static" / "static"
+MIME_TYPES = ("/etc/nginx/mime.types", "/usr/local/etc/nginx/mime.types", "/opt/homebrew/etc/nginx/mime.types")
+LOOK = 2.0  # seconds between two looks at every process
+PATIENCE = 10.0  # seconds for an answer about health
+STARTS_WITHIN = 180.0
+FORGIVEN = 3  # unanswered questions about health in a row, before a process is replaced
+GRACE = 600.0  # seconds that visitors of an old version may stay with it
+
+
+class Template(string.Template):
+    """nginx writes its own variables with a bare $, so ours stand in round brackets."""
+
+    pattern = r"\$(?:(?P<escaped>\$\$)|\((?P<braced>[a-z_]+)\)|(?P<named>(?!))|(?P<invalid>(?!)))"
+
+
+@dataclass
+class Worker:
+    """One process of the app."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    unanswered: int = 0
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def healthy(self) -> bool:
+        """Whether it answers."""
+        try:
+            return bool(urllib.request.urlopen(f"{self.url}/attnviz/health", timeout=PATIENCE).status == 200)
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def visitors(self) -> int:
+        """How many are connected; 0 where it does not say."""
+        return self._number("attnviz_visitors")
+
+    def asked(self) -> int:
+        """How often it was asked for its health; 0 where it does not say."""
+        return self._number("attnviz_health_requests_total")
+
+    def _number(self, name: str) -> int:
+        try:
+            text = urllib.request.urlopen(f"{self.url}/attnviz/metrics", timeout=PATIENCE).read().decode()
+        except (urllib.error.URLError, OSError):
+            return 0
+        lines = (line.split() for line in text.splitlines())
+        return next((int(float(words[1])) for words in lines if words and words[0] == name), 0)
+
+
+class ClassServer:
+    """The processes and the nginx before them."""
+
+    def __init__(self, processes: int, listen: str, folder: Path, grace: float = GRACE) -> None:
+        self.count = processes
+        self.listen = listen
+        self.folder = folder
+        self.grace = grace
+        self.workers: list[Worker] = []
+        self.leaving: list[threading.Thread] = []
+        self.stopped = threading.Event()
+        self.renew = threading.Event()
+        self.environment = os.environ | {
+            "STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32),
+            "ATTNVIZ_HOSTED": os.environ.get("ATTNVIZ_HOSTED", "1"),
+            "ATTNVIZ_READINGS": str(folder / "readings"),
+        }
+        self.nginx: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the processes, wait until all are healthy, then let visitors in."""
+        self.folder.chmod(0o711)  # nginx started by root reads its files as nobody
+        (self.folder / "readings").mkdir(mode=0o700)
+        self._copy_static()
+        self.workers = [self._new_worker() for _ in range(self.count)]
+        for worker in self.workers:
+            self._await(worker)
+        self._configure()
+        self.nginx = subprocess.Popen([_nginx(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")])
+        log.info("%d processes at http://%s", self.count, self.listen)
+
+    def watch(self) -> None:
+        """Look after the processes until `stop`."""
+        while not self.stopped.wait(LOOK):
+            if self.renew.is_set():
+                self.renew.clear()
+                self.replace_all()
+            for worker in list(self.workers):
+                worker.unanswered = 0 if worker.healthy() else worker.unanswered + 1
+                if worker.process.poll() is not None or worker.unanswered >= FORGIVEN:
+                    log.warning("the process on port %d is gone or silent: another takes its place", worker.port)
+                    self._replace_dead(worker)
+            if self.nginx is not None and self.nginx.poll() is not None and not self.stopped.is_set():
+                raise RuntimeError(f"nginx ended with {self.nginx.returncode}")
+
+    def replace_all(self) -> None:
+        """New processes for old ones, one at a time; the old ones stay while their visitors do."""
+        for number, old in enumerate(list(self.workers)):
+            new = self._new_worker()
+            self._await(new)
+            self.workers[number] = new
+            self._configure()
+            self._reload()
+            leaving = threading.Thread(target=self._let_go, args=(old,), daemon=True)
+            leaving.start()
+            self.leaving.append(leaving)
+        log.info("all %d processes are new", len(self.workers))
+
+    def stop(self) -> None:
+        """End everything."""
+        self.stopped.set()
+        for thread in self.leaving:
+            thread.join(10)
+        for each in [*(worker.process for worker in self.workers), *([self.nginx] if self.nginx else [])]:
+            _end(each)
+
+    def _replace_dead(self, worker: Worker) -> None:
+        """Another process on the same port, so that its visitors come back to it and nginx need not be told."""
+        _end(worker.process)
+        new = self._new_worker(worker.port)
+        self.workers[self.workers.index(worker)] = new
+        self._await(new)
+
+    def _let_go(self, worker: Worker) -> None:
+        end = time.monotonic() + self.grace
+        while time.monotonic() < end and worker.visitors() and not self.stopped.wait(LOOK):
+            pass
+        _end(worker.process)
+
+    def _new_worker(self, port: int = 0) -> Worker:
+        port = port or free_port()
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+        command += ["--server.address", "127.0.0.1"]
+        return Worker(port, subprocess.Popen(command, cwd=ROOT, env=self.environment))
+
+    def _await(self, worker: Worker) -> None:
+        end = time.monotonic() + STARTS_WITHIN
+        while not worker.healthy():
+            if worker.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"the process on port {worker.port} did not start")
+            time.sleep(0.2)
+
+    def _configure(self) -> None:
+        servers = "\n    ".join(f"server 127.0.0.1:{each.port} max_fails=1 fail_timeout=2s;" for each in self.workers)
+        mime = next((path for path in MIME_TYPES if Path(path).exists()), "")
+        values = {"folder": self.folder, "servers": servers, "listen": self.listen, "mime_types": mime}
+        text = Template(TEMPLATE.read_text()).substitute(values, static=self.folder / "static")
+        (self.folder / "nginx.conf").write_text(text)
+
+    def _reload(self) -> None:
+        if self.nginx is not None:
+            self.nginx.send_signal(signal.SIGHUP)
+
+    def _copy_static(self) -> None:
+        """Streamlit's own files, each beside itself compressed, for nginx to send."""
+        there = self.folder / "static"
+        shutil.copytree(STATIC, there)
+        for path in there.rglob("*"):
+            if path.suffix in (".js", ".css", ".svg", ".json"):
+                path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes(), 6, mtime=0))
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _nginx() -> str:
+    found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
+    if found is None:
+        sys.exit("nginx is not installed: it is Debian's package nginx-light, or nginx elsewhere")
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 2)
+    parser.add_argument("--listen", default="127.0.0.1:8501", help="address and port for visitors")
+    parser.add_argument("--grace", type=float, default=GRACE, help="seconds that an old version stays for its visitors")
+    options = parser.parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    _nginx()
+    folder = Path(tempfile.mkdtemp(prefix="attnviz-class-"))
+    server = ClassServer(options.processes, options.listen, folder, options.grace)
+    signal.signal(signal.SIGHUP, lambda *_: server.renew.set())
+    for ending in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(ending, lambda *_: server.stopped.set())
+    try:
+        server.start()
+        server.watch()
+    finally:
+        server.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

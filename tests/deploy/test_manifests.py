@@ -1,0 +1,76 @@
+"""What is written for other machines: valid by Kubernetes' own schema, and of one mind with the app."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+
+from attnviz.models import settings
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+MANIFESTS: list[dict[str, Any]] = list(yaml.safe_load_all((DEPLOY / "kubernetes" / "attnviz.yaml").read_text()))
+BY_KIND = {each["kind"]: each for each in MANIFESTS}
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+COMPOSE = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda each: each["kind"])
+def test_a_manifest_is_valid(manifest):
+    kubernetes_validate.validate(manifest, "1.34", strict=True)
+
+
+def test_the_validator_would_notice():
+    wrong = {**BY_KIND["Service"], "spec": {"selector": {"app": "attnviz"}, "ports": [{"port": "eighty"}]}}
+    with pytest.raises(kubernetes_validate.ValidationError):
+        kubernetes_validate.validate(wrong, "1.34", strict=True)
+
+
+def test_the_manifests_speak_of_one_thing():
+    pod = BY_KIND["Deployment"]["spec"]["template"]
+    labels = pod["metadata"]["labels"]
+    for kind in ("Service", "PodDisruptionBudget", "Deployment"):
+        selector = BY_KIND[kind]["spec"]["selector"]
+        assert selector.get("matchLabels", selector) == labels
+    assert (
+        BY_KIND["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]["name"]
+        == BY_KIND["Deployment"]["metadata"]["name"]
+    )
+    backend = BY_KIND["Ingress"]["spec"]["rules"][0]["http"]["paths"][0]["backend"]["service"]
+    assert backend["name"] == BY_KIND["Service"]["metadata"]["name"]
+    assert (
+        BY_KIND["PodDisruptionBudget"]["spec"]["minAvailable"]
+        < BY_KIND["HorizontalPodAutoscaler"]["spec"]["minReplicas"]
+    )
+
+
+def test_nothing_runs_as_root_and_everything_is_asked_for_its_health():
+    container = BY_KIND["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    assert container["securityContext"]["readOnlyRootFilesystem"]
+    for probe in ("readinessProbe", "livenessProbe"):
+        assert container[probe]["httpGet"]["path"] == "/attnviz/health"
+    user = BY_KIND["Deployment"]["spec"]["template"]["spec"]["securityContext"]["runAsUser"]
+    assert re.search(rf"useradd .*--uid {user}\b", DOCKERFILE)
+    assert DOCKERFILE.rindex("USER attnviz") > DOCKERFILE.rindex("FROM ")
+    assert "HEALTHCHECK" in DOCKERFILE
+    assert "/attnviz/health" in DOCKERFILE
+
+
+def test_settings_are_those_that_the_app_reads():
+    container = BY_KIND["Deployment"]["spec"]["template"]["spec"]["containers"][0]
+    named = {each["name"] for each in container["env"]} | set(COMPOSE["services"]["attnviz"]["environment"])
+    named |= set(re.findall(r"\b(?:ATTNVIZ|STREAMLIT)_\w+(?==)", DOCKERFILE))
+    unknown = {name for name in named if name.startswith("ATTNVIZ_")} - set(settings.VARIABLES)
+    assert unknown == set()
+
+
+def test_what_the_image_copies_is_there():
+    root = DEPLOY.parent
+    first = DOCKERFILE.split("FROM ")[1]
+    for line in re.findall(r"^COPY (?!--)(.*)$", first, re.M):
+        for source in line.split()[:-1]:
+            assert (root / source).exists(), source
