@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -125,10 +125,10 @@ def run_model(request: Request, loaded: LoadedModel) -> ModelRun:
     source = encode(loaded, request.text, None if is_pair else second, frame)
     target = encode_target(loaded, request.second) if is_pair else None
     inputs: dict[str, Any] = dict(inputs_of(source, target))
-    trace = find_reading(request)
+    trace = find_reading(asdict(request))
     if trace is None:
         trace = capture(loaded.model, logits=loaded.predicts, **inputs)
-        keep_reading(request, trace)
+        keep_reading(asdict(request), trace)
     return ModelRun(
         request,
         loaded.name,

@@ -11,23 +11,19 @@ import contextlib
 import hashlib
 import json
 import os
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from attnviz.core.message import Problem
 from attnviz.models.capture import Trace
 from attnviz.models.settings import current
 
-if TYPE_CHECKING:
-    from attnviz.experiments.explorer.model_run import Request
-
 LIMIT = 2 * 10**9  # bytes
 SUFFIX = ".safetensors"
 
 
-def find_reading(request: Request) -> Trace | None:
-    """The trace that another process wrote for exactly this request; None where there is none that can be read."""
+def find_reading(request: dict[str, Any]) -> Trace | None:
+    """The trace that another process wrote for exactly this request, every part of it by name; None where there is none that can be read."""
     path = _place(request)
     if path is None or not path.exists():
         return None
@@ -40,7 +36,7 @@ def find_reading(request: Request) -> Trace | None:
     return trace
 
 
-def keep_reading(request: Request, trace: Trace) -> None:
+def keep_reading(request: dict[str, Any], trace: Trace) -> None:
     """Write the trace for other processes. A full disk is no reason to fail: it is then not shared."""
     path = _place(request)
     if path is None or path.exists():
@@ -55,7 +51,7 @@ def keep_reading(request: Request, trace: Trace) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def _place(request: Request) -> Path | None:
+def _place(request: dict[str, Any]) -> Path | None:
     """The file of a request, in a folder that is ours alone; None where nothing is shared."""
     folder = current().readings
     if folder is None:
@@ -66,7 +62,7 @@ def _place(request: Request) -> Path | None:
             return None  # others could read visitors' sentences there
     except OSError:
         return None
-    whole = json.dumps(asdict(request), sort_keys=True)
+    whole = json.dumps(request, sort_keys=True)
     return folder / (hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest() + SUFFIX)
 
 

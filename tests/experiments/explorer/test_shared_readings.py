@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 
 import pytest
 import torch
@@ -36,7 +37,7 @@ def test_the_second_process_runs_no_model_and_has_the_same_numbers(folder, minil
 def test_another_sentence_or_another_state_of_the_files_is_another_reading(folder, minilm):
     run_model(HERE, minilm)
     for other in (Request("minilm-l6", HERE.text + "!"), Request("minilm-l6", HERE.text, version="2")):
-        assert shared_readings.find_reading(other) is None
+        assert shared_readings.find_reading(asdict(other)) is None
 
 
 def test_names_tell_nothing_and_only_the_owner_may_read(folder, minilm):
@@ -72,8 +73,8 @@ def test_the_folder_holds_no_more_than_its_limit_and_loses_the_oldest(folder, mi
             os.utime(path, (age, age))
         run_model(Request("minilm-l6", text), minilm)
     assert sum(path.stat().st_size for path in folder.iterdir()) <= 2.5 * size
-    assert shared_readings.find_reading(Request("minilm-l6", texts[-1])) is not None
-    assert shared_readings.find_reading(Request("minilm-l6", texts[0])) is None
+    assert shared_readings.find_reading(asdict(Request("minilm-l6", texts[-1]))) is not None
+    assert shared_readings.find_reading(asdict(Request("minilm-l6", texts[0]))) is None
 
 
 def test_without_the_setting_nothing_is_written(tmp_path, monkeypatch, minilm):
@@ -90,4 +91,4 @@ def test_a_full_disk_is_no_reason_to_fail(folder, minilm, monkeypatch):
     monkeypatch.setattr(type(run_model(HERE, minilm).trace), "save", full)
     other = Request("minilm-l6", "another")
     assert run_model(other, minilm).trace.layers
-    assert shared_readings.find_reading(other) is None
+    assert shared_readings.find_reading(asdict(other)) is None
