@@ -23,7 +23,7 @@ SUFFIX = ".safetensors"
 
 
 def find_reading(request: dict[str, Any]) -> Trace | None:
-    """The trace that another process wrote for exactly this request, every part of it by name; None where there is none that can be read."""
+    """The trace that another process wrote for exactly this request, all of its parts; None where there is none."""
     path = _place(request)
     if path is None or not path.exists():
         return None
