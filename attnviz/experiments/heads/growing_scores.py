@@ -7,14 +7,14 @@ import numpy as np
 from attnviz.core.message import Problem
 from attnviz.experiments.heads.head_scores import HeadScores
 
-Places = tuple[tuple[int, int], ...]
+HeadPositions = tuple[tuple[int, int], ...]
 
 
 class GrowingScores:
     """Rows of scores of every head, one row a sentence. Earlier answers of `so_far` stay as they were."""
 
     def __init__(self) -> None:
-        self._places: Places | None = None
+        self._places: HeadPositions | None = None
         self._names: tuple[str, ...] = ()
         self._held: dict[str, np.ndarray] = {}  # (room for sentences, N); doubled when it is full
         self._count = 0
@@ -23,7 +23,7 @@ class GrowingScores:
     def empty(self) -> bool:
         return self._places is None
 
-    def add(self, places: Places, names: tuple[str, ...], scores: dict[str, np.ndarray]) -> None:
+    def add(self, places: HeadPositions, names: tuple[str, ...], scores: dict[str, np.ndarray]) -> None:
         """Append the rows (B, N) of each pattern or cost."""
         if self._places is not None and (places, set(scores)) != (self._places, set(self._held)):
             raise Problem("the model ran other layers for this batch than for the first one")

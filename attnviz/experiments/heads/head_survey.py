@@ -24,8 +24,8 @@ __all__ = [
     "PATTERNS",
     "Config",
     "MeasureSummary",
-    "Progress",
     "Survey",
+    "SurveySoFar",
     "TextKind",
     "check_costs",
     "costs",
@@ -111,7 +111,7 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SurveySoFar:
     """How far a run has come, and what it has found."""
 
     scores: HeadScores | None
@@ -135,19 +135,19 @@ class Progress:
         return Survey(self.scores.places, made, self.sentences)
 
 
-def patterns(loaded: LoadedModel, config: Config) -> Iterator[Progress]:
+def patterns(loaded: LoadedModel, config: Config) -> Iterator[SurveySoFar]:
     """Look for every pattern, one sentence after the other."""
     sentences = config.sentences(loaded)
     names = [name for name in PATTERNS if loaded.entry.kind == "encoder" or name != "next_token"]
     for scores in scan(loaded, list(sentences), names):
-        yield Progress(scores, sentences, scores.sentences / len(sentences))
+        yield SurveySoFar(scores, sentences, scores.sentences / len(sentences))
 
 
-def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES) -> Iterator[Progress]:
+def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES) -> Iterator[SurveySoFar]:
     """Take each head away, in one sentence after the other; the means are those over the first `means_of`."""
     check_costs(loaded)
     sentences = config.sentences(loaded)
-    yield Progress(None, sentences, 0.0)
+    yield SurveySoFar(None, sentences, 0.0)
     batches: list[Batch] = list(sentences)
     means = mean_outputs(loaded, batches[:means_of])
     found: HeadScores | None = None
@@ -159,7 +159,7 @@ def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES) -> Ite
         else:
             found = scores
         whole = found is not None and found.sentences == len(sentences)
-        yield Progress(found, sentences, 1.0 if whole else min(0.999, done / steps))
+        yield SurveySoFar(found, sentences, 1.0 if whole else min(0.999, done / steps))
 
 
 def check_costs(loaded: LoadedModel) -> None:

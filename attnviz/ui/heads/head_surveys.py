@@ -26,7 +26,7 @@ class ShownSurvey:
     config: head_survey.Config
     survey: head_survey.Survey
     decoder: bool
-    live: tuple[live_run.Live[head_survey.Progress], ...] = ()
+    live: tuple[live_run.Live[head_survey.SurveySoFar], ...] = ()
     section: str = "first"  #: "first", or "second" for the model beside it
 
     def has(self, measure: str) -> bool:
@@ -44,7 +44,7 @@ def obtain(section: str, model: str, name: str, config: head_survey.Config) -> S
     prepared = prepared_surveys.find(model, config)
     if prepared is not None and (prepared.measures.keys() & set(head_survey.COSTS) or not decoder):
         return ShownSurvey(model, name, config, prepared, decoder, section=section)
-    runs: list[live_run.Live[head_survey.Progress]] = []
+    runs: list[live_run.Live[head_survey.SurveySoFar]] = []
     survey = prepared
     if survey is None:
         live = _patterns(section, model, name, config)
@@ -98,7 +98,9 @@ def go_on(*shown: ShownSurvey) -> None:
             live_run.again(live)
 
 
-def _patterns(section: str, model: str, name: str, config: head_survey.Config) -> live_run.Live[head_survey.Progress]:
+def _patterns(
+    section: str, model: str, name: str, config: head_survey.Config
+) -> live_run.Live[head_survey.SurveySoFar]:
     live = live_run.advance(
         f"heads-{section}",
         (model, version(model), config),
@@ -117,7 +119,7 @@ def _with_costs(
     model: str,
     config: head_survey.Config,
     survey: head_survey.Survey,
-    runs: list[live_run.Live[head_survey.Progress]],
+    runs: list[live_run.Live[head_survey.SurveySoFar]],
 ) -> head_survey.Survey:
     """The survey with the costs that were asked for, as far as they are measured."""
     count = _asked(model, config)
