@@ -56,7 +56,7 @@ def surveyed(loaded: LoadedModel, config: head_survey.Config, costs: int, keep: 
     for scores in head_costs(loaded, sentences[:costs], means, keep=file):
         print(f"  {time.strftime('%H:%M:%S')} costs of {scores.sentences} sentences", flush=True)
         measured = scores
-    whole = head_survey.Progress(measured, last.sentences, 1.0).survey()
+    whole = head_survey.SurveySoFar(measured, last.sentences, 1.0).survey()
     assert whole is not None
     return found.with_measures_of(whole)
 

@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.experiments.heads.growing_scores import Places
+from attnviz.experiments.heads.growing_scores import HeadPositions
 
-OfBatch = tuple[Places, tuple[str, ...], dict[str, np.ndarray]]
+OfBatch = tuple[HeadPositions, tuple[str, ...], dict[str, np.ndarray]]
 
 
 class KeptCosts:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from attnviz.core import measures
 from attnviz.core.message import Problem
 from attnviz.experiments.heads.batches import Batch, inputs_of, module_of, parts_of
-from attnviz.experiments.heads.growing_scores import GrowingScores, Places
+from attnviz.experiments.heads.growing_scores import GrowingScores, HeadPositions
 from attnviz.experiments.heads.head_patterns import HeadPattern, checked, mass
 from attnviz.experiments.heads.head_scores import HeadScores
 from attnviz.models.capture import RecordedLayer, Trace, capture, few_heads, of_heads
@@ -50,7 +50,7 @@ def scan(
 
 def _of_batch(
     model: nn.Module, inputs: dict[str, Any], patterns: dict[str, HeadPattern], rows: ScoredRows
-) -> tuple[Places, tuple[str, ...], dict[str, np.ndarray]]:
+) -> tuple[HeadPositions, tuple[str, ...], dict[str, np.ndarray]]:
     """The heads' places and layers, and (B, N) for each pattern."""
     trace = capture(model, logits=None, **inputs)
     layers = [(number, layer) for number, layer in enumerate(trace.layers) if layer.kind == "self"]
