@@ -46,6 +46,7 @@ models: install
 
 chromium:
 	@sh scripts/chromium.sh
+	@sh scripts/nginx.sh
 
 STATIC := install-dev chromium format lint types imports words js
 
