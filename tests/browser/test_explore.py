@@ -65,6 +65,22 @@ def type_sentence(page: Any, text: str) -> None:
     answered(page)
 
 
+def test_a_sentence_is_read_when_one_leaves_it_and_nothing_asks_for_a_key(explore: Open) -> None:
+    page = explore()
+    before = picture(page)
+    area = page.get_by_label("Sentence", exact=True)
+    area.click()
+    area.press("End")
+    page.keyboard.type(" Now")
+    asked = page.get_by_text("Ctrl+Enter")
+    asked.first.wait_for(state="attached")  # as Streamlit has it in the page once a text has changed
+    expect(asked.filter(visible=True)).to_have_count(0)
+    assert picture(page) == before
+    page.get_by_role("heading", level=1).first.click()
+    until(lambda: picture(page) != before, seconds=60)
+    page.wait_for_url("**text=*Now*")
+
+
 @pytest.mark.every_commit
 def test_typing_changes_the_picture(explore: Open) -> None:
     page = explore()

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from attnviz.ui.web.navigation import ROWS
 from tests.browser.conftest import answered
 
 Open = Callable[..., Any]
@@ -30,8 +31,8 @@ VIEWS = {
 def copying(server_url: str, new_page: Open) -> Open:
     """`copying("/explore?at=5.4")`: a view with its share menu open, in a browser that lets a page copy."""
 
-    def opened(where: str) -> Any:
-        page = new_page(permissions=["clipboard-read", "clipboard-write"])
+    def opened(where: str, **options: Any) -> Any:
+        page = new_page(permissions=["clipboard-read", "clipboard-write"], **options)
         page.goto(server_url + where)
         answered(page)
         page.get_by_role("button", name="Share").first.click()
@@ -58,6 +59,20 @@ def test_the_link_opens_the_same_view(copying: Open, new_page: Open, server_url:
     expect(other.get_by_text(VIEWS[where]).filter(visible=True).first).to_be_visible(timeout=60_000)
     answered(other)
     assert parse_qs(urlsplit(other.url).query) == parse_qs(urlsplit(where).query)
+
+
+@pytest.mark.parametrize("name", [row.name for row in ROWS])
+def test_every_page_copies_its_link_and_the_code_that_embeds_it_on_a_phone_too(copying: Open, name: str) -> None:
+    where = "/" if next(row for row in ROWS if row.name == name).is_home else f"/{name}"
+    page = copying(where, width=390, height=844)
+    link = copied(page, "Copy link")
+    assert urlsplit(link).path.rstrip("/") == where.rstrip("/")
+    page.get_by_role("button", name="Copy embed code", exact=True).click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text.startsWith('<iframe '))")
+    code = page.evaluate("navigator.clipboard.readText()")
+    source = unescape(re.search(r'src="([^"]+)"', code)[1])
+    assert urlsplit(source).path.rstrip("/") == where.rstrip("/")
+    assert parse_qs(urlsplit(source).query) == {**parse_qs(urlsplit(link).query), "embed": ["true"]}
 
 
 def test_the_embed_code_shows_the_view_with_its_menu_folded_and_keeps_it_so(copying: Open, new_page: Open) -> None:

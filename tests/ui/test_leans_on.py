@@ -117,6 +117,7 @@ TAKEN_AWAY = {
     "App(lifespan=, middleware=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
     "the class .stMainBlockContainer in its frontend": lambda m, folder: frontend_without(m, folder),
     "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),
+    "data-testid=InputInstructions in its frontend": lambda m, folder: frontend_without(m, folder),
 }
 
 

@@ -26,6 +26,7 @@ log = logging.getLogger("attnviz")
 #: Its captions are too pale to be read by all, and so is white on the dark theme's buttons.
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
 #: worst; as it no longer fits below its button, it opens above it.
+#: Under a text it asks for Ctrl+Enter, which no phone has; the text is read when one leaves it, and the key works too.
 PAGE_STYLE = """<style>
 .stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
 @media (max-width: 640px) { .stMainBlockContainer { padding-top: 4.25rem } }
@@ -34,6 +35,7 @@ PAGE_STYLE = """<style>
 [data-testid=stCaptionContainer] { color: light-dark(#5d6066, #a9adb4) !important; opacity: 1 !important }
 [data-testid=stCaptionContainer] p { color: inherit; opacity: 1 }
 [data-testid=stBaseButton-primary], [data-testid=stBaseButton-primary] p { color: light-dark(#fff, #14161c) }
+[data-testid=stTextArea] [data-testid=InputInstructions] { display: none }
 [data-testid=stPopoverBody] { max-height: 64vh !important }
 .st-key-presenter-place { position: absolute; pointer-events: none }
 </style>"""
@@ -171,5 +173,12 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/web/main.py",
         "wide formulas on a phone",
         in_frontend("katex-display"),
+    ),
+    Reliance(
+        "streamlit",
+        "data-testid=InputInstructions in its frontend",
+        "attnviz/ui/web/main.py",
+        "texts that do not ask for Ctrl+Enter",
+        in_frontend("InputInstructions"),
     ),
 )
