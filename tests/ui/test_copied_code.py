@@ -224,7 +224,9 @@ def of_roofline():
 
 def of_docs():
     files = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-    return [code for file in files for code in re.findall(r"```python\n(.*?)```", file.read_text("utf-8"), re.DOTALL)]
+    notebooks = [file.read_text("utf-8") for file in sorted((ROOT / "docs" / "notebooks").glob("*.py"))]
+    blocks = [re.findall(r"```python\n(.*?)```", file.read_text("utf-8"), re.DOTALL) for file in files]
+    return notebooks + [code for each in blocks for code in each]
 
 
 #: the file that shows Python to a visitor, and what it can show
