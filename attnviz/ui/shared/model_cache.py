@@ -21,6 +21,7 @@ from attnviz.experiments.explorer import ModelRun, Request, has_kept_run, kept_r
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load, version
 from attnviz.ui.shared.bounded_cache import BoundedCache
+from attnviz.ui.shared.freed_memory import give_back
 from attnviz.ui.shared.held_bytes import held_bytes
 from attnviz.ui.shared.slots import Slots
 from attnviz.words import say
@@ -42,8 +43,8 @@ class Shared:
     models: BoundedCache[LoadedModel] = field(
         default_factory=lambda: BoundedCache(MODELS_LIMIT, _model_bytes, on_evict=_collect_evicted)
     )
-    runs: BoundedCache[ModelRun] = field(default_factory=lambda: BoundedCache(RUNS_LIMIT, held_bytes))
-    reruns: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RERUNS_LIMIT, held_bytes))
+    runs: BoundedCache[ModelRun] = field(default_factory=lambda: BoundedCache(RUNS_LIMIT, held_bytes, give_back))
+    reruns: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RERUNS_LIMIT, held_bytes, give_back))
     results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RESULTS_LIMIT, held_bytes))
     slots: Slots = field(default_factory=lambda: Slots(AT_ONCE))
     steps: dict[str, tuple[float, Message]] = field(default_factory=dict)  #: how far each model has been loaded
@@ -191,6 +192,7 @@ def _collect_evicted() -> None:
     gc.unfreeze()
     gc.collect()
     gc.freeze()
+    give_back()
 
 
 def _model_bytes(loaded: LoadedModel) -> int:
