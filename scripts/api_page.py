@@ -1,0 +1,126 @@
+"""Write docs/api.md from the docstrings of the names that `import attnviz as av` offers.
+
+python -m scripts.api_page           writes the page
+python -m scripts.api_page --check   fails where the page is not what the docstrings say
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import attnviz
+
+PAGE = Path(__file__).parents[1] / "docs" / "api.md"
+INTRODUCTION = """Written by `python -m scripts.api_page` from the docstrings: do not edit. What to do with these names,
+by example: [notebook.md](notebook.md)."""
+WIDTH = 110  #: columns that a signature may take before each argument has a line of its own
+
+
+def page() -> str:
+    """The whole text of docs/api.md."""
+    names = sorted(attnviz.__all__, key=str.lower)
+    contents = "\n".join(f"- [`av.{name}`](#av{name.lower()}): {_first(getattr(attnviz, name))}" for name in names)
+    about = _about(attnviz)
+    parts = [f"# The names of attnviz\n\n{INTRODUCTION}", about, contents, *(_entry(name) for name in names)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _entry(name: str) -> str:
+    """One name: how it is called, what it says of itself, and what it offers."""
+    what = getattr(attnviz, name)
+    parts = [f"## av.{name}", _code(_signature(f"av.{name}", what)), _about(what)]
+    if inspect.isclass(what):
+        parts += [_member(name, *member) for member in _members(what)]
+    return "\n\n".join(parts)
+
+
+def _member(owner: str, name: str, what: Any) -> str:
+    head = f"### {owner}.{name}"
+    if isinstance(what, (staticmethod, classmethod)):
+        return "\n\n".join((head, _code(_signature(f"av.{owner}.{name}", what.__func__)), _about(what.__func__)))
+    if inspect.isfunction(what):
+        return "\n\n".join((head, _code(_signature(f"{owner.lower()}.{name}", what)), _about(what)))
+    return "\n\n".join((head, _about(what)))
+
+
+def _members(what: type) -> list[tuple[str, Any]]:
+    """Methods and properties that say what they are; fields are in the signature."""
+    named = ((name, each) for name, each in vars(what).items() if not name.startswith("_"))
+    return [(name, each) for name, each in named if _callable_or_property(each) and inspect.getdoc(each)]
+
+
+def _callable_or_property(what: Any) -> bool:
+    kinds = (staticmethod, classmethod, property)
+    return inspect.isfunction(what) or isinstance(what, kinds) or type(what).__name__ == "cached_property"
+
+
+def _signature(call: str, what: Any) -> str:
+    """`call` with its arguments, as written in the code; on a line each where one line is too long."""
+    asked, asked_by_name = inspect.signature(what), inspect.Parameter.KEYWORD_ONLY
+    given = [each for each in asked.parameters.values() if each.name != "self"]
+    plain = asked.replace(parameters=given)
+    gives = "" if inspect.isclass(what) or plain.return_annotation is plain.empty else f" -> {plain.return_annotation}"
+    parts = [_argument(each) for each in given]
+    kinds = [each.kind for each in given]
+    if asked_by_name in kinds and inspect.Parameter.VAR_POSITIONAL not in kinds:
+        parts.insert(kinds.index(asked_by_name), "*")
+    short = f"{call}({', '.join(parts)}){gives}"
+    if len(short) <= WIDTH:
+        return short
+    return "\n".join((f"{call}(", *(f"    {part}," for part in parts), f"){gives}"))
+
+
+def _argument(asked: inspect.Parameter) -> str:
+    """One argument; annotations are texts in this package and are shown as they are written there."""
+    stars = "*" if asked.kind is asked.VAR_POSITIONAL else "**" if asked.kind is asked.VAR_KEYWORD else ""
+    kind = f": {asked.annotation}" if asked.annotation is not asked.empty else ""
+    if asked.default is asked.empty:
+        return f"{stars}{asked.name}{kind}"
+    default = "..." if repr(asked.default).startswith("<") else repr(asked.default).replace("'", '"')
+    return f"{stars}{asked.name}{kind}{' = ' if kind else '='}{default}"
+
+
+def _about(what: Any) -> str:
+    """The docstring as Markdown: examples and indented parts are code, the rest are paragraphs."""
+    said = inspect.getdoc(what)
+    if not said:
+        raise SystemExit(f"{what!r} has no docstring")
+    text = "\n\n".join(_block(block) for block in re.split(r"\n\s*\n", said))
+    return text.replace("\n```\n\n```\n", "\n\n")  # code after code is one example
+
+
+def _block(text: str) -> str:
+    if text.startswith(">>>") or all(line.startswith("    ") for line in text.splitlines()):
+        return _code(inspect.cleandoc(text), "")
+    return text
+
+
+def _first(what: Any) -> str:
+    """The first sentence of what it says of itself."""
+    paragraph = " ".join(_about(what).split("\n\n")[0].split())
+    return re.split(r"(?<=[.]) ", paragraph)[0]
+
+
+def _code(text: str, language: str = "python") -> str:
+    return f"```{language}\n{text}\n```"
+
+
+def main() -> int:
+    """Write the page, or say that it is not current."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where the page is not current")
+    if not parser.parse_args().check:
+        PAGE.write_text(page(), encoding="utf-8")
+        return 0
+    current = PAGE.read_text(encoding="utf-8") == page()
+    print("docs/api.md is current" if current else "docs/api.md is not: run python -m scripts.api_page")
+    return 0 if current else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
