@@ -45,6 +45,8 @@ def prepared(
         title={"text": ""},
         margin={"l": _room_at_left(out), "r": 24, "t": above, "b": 36},
     )
+    for number, trace in enumerate(out.data):
+        trace.uid = f"{number:06}"  # plotly.js would draw one by lot, and no two files would be the same
     out.update_xaxes(automargin=True, color=ink, gridcolor=grid)
     out.update_yaxes(automargin=True, color=ink, gridcolor=grid)
     if not colorbar:

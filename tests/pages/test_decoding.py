@@ -3,6 +3,7 @@
 import pytest
 
 from attnviz.experiments.decoding import kept_positions, token_by_token
+from attnviz.ui import headless
 from attnviz.ui.canvas.packing import unblob
 from attnviz.ui.shared import live_run
 from tests.models.conftest import smollm2
@@ -46,6 +47,12 @@ def test_the_player_is_sent_every_step_at_once(visit):
     assert header["at"] == 3
     assert page.metric[0].label == "Largest difference of a logit"
     assert float(page.metric[0].value) < 1e-4
+
+
+def test_a_command_gets_the_figure_of_the_whole_run(monkeypatch):
+    monkeypatch.setattr(live_run, "AT_A_TIME", 0)
+    answer = headless.run_page(headless.app_link("decoding?d_model=core&d_prompt=hello&d_steps=4"), "d_player_save")
+    assert len(answer.figure.table["weight"]) == (5 + 4 - 1) ** 2
 
 
 def test_the_link_holds_the_step_the_head_and_the_run(visit):

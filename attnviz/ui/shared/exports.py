@@ -82,7 +82,7 @@ class MadeFigure:
         ready = prepared(self.fig, background=background, colorbar=bar)
         frame = framed_chart(ready.layout.width, ready.layout.height, background, title or None, caption or None)
         page = LiveFile(_("HTML, interactive"), "", lambda: standalone_html(ready, title, caption))
-        return WrittenFigure(frame, ready.to_json(), [page, *self.live])
+        return WrittenFigure(frame, ready.to_json(remove_uids=False), [page, *self.live])
 
 
 @dataclass(frozen=True)
@@ -117,6 +117,11 @@ class Gathering:
 def gather(session: Any, gathering: Gathering) -> None:
     """Have the pages of a session hand over what they offer."""
     session[_GATHERING] = gathering
+
+
+def for_a_command() -> bool:
+    """Whether a command runs this page: it runs once, and what a visitor sees grow is wanted whole."""
+    return _GATHERING in st.session_state
 
 
 def gathered(offer: ExportOffer) -> bool:

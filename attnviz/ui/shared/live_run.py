@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 import streamlit as st
 
-from attnviz.ui.shared import model_cache
+from attnviz.ui.shared import exports, model_cache
 from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.words import _
 
@@ -60,7 +60,7 @@ def advance(section: str, key: Hashable, begin: Callable[[], Iterator[R]], done:
     while here.newest is None or not (here.stopped or done(here.newest)):
         with model_cache.shared().slots:
             here.newest = next(here.coming)
-        if time.monotonic() > ends:
+        if time.monotonic() > ends and not exports.for_a_command():
             break
     if done(here.newest):
         st.session_state[_SESSION].pop(section, None)
