@@ -22,7 +22,8 @@ def nothing_finished():
 
 def player(page):
     """Header and payload of the player."""
-    return unblob(page.get("bidi_component")[0].proto.bytes)
+    played = (each.proto for each in page.get("bidi_component") if each.proto.component_name.endswith("step_player"))
+    return unblob(next(played).bytes)
 
 
 @pytest.mark.parametrize("view", VIEWS)
