@@ -193,7 +193,12 @@ async function start() {
   draw();
   small?.bringIntoView(small.chosen());
   watchSize(boxes.head, () => large.resize());
-  if (small) watchSize(boxes.overview, () => small.resize());
+  if (small)
+    watchSize(boxes.overview, () => {
+      const late = !small.laid;
+      small.resize();
+      if (late) small.bringIntoView(small.chosen());
+    });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   group.listeners.add((what) => {
     const { header } = large.drawn;

@@ -216,11 +216,12 @@ export class Overview extends MosaicDrawing {
   }
 
   /**
-   * Scrolls the box, never the page.
+   * Scrolls the box, never the page. A box without a width, in a page that is still coming, has nothing to bring.
    * @param {number} i
    */
   bringIntoView(i) {
-    const { places, th } = this.mosaic;
+    if (!this.laid) return;
+    const { places, th } = this.laid;
     const y = places[i][1];
     const box = this.scroll;
     if (y < box.scrollTop) box.scrollTop = y - 8;
