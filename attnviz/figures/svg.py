@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN, mixed
+from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN, readable
 
 Background = Literal["white", "transparent", "dark"]
 Anchor = Literal["start", "middle", "end"]
@@ -45,7 +45,7 @@ class Ink:
 def ink_on(background: Background) -> Ink:
     """The ink for a background; a transparent one is taken to lie on white."""
     dark = background == "dark"
-    q, k, v = (mixed(each, "#FFFFFF", 0.35) if dark else each for each in (Q_BLUE, K_VERMILION, V_GREEN))
+    q, k, v = (readable(each, dark=dark) for each in (Q_BLUE, K_VERMILION, V_GREEN))
     text, border = ("#E8EAED", "#343946") if dark else ("#1F2328", "#DCD8E3")
     return Ink(PAPER[background], PAPER["dark" if dark else "white"], text, border, dark, q, k, v)
 

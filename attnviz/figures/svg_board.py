@@ -8,7 +8,7 @@ from typing import Protocol
 
 from attnviz.figures import svg
 from attnviz.figures.svg import Drawn, Ink, text_width
-from attnviz.figures.theme import ROLES, WEIGHTS, colour_at, is_bright, mixed
+from attnviz.figures.theme import ROLES, WEIGHTS, colour_at, mixed, text_on
 
 CELL_HIGH, GAP, HEAD_GAP, CAPTION, HEADER = 30, 2, 12, 26, 20
 SIZE = 13.5
@@ -157,7 +157,7 @@ def tint(role: str, share: float, ground: str) -> tuple[str, str]:
     else:
         negative, positive = ROLES.get(role, ROLES["plain"])
         fill = mixed(ground, negative if share < 0 else positive, 0.06 + 0.64 * min(1.0, abs(share)))
-    return fill, "#16181D" if is_bright(fill) else "#FFFFFF"
+    return fill, text_on(fill)
 
 
 def role_ink(role: str, ink: Ink) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from attnviz.figures import svg
 from attnviz.figures.svg import Drawn, Ink
 from attnviz.figures.svg_grid import ColourScale, Grid
-from attnviz.figures.theme import is_bright
+from attnviz.figures.theme import text_on
 from attnviz.words import _
 
 PictureKind = Literal["weights", "values", "diff", "scores"]
@@ -86,7 +86,7 @@ class HeadPicture:
         for row, col in np.argwhere(codes >= 0).tolist():
             value = float(self.values[row, col])
             text = _written(value)
-            ink = "#14161C" if is_bright(palette[codes[row, col]]) else "#FFFFFF"
+            ink = text_on(palette[codes[row, col]])
             faint = 0.45 if abs(value) < 0.005 else 1
             x, y = grid.x(col + 0.5), grid.y(row + 0.5)
             parts.append(svg.words(text, x, y, size=size, fill=ink, anchor="middle", opacity=faint))

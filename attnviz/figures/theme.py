@@ -139,7 +139,27 @@ def ramp(stops: list[tuple[float, str]]) -> list[str]:
     return [colour_at(stops, i / 255) for i in range(256)]
 
 
-def is_bright(colour: str) -> bool:
-    """Whether dark text is the readable one on this colour."""
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return 0.299 * red + 0.587 * green + 0.114 * blue > 140
+def luminance(colour: str) -> float:
+    """How much light a colour gives, 0 to 1, as the Web's accessibility guidelines define it."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """The contrast of two colours by the same guidelines: 1 to 21, and text needs 4.5."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def text_on(colour: str) -> str:
+    """Black or white, whichever is read better on this colour: as the canvases choose it."""
+    return max(("#FFFFFF", "#000000"), key=lambda ink: contrast(colour, ink))
+
+
+def readable(colour: str, *, dark: bool) -> str:
+    """A colour as text in it can be read on a page: lighter on a dark one, no darker than it has to be on white."""
+    if dark:
+        return mixed(colour, "#FFFFFF", 0.35)
+    shades = (mixed(colour, "#000000", i / 20) for i in range(20))
+    return next(shade for shade in shades if contrast(shade, "#FFFFFF") >= 4.5)

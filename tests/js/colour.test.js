@@ -3,10 +3,12 @@ import { test } from "node:test";
 import { MASKED_16 } from "../../attnviz/ui/canvas/src/codes.js";
 import {
   colourAt,
+  contrast,
   cssGradient,
   cssOf,
   hex,
-  isBright,
+  inkOn,
+  inkOnPixel,
   isDark,
   mixed,
   pixelOf,
@@ -17,7 +19,7 @@ import {
 } from "../../attnviz/ui/canvas/src/colour.js";
 import { tint } from "../../attnviz/ui/canvas/src/tensor_tint.js";
 
-/** @import { Stops, TensorColours } from "../../attnviz/ui/canvas/src/types.js" */
+/** @import { Rgb, Stops, TensorColours } from "../../attnviz/ui/canvas/src/types.js" */
 
 /** @type {Stops} */
 const STOPS = [
@@ -85,9 +87,18 @@ test("every code has its pixel, and a masked one is transparent", () => {
   assert.equal(scores[MASKED_16], 0);
 });
 
+test("contrast is what the guidelines say, and ink has enough of it on every colour", () => {
+  assert.equal(contrast([255, 255, 255], [0, 0, 0]), 21);
+  assert.equal(contrast([119, 119, 119], [255, 255, 255]).toFixed(2), "4.48"); // the grey that famously just fails
+  for (let step = 0; step < 4096; step++) {
+    const colour = /** @type {Rgb} */ ([step >> 8, (step >> 4) & 15, step & 15].map((v) => v * 17));
+    assert.ok(contrast(colour, rgb(inkOn(colour))) >= 4.5, colour.join());
+  }
+});
+
 test("ink is dark on bright cells, and a theme is dark by its background", () => {
-  assert.equal(isBright(pixelOf([255, 255, 0])), true);
-  assert.equal(isBright(pixelOf([0, 0, 255])), false);
+  assert.equal(inkOnPixel(pixelOf([255, 255, 0])), "#000000");
+  assert.equal(inkOnPixel(pixelOf([0, 0, 255])), "#ffffff");
   assert.equal(isDark("#14161C"), true);
   assert.equal(isDark("rgb(250, 250, 250)"), false);
 });
@@ -102,7 +113,7 @@ test("a tensor's number is tinted by its role and sign, and by its size", () => 
   const at = (role, share) => tint(role, share, colours, [255, 255, 255]);
   assert.equal(at("q", 1).fill, `rgb(${mixed([255, 255, 255], [0, 0, 255], 0.7).join(",")})`);
   assert.equal(at("q", -1).fill, `rgb(${mixed([255, 255, 255], [0, 0, 0], 0.7).join(",")})`);
-  assert.equal(at("q", 0).ink, "#16181d");
+  assert.equal(at("q", 0).ink, "#000000");
   assert.equal(at("q", -1).ink, "#ffffff");
   assert.equal(at("unheard of", 1).fill, at("plain", 1).fill);
   assert.equal(at("weights", 0.25).fill, "rgb(255,0,0)");

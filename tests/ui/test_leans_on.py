@@ -118,6 +118,12 @@ TAKEN_AWAY = {
     "the class .stMainBlockContainer in its frontend": lambda m, folder: frontend_without(m, folder),
     "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),
     "data-testid=InputInstructions in its frontend": lambda m, folder: frontend_without(m, folder),
+    "a look at the preferred theme after printing, in its frontend": lambda m, folder: frontend_without(m, folder),
+    "the attribute data-variant in its frontend": lambda m, folder: frontend_without(m, folder),
+    **{
+        f"data-testid={name} in its frontend": lambda m, folder: frontend_without(m, folder)
+        for name, _user, _purpose in streamlit_adapter.STYLED
+    },
 }
 
 

@@ -26,8 +26,7 @@ _DRAWN, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presen
 #: The bar covers the window's lower edge; a picture gets what is left above it.
 STYLE = """<style>
 html { font-size: clamp(17px, 1.4vw, 27px) !important }
-[data-testid=stSidebar], [data-testid=stHeader], [data-testid=stSidebarCollapsedControl],
-[data-testid=stExpandSidebarButton] { display: none !important }
+[data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton] { display: none !important }
 .stMainBlockContainer { padding: 0.75rem 1.25rem 4rem; max-width: none }
 [class*="st-key-picture-of-"] { height: calc(100dvh - 5rem) !important; min-height: 20rem; flex: none }
 .stElementContainer:has(> .stHtml), [data-testid=stLayoutWrapper]:has(> .st-key-page-heading) { display: none }

@@ -36,6 +36,7 @@ PAGE_STYLE = """<style>
 [data-testid=stCaptionContainer] p { color: inherit; opacity: 1 }
 [data-testid=stBaseButton-primary], [data-testid=stBaseButton-primary] p { color: light-dark(#fff, #14161c) }
 [data-testid=stTextArea] [data-testid=InputInstructions] { display: none }
+[data-variant=segmented_control][data-selected=true] p { color: light-dark(#7a2382, #c98bd6) }
 [data-testid=stPopoverBody] { max-height: 64vh !important }
 .st-key-presenter-place { position: absolute; pointer-events: none }
 </style>"""
@@ -123,6 +124,16 @@ def _app_takes() -> bool:
     return {"lifespan", "middleware", "routes"} <= set(inspect.signature(st.App).parameters)
 
 
+_PRESENTING = "attnviz/ui/shared/presenting.py"
+#: what our style sheets call by the id that Streamlit gives it for its own tests: the id, who does, and what for
+STYLED = (
+    ("stSidebar", _PRESENTING, "no menu beside a presentation"),
+    ("stHeader", _PRESENTING, "no bar above a presentation"),
+    ("stExpandSidebarButton", _PRESENTING, "no button over a presentation"),
+    ("stLayoutWrapper", _PRESENTING, "no heading above a presentation"),
+    ("stPopoverBody", "attnviz/ui/web/main.py", "menus that keep their height near the window's edge"),
+)
+
 RELIANCES: tuple[Reliance, ...] = (
     Reliance(
         "streamlit",
@@ -180,5 +191,25 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/web/main.py",
         "texts that do not ask for Ctrl+Enter",
         in_frontend("InputInstructions"),
+    ),
+    Reliance(
+        "streamlit",
+        "a look at the preferred theme after printing, in its frontend",
+        "attnviz/ui/web/theme_of_link.js",
+        "light or dark by a switch, without loading the page again",
+        in_frontend("addEventListener(`afterprint`"),
+    ),
+    Reliance(
+        "streamlit",
+        "the attribute data-variant in its frontend",
+        "attnviz/ui/web/main.py",
+        "the chosen button of a row being readable in dark",
+        in_frontend('"data-variant":'),
+    ),
+    *(
+        Reliance(
+            "streamlit", f"data-testid={name} in its frontend", user, purpose, in_frontend(f'"data-testid":`{name}`')
+        )
+        for name, user, purpose in STYLED
     ),
 )

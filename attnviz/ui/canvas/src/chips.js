@@ -1,7 +1,7 @@
 // The sentence as chips: a list box in which a token is pointed at, walked to, pinned, and tinted by its weight.
 
 import { MASKED_16, valueOf } from "./codes.js";
-import { cssOf, isBright, placeOnScale } from "./colour.js";
+import { cssOf, inkOnPixel, placeOnScale } from "./colour.js";
 import { el, visibleToken } from "./dom.js";
 import { isRightToLeft } from "./writing_direction.js";
 import { hoverOn } from "./group.js";
@@ -213,7 +213,7 @@ export class Chips {
       const t = placeOnScale(valueOf(code, header.top, header.signed), header.scale, header.signed);
       if (Math.abs(header.signed ? t - 0.5 : t) < 0.02) continue;
       chip.style.background = cssOf(table[code]);
-      chip.style.color = isBright(table[code]) ? "#14161c" : "#ffffff";
+      chip.style.color = inkOnPixel(table[code]);
       this.tinted.push(chip);
     }
   }

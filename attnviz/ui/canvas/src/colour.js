@@ -100,11 +100,35 @@ export function luma([r, g, b]) {
 }
 
 /**
- * Whether dark text is the readable one on this pixel.
- * @param {number} pixel
+ * How much light a colour gives, 0 to 1, as the Web's accessibility guidelines define it.
+ * @param {Rgb} colour
  */
-export function isBright(pixel) {
-  return luma([pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255]) > 140;
+export function luminance(colour) {
+  const [r, g, b] = colour.map((v) => (v <= 10.31475 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/**
+ * The contrast of two colours by the same guidelines: 1 to 21, and text needs 4.5.
+ * @param {Rgb} one
+ * @param {Rgb} other
+ */
+export function contrast(one, other) {
+  const [low, high] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+/**
+ * Black or white, whichever is read better on this colour: one of the two always has a contrast of 4.5.
+ * @param {Rgb} colour
+ */
+export function inkOn(colour) {
+  return contrast(colour, [0, 0, 0]) > contrast(colour, [255, 255, 255]) ? "#000000" : "#ffffff";
+}
+
+/** @param {number} pixel */
+export function inkOnPixel(pixel) {
+  return inkOn([pixel & 255, (pixel >> 8) & 255, (pixel >> 16) & 255]);
 }
 
 /** @param {string} css */

@@ -1,7 +1,7 @@
 // The matrix as drawn: base canvas (cells, labels) and overlay canvas (what is lit).
 
 import { MASKED_16, strongestOfBlocks } from "./codes.js";
-import { isBright } from "./colour.js";
+import { inkOnPixel } from "./colour.js";
 import { attribute, el } from "./dom.js";
 import { valueAt } from "./head_readout.js";
 import { cellsOnShow, heatmapHit, heatmapLayout } from "./heatmap_geometry.js";
@@ -146,7 +146,7 @@ export class HeatmapDrawing {
         const code = codes[q * c.nk + k];
         if (code === MASKED_16) continue;
         const value = valueAt(this.view.drawn, q, k);
-        context.fillStyle = isBright(table[code]) ? "#14161c" : "#ffffff";
+        context.fillStyle = inkOnPixel(table[code]);
         context.globalAlpha = Math.abs(value) < 0.005 ? 0.45 : 0.95;
         const text = Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2).replace("-", "−");
         context.fillText(text, this.plot.x + (k + 0.5 - c.k0) * c.w, this.plot.y + (q + 0.5 - c.q0) * c.h);

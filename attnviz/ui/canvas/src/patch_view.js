@@ -136,7 +136,7 @@ export class PatchView {
         const at = header.heads.slice(0, layer).reduce((sum, n) => sum + n, 0) + head;
         const more = header.measureText[at] ?? "";
         tile.title = more ? `${title}: ${more}` : title;
-        tile.setAttribute("aria-label", tile.title);
+        tile.setAttribute("aria-label", `${layer}.${head} ${tile.title}`); // what is seen is what it can be called
         tile.append(el("canvas", "pv-tile-canvas"), el("span", "pv-tile-name", `${layer}.${head}`));
         tile.addEventListener("click", () => this.choose(layer, head));
         return tile;

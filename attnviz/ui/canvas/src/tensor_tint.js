@@ -1,6 +1,6 @@
 // Colours of small tensors' numbers: by what they are (Q, K, V, scores, weights), readable in both themes.
 
-import { colourAt, luma, mixed, rgb } from "./colour.js";
+import { colourAt, inkOn, mixed, rgb } from "./colour.js";
 
 /** @import { Rgb, TensorColours } from "./types.js" */
 
@@ -13,7 +13,7 @@ import { colourAt, luma, mixed, rgb } from "./colour.js";
  */
 export function tint(role, share, colours, background) {
   const colour = role === "weights" ? weightColour(share, colours) : signedColour(role, share, colours, background);
-  return { fill: `rgb(${colour.join(",")})`, ink: luma(colour) > 140 ? "#16181d" : "#ffffff" };
+  return { fill: `rgb(${colour.join(",")})`, ink: inkOn(colour) };
 }
 
 /**

@@ -1,6 +1,6 @@
 // Streamlit's theme, read from its CSS variables.
 
-import { hex, isDark, mixed, rgb } from "./colour.js";
+import { contrast, hex, isDark, mixed, rgb } from "./colour.js";
 
 /** @import { Colours, Theme } from "./types.js" */
 
@@ -16,7 +16,6 @@ export function themeOf(root, colours) {
     style.getPropertyValue(`--st-${name}`).trim() || other;
   const background = read("background-color", "#ffffff");
   const dark = isDark(background);
-  const readable = (/** @type {string} */ colour) => (dark ? hex(mixed(rgb(colour), [255, 255, 255], 0.35)) : colour);
   const theme = {
     text: read("text-color", "#1f2328"),
     background,
@@ -24,12 +23,24 @@ export function themeOf(root, colours) {
     primary: read("primary-color", "#7a2382"),
     font: read("font", "sans-serif"),
     dark,
-    q: readable(colours.q),
-    k: readable(colours.k),
+    q: readable(colours.q, background),
+    k: readable(colours.k, background),
   };
   for (const axis of /** @type {const} */ (["q", "k"])) {
     const name = `--av-${axis}`;
     if (root.style.getPropertyValue(name) !== theme[axis]) root.style.setProperty(name, theme[axis]);
   }
   return theme;
+}
+
+/**
+ * A colour as text in it can be read: lighter on a dark page, and no darker than it has to be on a light one.
+ * @param {string} css
+ * @param {string} background
+ */
+export function readable(css, background) {
+  const colour = rgb(css);
+  if (isDark(background)) return hex(mixed(colour, [255, 255, 255], 0.35));
+  const enough = Array.from({ length: 20 }, (_, i) => mixed(colour, [0, 0, 0], i / 20));
+  return hex(enough.find((each) => contrast(each, rgb(background)) >= 4.5) ?? [0, 0, 0]);
 }
