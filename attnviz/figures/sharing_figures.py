@@ -143,12 +143,14 @@ def pair(
     grey = with_alpha(MASKED, 0.3)
     band = {"type": "rect", "xref": "x", "yref": "y", "line": {"width": 0}, "fillcolor": grey, "layer": "below"}
     bands = [band | {"x0": -0.5, "x1": n - 0.5, "y0": top - 0.5, "y1": top + n - 0.5} for top in (0, n + 1)]
-    title = {"text": _("head {head}").format(head=head), "font": {"size": 12}, "x": 0.5, "xanchor": "center", "y": 1}
+    # an annotation: Streamlit's theme moves a title to the left edge of its chart
+    above = {"x": 0.5, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}
+    name = above | {"text": _("head {head}").format(head=head), "font": {"size": 12}, "showarrow": False}
     return go.Figure(
         {
             "data": [trace],
             "layout": {
-                "title": title,
+                "annotations": [name],
                 "font": {"family": FONT, "size": 13},
                 "height": 2 * side + 18,
                 "margin": {"l": 0, "r": 0, "t": 20, "b": 0},

@@ -34,7 +34,7 @@ SPEAKING = {
     "Masks": ("/masks", "Your sentence", "m_text", mask_choices.EXAMPLE),
 }
 TITLES = {
-    "Start": "See what a language model looks at",
+    "Start": "What is attention?",
     "Explore": "Explore attention",
     "Build": "Build attention by hand",
     "Masks": "Who may look at whom",

@@ -18,7 +18,7 @@ Open = Callable[..., Any]
 
 #: a view of each page, and the words by which one sees that it is that view
 VIEWS = {
-    "/?causal=false": "See what a language model looks at",
+    "/?causal=false": "What is attention?",
     "/explore?at=5.4": "Layer 5, head 4",
     "/build?b_step=softmax": "Softmax",
     "/masks?m_view=far": "At 4,096 words",

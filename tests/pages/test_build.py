@@ -4,6 +4,7 @@ import contextlib
 import io
 import random
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def opened(**link: str) -> AppTest:
 
 def headers(app: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
     """The headers that the strip and the board were sent."""
-    blobs = [element.proto.bytes for element in app.get("bidi_component")[:2]]
+    blobs = [element.proto.bytes for element in app.get("bidi_component") if element.proto.bytes][:2]
     return unblob(blobs[0])[0], unblob(blobs[1])[0]
 
 
@@ -67,9 +68,43 @@ STEPS = [
 ]
 
 
-def test_it_opens_with_an_example_computed() -> None:
+def test_it_opens_at_its_first_step() -> None:
     app = opened()
     assert healthy(app)
+    assert headers(app)[1]["step"] == "embed"
+
+
+def test_a_change_on_the_first_step_stays_there_and_its_link_opens_there() -> None:
+    app = opened()
+    app.selectbox(key="b_h").set_value("4").run()
+    assert headers(app)[1]["step"] == "embed"
+    assert app.query_params["b_step"] in ("embed", ["embed"])
+    again = opened(b_h="4", b_step="embed")
+    assert headers(again)[1]["step"] == "embed"
+
+
+def test_a_link_from_before_that_names_no_step_still_means_the_scores() -> None:
+    assert headers(opened(b_h="4"))[1]["step"] == "scores"
+    assert headers(opened(b_text="nothing but a sentence"))[1]["step"] == "scores"
+
+
+def test_a_sentence_typed_on_another_page_opens_at_the_first_step_and_its_link_says_so() -> None:
+    app = open_page()
+    app.text_input(key="sentence").set_value("typed at the start").run()
+    link = next(one.proto for one in app.get("page_link") if one.proto.page == "build")
+    assert dict(parse_qsl(link.query_string)) == {"b_text": "typed at the start", "b_step": "embed"}
+    assert headers(open_page("build", **dict(parse_qsl(link.query_string))))[1]["step"] == "embed"
+
+
+def test_a_link_that_is_put_back_to_the_defaults_stays_at_its_step() -> None:
+    app = opened(b_h="4")
+    app.selectbox(key="b_h").set_value("2").run()
+    assert headers(app)[1]["step"] == "scores"
+    assert app.query_params["b_step"] in ("scores", ["scores"])
+
+
+def test_the_scores_are_computed() -> None:
+    app = opened(b_step="scores")
     strip, board = headers(app)
     assert [step["id"] for step in strip["steps"]][:3] == ["embed", "project", "split"]
     scores = run(Config()).tensors["scores"][0, 0]
@@ -246,7 +281,7 @@ def test_edits_are_kept_during_a_visit_to_another_page() -> None:
 
 
 def test_the_sentence_is_kept_when_switching_to_cross_attention() -> None:
-    app = opened()
+    app = opened(b_step="scores")
     app.text_input(key="b_text").set_value("one two three").run()
     app.get("button_group")[0].set_value("cross").run()
     assert healthy(app)

@@ -16,7 +16,7 @@ def test_the_first_screen_has_a_computed_picture_and_says_what_it_shows(visit):
     assert page.get("bidi_component"), "the picture"
     said = said_below_heads(page)
     assert "“it” gives 75% to “animal”" in said
-    head = page.get("bidi_component")[0].proto.bytes
+    head = next(one.proto.bytes for one in page.get("bidi_component") if one.proto.bytes)
     assert b"Trained: SmolLM2 135M Instruct (4-bit), layer" in head
 
 
@@ -24,7 +24,16 @@ def test_every_page_that_exists_has_a_card_and_every_card_a_page(visit):
     names = {row.name for row in ROWS}
     assert names == set(pages.__all__) == {path.stem for path in PAGES_DIR.glob("*.py")} - {"__init__"}
     links = [link.proto.page for link in visit().main.get("page_link")]
-    assert sorted(links) == sorted(row.name for row in ROWS if not row.is_home)
+    order = [row.name for row in ROWS if not row.is_home]
+    assert links == order, "in the order of the menu"
+    learned = ["lessons", "build", "scaling", "heads", "masks", "positions", "decoding", "sharing", "explore"]
+    assert order[: len(learned)] == learned
+
+
+def test_a_row_of_the_head_stands_above_it_as_a_mixture(visit):
+    drawn = next(one.proto.json for one in visit().get("bidi_component") if "svg" in one.proto.json)
+    assert "mixture: " in drawn
+    assert "animal 75%" in drawn
 
 
 def test_mask_scale_and_sentence_change_the_numbers(visit):

@@ -41,9 +41,27 @@ def printed(snippet):
 
 def test_the_page_opens_with_a_trained_layer_shared(visit):
     app = healthy(visit("sharing"))
+    columns = [one.proto.json for one in app.get("bidi_component") if "svg" in one.proto.json]
+    assert len(columns) == 3
+    assert [bytes_ in column for bytes_, column in zip(("4 GiB", "1 GiB", "128 MiB"), columns, strict=True)] == [
+        True
+    ] * 3
+    assert all("<image" in column for column in columns), "a head under each"
     assert "9 query heads on 1 K/V head; trained with 3" in spoken(app)
     assert "is the likeliest next token" in spoken(app)
     assert len(app.get("plotly_chart")) >= 12  # charts: the wiring, nine heads, the sweep, the next token
+
+
+def test_the_columns_follow_model_length_and_batch(visit):
+    app = healthy(visit("sharing", h_columns="llama-2-7b", h_context="1024", h_batch="2"))
+    columns = [json.loads(one.proto.json)["svg"] for one in app.get("bidi_component") if "svg" in one.proto.json]
+    assert "cache: 1 GiB" in columns[0]
+    assert "2 × 32 × 1,024 × 128" in columns[0]
+
+
+def test_a_prime_number_of_heads_has_nothing_between(visit):
+    app = healthy(visit("sharing", h_columns="falcon-7b"))
+    assert sum("svg" in one.proto.json for one in app.get("bidi_component")) == 2
 
 
 def test_an_encoder_is_shared_from_twelve_heads_to_one(visit):

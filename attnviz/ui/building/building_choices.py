@@ -12,7 +12,8 @@ LONGEST = 400  # characters
 MOST_HEADS = 4
 MOST_EDITS = 800  # every cell of the largest matrices
 LARGEST_EDIT = 100.0
-FIRST_STEP = "scores"
+#: where a walk begins, and the step that a link means which holds something, but no step
+FIRST_STEP, STEP_OF_LINKS = "embed", "scores"
 FARTHEST = 10_000  #: the largest index in a link; one outside its board is moved inside when drawn
 
 
@@ -57,6 +58,7 @@ SEED = PAGE.whole("b_seed", inputs.Config.seed, low=0, high=20)
 
 # The step, cell, head and sentence on show, and the edited cells.
 STEP = PAGE.one_of("b_step")
+PAGE.opening[STEP] = (FIRST_STEP, STEP_OF_LINKS)
 AT: dict[str, Choice[int]] = {
     name: PAGE.on_canvas(f"b_{name}", first, _place, int, first + 1, inside="b_at", short=name[0])
     for name, first in (("part", 0), ("row", 1), ("col", 0), ("head", 0), ("sentence", 0))

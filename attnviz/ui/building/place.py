@@ -34,12 +34,15 @@ def change(**changes: Any) -> None:
 
 
 def step(ids: tuple[str, ...]) -> str:
-    """The id of the step on show: the chosen one, or the scores when this configuration has no such step."""
-    asked = link_state.value(building_choices.STEP) or building_choices.FIRST_STEP
+    """The id of the step on show: the chosen one; else the first on an untouched page, and the scores in a link.
+
+    The scores, too, where this configuration has no such step.
+    """
+    asked = link_state.value(building_choices.STEP) or link_state.opened(building_choices.STEP)
     if asked in ids:
         return asked
-    link_state.refuse(building_choices.STEP, asked, building_choices.FIRST_STEP)
-    return building_choices.FIRST_STEP
+    link_state.refuse(building_choices.STEP, asked, building_choices.STEP_OF_LINKS)
+    return building_choices.STEP_OF_LINKS
 
 
 def walk_to(wanted: str) -> None:

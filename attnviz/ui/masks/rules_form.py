@@ -33,7 +33,8 @@ def _kind(place: int) -> tuple[str, str]:
     kinds = {kind.id: say(kind.title) for kind in mask_rules.KINDS.values()}
     rule = mask_choices.RULES[place - 1]
     if place == 1:
-        return widgets.one_of(rule, _("The mask"), kinds, style="select"), "and"
+        label = _("The mask, painted over") if link_state.value(mask_choices.PAINT) else _("The mask")
+        return widgets.one_of(rule, label, kinds, style="select"), "and"
     options = {OFF: _("nothing more"), **kinds}
     joins = {"and": _("and"), "or": _("or")}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):

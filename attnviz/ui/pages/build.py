@@ -54,7 +54,14 @@ def further(result: attention_by_hand.Result) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(_("Build attention by hand"))
+    page_heading(
+        _("Build attention by hand"),
+        _(
+            "One attention layer, small enough to check by hand: words become queries, keys and values, scores, "
+            "weights and an output, one step at a time. Click any number to see the sum that made it."
+        ),
+        ("query", "key", "value", "score", "softmax", "multi_head", "w_o"),
+    )
     with guard():
         asked = config_form.ask()
         for notice in asked.notices:

@@ -18,7 +18,15 @@ from attnviz.words import _
 
 def page() -> None:
     """Draw the page."""
-    page_heading(_("The KV cache, step by step"))
+    page_heading(
+        _("The KV cache, step by step"),
+        _(
+            "A language model writes by predicting the next token, adding it to the text and reading on. The keys and "
+            "values of what it has read never change, so it keeps them: that is the KV cache, shown here growing "
+            "token by token."
+        ),
+        ("kv_cache", "next_token", "prefill", "decode", "logit"),
+    )
     views = {
         "steps": (_("Step by step"), player_panel.panel),
         "bytes": (_("Bytes"), growth_panel.panel),

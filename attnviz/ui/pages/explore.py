@@ -25,7 +25,14 @@ def picture(request: request_form.Request) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(_("Explore attention"))
+    page_heading(
+        _("Explore attention"),
+        _(
+            "A trained model reads your sentence with many heads, each a pattern of its own of who looks at whom. "
+            "Every small square is one head; click one to see its weights, and change its mask or its scale."
+        ),
+        ("token", "head", "layer", "weight", "causal_mask", "sink", "next_token"),
+    )
     with guard():
         request_form.ask(picture)
 

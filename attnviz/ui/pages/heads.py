@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from attnviz.ui.heads import heads_page
 from attnviz.ui.shared import guard, page_heading
 from attnviz.words import _
@@ -11,12 +9,13 @@ from attnviz.words import _
 
 def page() -> None:
     """Draw the page."""
-    page_heading(_("Which head does what"))
-    st.markdown(
+    page_heading(
+        _("Which head does what"),
         _(
             "Every head of a model over many sentences: which patterns it shows, and what it costs to take it away. "
             "Click on a head."
-        )
+        ),
+        ("head", "layer", "previous_token", "induction", "sink"),
     )
     with guard():
         heads_page.draw()

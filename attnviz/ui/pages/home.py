@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import streamlit as st
 
 from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Look, Matrix, Request, WhatIf
 from attnviz.experiments.home import landing
+from attnviz.figures.svg_mixture import MixturePicture
 from attnviz.models.loading import availability
 from attnviz.ui import canvas
 from attnviz.ui.explorer import edit_state, head_panel, live_file
 from attnviz.ui.home import home_choices
-from attnviz.ui.shared import guard, model_cache, page_heading, presenting, show, widgets
+from attnviz.ui.shared import guard, model_cache, page_heading, presenting, show, term_popover, widgets
 from attnviz.ui.web import navigation
 from attnviz.words import _
 
@@ -40,10 +44,13 @@ def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canv
     return matrix, head_panel.drawn_alone(matrix, said.format(seed=plain.seed), raw), fitting
 
 
-def first_look() -> None:
-    """Draw the sentence, and one head with its mask and scale."""
+def first_look(mixed: Any = None) -> None:
+    """Draw the sentence, and one head with its mask and scale; in `mixed`, if given, one of its rows as a mixture."""
     text = widgets.text(home_choices.SENTENCE, _("Type a sentence"), live=True)
     matrix, head, edit = picture(text, home_choices.edit())
+    if mixed is not None and edit.seen != "difference":
+        with mixed:
+            _mixture(matrix, IT if text == home_choices.EXAMPLE else len(matrix.rows) - 1)
     start = canvas.Pins((canvas.Pin("q", IT),)) if text == home_choices.EXAMPLE else None
     with st.container(key="canvas-of-home"):
         pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
@@ -68,24 +75,38 @@ def first_look() -> None:
         )
 
 
+def _mixture(matrix: Matrix, row: int) -> None:
+    hidden = False if matrix.hidden is None else matrix.hidden[row]
+    one = MixturePicture(matrix.rows[row], matrix.rows, np.where(hidden, 0, matrix.values[row]))
+    canvas.component("picture")(key="home-mixture", data={"svg": one.svg()})
+
+
 def page() -> None:
     """Draw the page."""
-    page_heading(_("See what a language model looks at"))
-    st.markdown(
-        _(
-            "Attention makes each token’s new vector a weighted mixture of the vectors of other tokens; a token "
-            "is a word or a piece of one. Each row is a token that looks, each column one that is looked at: a "
-            "bright cell is a large weight, and the weights of a row sum to 1. New to this? Begin with the "
-            "lessons."
-        )
-    )
+    page_heading(_("What is attention?"))
     if presenting.presenting():
         with guard():
             first_look()
         return
+    said, drawn = st.columns([1.35, 1], gap="large", vertical_alignment="center")
+    with said:
+        st.markdown(
+            _(
+                "**Attention gives each token a new vector: a weighted mixture of the vectors of other tokens.** "
+                "A token is a word or a piece of one, and the weights say how much it looks at each."
+            )
+        )
+        st.markdown(
+            _(
+                "Below is one head of a trained model. Each row is a token that looks, each column one that is looked "
+                "at; a bright cell is a large weight, and the weights of a row sum to 1. New to this? Begin with the "
+                "lessons."
+            )
+        )
+        term_popover.terms("attention", "token", "head", "weight", "softmax", key="-page")
     left, right = st.columns([2.3, 1], gap="large")
     with left, guard():
-        first_look()
+        first_look(drawn)
     with right:
         navigation.cards()
 

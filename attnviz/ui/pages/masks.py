@@ -61,7 +61,14 @@ def lab(words: tuple[str, ...], seed: int) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(_("Who may look at whom"))
+    page_heading(
+        _("Who may look at whom"),
+        _(
+            "A mask decides which tokens a token may look at: what is hidden gets no weight at all. A causal mask "
+            "hides what comes later, so that one sentence trains a model to predict every next token at once."
+        ),
+        ("mask", "causal_mask", "padding", "window", "next_token"),
+    )
     with guard():
         lab(*ask())
 

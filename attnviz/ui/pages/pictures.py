@@ -19,7 +19,14 @@ def view(loaded: LoadedModel, picture: ChosenPicture) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(_("Pictures"))
+    page_heading(
+        _("Pictures"),
+        _(
+            "A vision model cuts a picture into patches, and its heads let each patch look at all others. Click a "
+            "patch to see where it looks, and hide some to see what the model says then."
+        ),
+        ("attention", "head", "weight"),
+    )
     left, right = st.columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None
     with right, guard():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from attnviz.ui.scaling import ending, scaling_choices, sections
 from attnviz.ui.shared import guard, page_heading, presenting
 from attnviz.words import _
@@ -11,13 +9,14 @@ from attnviz.words import _
 
 def page() -> None:
     """Draw the page."""
-    page_heading(_("Why divide by √d_k?"))
-    st.markdown(
+    page_heading(
+        _("Why divide by √d_k?"),
         _(
             "*“Large dot products push softmax into regions with tiny gradients.”* Seven short sections take that "
             "sentence apart, word by word. Every number is computed now, from random vectors with a seed or from a "
             "trained model."
-        )
+        ),
+        ("d_k", "scaling", "softmax", "saturation", "entropy", "nat"),
     )
     section = presenting.section_of(scaling_choices.SECTION, sections.titles(), _("Section"))
     with guard():

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar, cast
 
@@ -70,6 +70,8 @@ class PageChoices:
 
     page: str
     choices: list[Choice[Any]] = field(default_factory=list)
+    #: Where an untouched page shows something else than a link without the choice means: both, in this order.
+    opening: dict[Choice[Any], tuple[Any, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _PAGES[self.page] = self
@@ -186,6 +188,11 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 #: the page of choices that every page has: they stand in each one's link, and keep their value from page to page
 EVERY_PAGE = "*"
+
+
+def opening_of(page: str) -> Mapping[Choice[Any], tuple[Any, Any]]:
+    """What the page shows while nobody has chosen anything on it, and what its links mean that do not say."""
+    return _PAGES[page].opening if page in _PAGES else {}
 
 
 def choices_of(page: str) -> tuple[Choice[Any], ...]:

@@ -19,7 +19,7 @@ import streamlit as st
 
 from attnviz.core.message import Message, Problem
 from attnviz.ui.shared import link_pack, streamlit_adapter
-from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
+from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
 from attnviz.ui.shared.link_pack import refuse_half_characters
 from attnviz.words import N_
 
@@ -28,6 +28,7 @@ T = TypeVar("T")
 _CHOSEN, _PAGE, _WRITTEN, _REFUSED = "_chosen", "_page_on_show", "_link_written", "_refused"
 _VIEW_OF = "_view_of"  #: the page of a view that was opened, until that page is drawn
 _PAGE_ID = "_page_id"
+_LINKED = "_pages_set_by_links"
 VIEW_FORMAT, OLD_VIEW_FORMAT = "attnviz-view-2", "attnviz-view-1"
 LARGEST_VIEW = 1_000_000  # characters of a saved view
 #: Why a value in a link is not used, by what is allowed, and by whether the choice itself knows what is shown instead.
@@ -74,10 +75,27 @@ def put(choice: Choice[T], new: T) -> None:
 
 def put_all(changes: Mapping[Choice[Any], Any]) -> None:
     """Set several choices in one step of the browser's history."""
+    if untouched(current_page()):
+        for choice, (first, _in_links) in opening_of(current_page()).items():
+            keep(choice, first)
     for choice, new in changes.items():
         keep(choice, new)
         _refused().pop(choice.name, None)
     _write()
+
+
+def untouched(page: str) -> bool:
+    """Whether nothing was chosen on the page, by hand or by a link, but for what travels from page to page."""
+    return page not in _linked() and all(
+        choice.kept_as == "sentence" or choice.page != page or value(choice) == choice.default
+        for choice in choices_of(page)
+    )
+
+
+def opened(choice: Choice[T]) -> T:
+    """What a choice means that nobody has made: another thing in a link than on an untouched page."""
+    first, linked = opening_of(choice.page)[choice]
+    return cast(T, first if untouched(choice.page) else linked)
 
 
 def follow(page: str) -> bool:
@@ -205,7 +223,7 @@ def _is_private(host: str) -> bool:
 def saved_view() -> str:
     """Everything chosen on this page as JSON text, without a limit on its length."""
     page = current_page()
-    view = {"format": VIEW_FORMAT, "page": page, "choices": _link_values(page)}
+    view = {"format": VIEW_FORMAT, "page": page, "choices": _link_values(page, whole=True)}
     return json.dumps(view, ensure_ascii=False, indent=1)
 
 
@@ -213,6 +231,7 @@ def open_view(text: str) -> str:
     """Restore a saved view; returns the name of its page. Problem when the text is not a saved view."""
     page, parameters = _parsed_view(text)
     _read(page, parameters)
+    _linked().add(page)
     st.session_state[_VIEW_OF] = page
     if page == st.session_state.get(_PAGE):
         _write()
@@ -249,8 +268,11 @@ def _old_view(view: dict[str, Any]) -> dict[str, Any] | None:
     return others | link | ({"c": canvas} if canvas else {})
 
 
-def _link_values(page: str) -> dict[str, Any]:
-    """Every parameter of the page that differs from its default: text, or the JSON of a canvas."""
+def _link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
+    """Every parameter of the page that differs from its default: text, or the JSON of a canvas.
+
+    And, unless the address without anything says the same, how the page opened; with `whole` always.
+    """
     parameters: dict[str, Any] = {}
     for choice in choices_of(page):
         chosen = value(choice)
@@ -262,6 +284,9 @@ def _link_values(page: str) -> dict[str, Any]:
             parameters.setdefault(choice.inside, {})[choice.short] = choice.write(chosen)
         else:
             parameters[choice.inside] = choice.write(chosen)
+    for choice in opening_of(page):
+        if value(choice) == choice.default and (whole or bool(parameters) == untouched(page)):
+            parameters[choice.name] = choice.write(opened(choice))
     return parameters
 
 
@@ -269,6 +294,7 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
     """Set every choice of `page` from a link or a view. A value that makes no sense is left out and noted."""
     st.session_state[_REFUSED] = {}
     st.session_state[_WRITTEN] = dict(parameters)
+    (_linked().add if _says_something(page, parameters) else _linked().discard)(page)
     packed = {name: _unpacked(name, parameters[name]) for name in _packs(page) if name in parameters}
     for choice in choices_of(page):
         _chosen().pop(choice.key, None)
@@ -289,6 +315,11 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
             _refused()[choice.name] = problem.message
         except NONSENSE:
             _refused()[choice.name] = _no_such(choice, held)
+
+
+def _says_something(page: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether a link holds a choice of the page itself."""
+    return any((choice.inside or choice.name) in parameters for choice in choices_of(page) if choice.page == page)
 
 
 def _packs(page: str) -> list[str]:
@@ -369,6 +400,11 @@ def _parameters_now(page: str) -> dict[str, str]:
 
 def _chosen() -> dict[str, Any]:
     return cast(dict[str, Any], st.session_state.setdefault(_CHOSEN, {}))
+
+
+def _linked() -> set[str]:
+    """The pages that a link with something in it, or a saved view, has set."""
+    return cast(set[str], st.session_state.setdefault(_LINKED, set()))
 
 
 def _refused() -> dict[str, Message]:

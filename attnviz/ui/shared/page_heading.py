@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
-from attnviz.ui.shared import presenting
+from attnviz.ui.shared import presenting, term_popover
 from attnviz.ui.shared.share_menu import share_menu
 
 
-def page_heading(title: str) -> None:
-    """Draw the title, and at the end of its line what presents and shares the view."""
+def page_heading(title: str, about: str | None = None, terms: Sequence[str] = ()) -> None:
+    """Draw the title with what presents and shares the view, what the page is `about`, and its words explained.
+
+    `about` is two sentences, for somebody who comes here first; `terms` are ids of the glossary.
+    """
     presenting.headed(title)
     ends: dict[str, Any] = {"horizontal": True, "vertical_alignment": "center"}
     with st.container(horizontal_alignment="distribute", key="page-heading", **ends):
@@ -20,3 +24,9 @@ def page_heading(title: str) -> None:
             with st.container(width="content", gap="small", **ends):
                 presenting.button()
                 share_menu()
+    if presenting.presenting():
+        return
+    if about:
+        st.markdown(about)
+    if terms:
+        term_popover.terms(*terms, key="-page", letters=True)

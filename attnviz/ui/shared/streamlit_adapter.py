@@ -38,6 +38,11 @@ PAGE_STYLE = """<style>
 [data-testid=stTextArea] [data-testid=InputInstructions] { display: none }
 [data-variant=segmented_control][data-selected=true] p { color: light-dark(#7a2382, #c98bd6) }
 [data-testid=stPopoverBody] { max-height: 64vh !important }
+@media (max-width: 640px) {
+  [data-testid=stButtonGroup] > div { gap: 0.3rem !important }
+  [data-testid=stButtonGroup] button { border-radius: 0.5rem !important; margin: 0 !important }
+}
+.st-key-page-heading .stHorizontalBlock { flex-wrap: nowrap }
 .st-key-presenter-place { position: absolute; pointer-events: none }
 </style>"""
 

@@ -25,11 +25,35 @@ def term_popover(id: str, key: str = "") -> None:
         see_button(term, key)
 
 
-def terms(*ids: str, key: str = "") -> None:
-    """A line of terms."""
+def terms(*ids: str, key: str = "", letters: bool = False) -> None:
+    """A line of terms, with the legend of the letters in shapes behind them."""
     with st.container(horizontal=True, gap="small", key=f"terms-{ids[0]}{key}"):
         for id in ids:
             term_popover(id, key)
+        if letters:
+            letters_popover(key)
+
+
+def letters_popover(key: str = "") -> None:
+    """The one legend of the letters in shapes, on every page."""
+    with st.popover(_("B, H, Q, K, D …"), icon=":material/abc:", type="tertiary", key=f"letters{key}", width="content"):
+        meanings = {
+            "B": _("sentences in a batch"),
+            "H": _("query heads"),
+            "G": _("key/value heads (as many as query heads in MHA, fewer in GQA, one in MQA)"),
+            "Q": _("query positions: tokens that look"),
+            "K": _("key positions: tokens that are looked at"),
+            "D": _("width of one head’s queries and keys, d_k"),
+            "Dv": _("width of one head’s values"),
+            "M": _("width of the model’s vectors"),
+        }
+        st.markdown("\n".join(f"- **{letter}** {meaning}" for letter, meaning in meanings.items()))
+        st.markdown(
+            _(
+                "In a shape such as (B, H, Q, D) the upright letters are lengths. The matrices are slanted: $Q$ holds "
+                "the queries, $K$ the keys and $V$ the values, so $Q$ has Q rows and $K$ has K."
+            )
+        )
 
 
 def see_button(term: GlossaryTerm, key: str = "") -> None:

@@ -12,7 +12,7 @@ from attnviz.experiments.sharing import SharingConfig as Config
 from attnviz.experiments.sharing import SharingResult as Result
 from attnviz.figures import sharing_figures as figures
 from attnviz.ui.shared import guard, model_cache, plain, sentence_input, show, widgets
-from attnviz.ui.sharing import sharing_choices, sharing_snippets, wiring_panel
+from attnviz.ui.sharing import one_picture_panel, sharing_choices, sharing_snippets, wiring_panel
 from attnviz.ui.sharing.units import both
 from attnviz.ui.sharing.variants import named
 from attnviz.words import _, ngettext
@@ -24,6 +24,7 @@ HEADS_SHOWN = 12
 def panel() -> None:
     run = sentence_input.sentence_run(sharing_choices.MODEL, sharing_choices.SENTENCE, kinds=("decoder", "encoder"))
     if run is None:
+        one_picture_panel.picture(None, None, None)
         return
     _fragment(run)
 
@@ -35,9 +36,12 @@ def _fragment(run: ModelRun) -> None:
 
 
 def _shared(run: ModelRun) -> None:
-    layers = run.stacks[0].layers
-    config = _ask(layers)
+    top = st.container()
+    st.subheader(_("One trained layer, shared further"), anchor=False)
+    config = _ask(run.stacks[0].layers)
     result = _result(run, config)
+    with top:
+        one_picture_panel.picture(run, lambda one: _result(run, one), config)
     wiring_panel.wirings(run, result)
     _group(run, result)
     left, right = st.columns(2, gap="large")

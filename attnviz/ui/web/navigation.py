@@ -1,4 +1,4 @@
-"""The table of pages: one row each, in reading order. A row is added when its page works."""
+"""The table of pages: one row each, in the order in which one learns. A row is added when its page works."""
 
 from __future__ import annotations
 
@@ -26,39 +26,18 @@ class PageRow:
         return self.name == "home"
 
 
-SEE, UNDERSTAND, DECIDE = N_("See"), N_("Understand"), N_("Decide")
+BEGIN, UNDERSTAND, LOOK = N_("Begin"), N_("Understand"), N_("Look for yourself")
 
 LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
 
 ROWS = [
-    PageRow("home", N_("Start"), ":material/visibility:", SEE, N_("What is attention?")),
+    PageRow("home", N_("Start"), ":material/visibility:", BEGIN, N_("What is attention?")),
     PageRow(
         "lessons",
         N_("Lessons"),
         ":material/school:",
-        SEE,
+        BEGIN,
         N_("What is attention, how is it computed, and why like this? Eight lessons, step by step."),
-    ),
-    PageRow(
-        "explore",
-        N_("Explore"),
-        ":material/search:",
-        SEE,
-        N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
-    ),
-    PageRow(
-        "heads",
-        N_("Heads"),
-        ":material/grid_view:",
-        SEE,
-        N_("Which head does what, over many sentences, and what does it cost to take it away?"),
-    ),
-    PageRow(
-        "pictures",
-        N_("Pictures"),
-        ":material/image:",
-        SEE,
-        N_("Where does each patch of a picture look, and what does a model say when I hide some of them?"),
     ),
     PageRow(
         "build",
@@ -66,6 +45,20 @@ ROWS = [
         ":material/calculate:",
         UNDERSTAND,
         N_("How do words become queries, keys, values and an output, number by number?"),
+    ),
+    PageRow(
+        "scaling",
+        N_("Scaling"),
+        ":material/straighten:",
+        UNDERSTAND,
+        N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
+    ),
+    PageRow(
+        "heads",
+        N_("Heads"),
+        ":material/grid_view:",
+        UNDERSTAND,
+        N_("Which head does what, over many sentences, and what does it cost to take it away?"),
     ),
     PageRow(
         "masks",
@@ -82,39 +75,46 @@ ROWS = [
         N_("How does attention know which word comes first, and what happens beyond the length it was trained on?"),
     ),
     PageRow(
-        "scaling",
-        N_("Scaling"),
-        ":material/straighten:",
+        "decoding",
+        N_("Decoding"),
+        ":material/fast_forward:",
         UNDERSTAND,
-        N_("Why are scores divided by √d_k, and what happens to softmax, gradients and training without it?"),
+        N_("What does a KV cache hold and save, token by token, and what happens when it is made smaller?"),
+    ),
+    PageRow(
+        "sharing",
+        N_("Share heads"),
+        ":material/account_tree:",
+        UNDERSTAND,
+        N_("What do GQA, MQA and MLA save, what do they cost, and does my model fit?"),
+    ),
+    PageRow(
+        "explore",
+        N_("Explore"),
+        ":material/search:",
+        LOOK,
+        N_("Where does each head of a real model look, and what changes when I change its mask or its scale?"),
+    ),
+    PageRow(
+        "pictures",
+        N_("Pictures"),
+        ":material/image:",
+        LOOK,
+        N_("Where does each patch of a picture look, and what does a model say when I hide some of them?"),
     ),
     PageRow(
         "compare",
         N_("Compare"),
         ":material/balance:",
-        UNDERSTAND,
+        LOOK,
         N_("What does attention buy, and what does it cost, beside a recurrence and a convolution?"),
     ),
     PageRow(
         "glossary",
         N_("Glossary"),
         ":material/menu_book:",
-        UNDERSTAND,
+        LOOK,
         N_("What do the words mean: key, head, logit, nat, KV cache, GQA?"),
-    ),
-    PageRow(
-        "sharing",
-        N_("Share heads"),
-        ":material/account_tree:",
-        DECIDE,
-        N_("What do GQA, MQA and MLA save, what do they cost, and does my model fit?"),
-    ),
-    PageRow(
-        "decoding",
-        N_("Decoding"),
-        ":material/fast_forward:",
-        DECIDE,
-        N_("What does a KV cache hold and save, token by token, and what happens when it is made smaller?"),
     ),
 ]
 
@@ -147,11 +147,11 @@ def menu() -> None:
 
 
 def cards() -> None:
-    """Draw a card for every page but the start page, with the question that the page answers. After `menu`."""
-    for row in ROWS:
-        if row.is_home:
-            continue
-        with st.container(border=True, gap="xxsmall"):
+    """Where to go from the start page, in the order in which one learns, each with its question. After `menu`."""
+    with st.container(border=True, gap="xxsmall"):
+        for row in ROWS:
+            if row.is_home:
+                continue
             _link(row, f"**{_(row.title)}**")
             st.caption(_(row.question))
 

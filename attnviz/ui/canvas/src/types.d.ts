@@ -290,6 +290,9 @@ export type SaveFigure = {
   labels: { svg: string; png2: string; png4: string; working: string; done: string; failed: string };
 };
 
+/** A whole SVG that names no colour for its words: they take the page's. */
+export type DrawnPicture = { svg: string };
+
 export type CopyText = {
   texts: { name: string; label: string; text: string }[];
   labels: { done: string; failed: string };
