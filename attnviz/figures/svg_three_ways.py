@@ -20,7 +20,7 @@ from attnviz.words import _
 WIDE, BETWEEN, MAP = 320, 36, 130
 WIRES = 62  #: pixels from the query heads to the K/V heads
 LINE = 17
-LETTER = 7.8  #: pixels of a letter in words of 13 pixels, in the widest face that a reader may have
+LETTER = 7.2  #: pixels of a letter in words of 13 pixels, in a wide face
 
 #: The ink of a picture on the page, whatever its theme: words take the page's own colour.
 PAGE_INK = Ink("none", "#FFFFFF", "currentColor", "currentColor", False, Q_BLUE, K_VERMILION, V_GREEN)
