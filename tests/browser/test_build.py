@@ -18,9 +18,9 @@ Open = Callable[..., Any]
 
 @pytest.fixture
 def open_build(server_url: str, new_page: Open) -> Open:
-    """`open_build("?b_step=softmax")`: the page, its board drawn."""
+    """`open_build("?b_step=softmax")`: the page, its board drawn; at the scores unless told otherwise."""
 
-    def opened(query: str = "", **options: Any) -> Any:
+    def opened(query: str = "?b_step=scores", **options: Any) -> Any:
         page = new_page(**options)
         page.goto(f"{server_url}/build{query}")
         page.get_by_text("The same in PyTorch").wait_for()
