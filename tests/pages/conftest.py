@@ -31,9 +31,14 @@ def open_page(name: str = "home", **link: str) -> Any:
     return app.run()
 
 
+def canvases_on(page: Any) -> list[Any]:
+    """The components that show a picture; the one that listens for a lecturer's keys shows none."""
+    return [each for each in page.get("bidi_component") if each.proto.bytes]
+
+
 def said_below_heads(page: Any) -> str:
     """The sentences that canvases draw below heads."""
-    blobs = [bytes(each.proto.bytes) for each in page.get("bidi_component") if each.proto.bytes]
+    blobs = [bytes(each.proto.bytes) for each in canvases_on(page)]
     return " ".join(canvases.sentence(blob) for blob in blobs)
 
 

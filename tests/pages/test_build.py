@@ -15,7 +15,7 @@ from attnviz.experiments.building.attention_by_hand import run
 from attnviz.experiments.building.inputs import Config
 from attnviz.ui.canvas.packing import unblob
 from attnviz.ui.shared import link_pack
-from tests.pages.conftest import open_page
+from tests.pages.conftest import canvases_on, open_page
 
 
 def opened(**link: str) -> AppTest:
@@ -25,7 +25,7 @@ def opened(**link: str) -> AppTest:
 
 def headers(app: AppTest) -> tuple[dict[str, Any], dict[str, Any]]:
     """The headers that the strip and the board were sent."""
-    blobs = [element.proto.bytes for element in app.get("bidi_component") if element.proto.bytes][:2]
+    blobs = [element.proto.bytes for element in canvases_on(app)][:2]
     return unblob(blobs[0])[0], unblob(blobs[1])[0]
 
 
@@ -227,7 +227,7 @@ def test_a_damaged_link_gets_a_sentence_and_the_page_goes_on(broken: str) -> Non
     app = opened(b_at=broken)
     assert not app.exception
     assert len(app.warning) == 1
-    assert len(app.get("bidi_component")) >= 2
+    assert len(canvases_on(app)) >= 2
 
 
 def test_a_link_to_a_place_outside_the_board_shows_the_nearest_one() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from attnviz.ui.shared import plain
 from tests.models.conftest import smollm2
-from tests.pages.conftest import said_below_heads
+from tests.pages.conftest import canvases_on, said_below_heads
 
 __all__ = ["smollm2"]
 
@@ -21,7 +21,7 @@ def said(page):
 
 def head_of(page):
     """(layer, head) that the large picture shows, read from what its canvas was sent."""
-    blob = next(b for b in page.get("bidi_component") if b.proto.component_name.endswith("attnviz.head")).proto.bytes
+    blob = next(b for b in canvases_on(page) if b.proto.component_name.endswith("attnviz.head")).proto.bytes
     header = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
     return tuple(header["tile"])
 
@@ -38,7 +38,7 @@ def test_a_sentence_a_model_and_its_attention_are_there_from_the_start(opened):
     assert not opened.exception
     assert not opened.error
     assert opened.text_area(key="text").value.startswith("The animal")
-    assert len(opened.get("bidi_component")) == 2, "the overview and one head"
+    assert len(canvases_on(opened)) == 2, "the overview and one head"
     assert "gives" in said(opened)
 
 
@@ -91,7 +91,7 @@ def test_a_link_to_something_that_does_not_exist_says_so_and_the_rest_is_shown(v
     page = visit("explore", **link)
     assert not page.exception
     assert sentence in said(page) + " ".join(e.value for e in page.error)
-    assert len(page.get("bidi_component")) >= 2
+    assert len(canvases_on(page)) >= 2
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ def test_any_text_is_shown_or_refused_in_a_sentence(visit, text):
     assert not page.exception
     if text.strip():
         assert not page.error
-        assert len(page.get("bidi_component")) == 2
+        assert len(canvases_on(page)) == 2
     else:
         assert "empty" in page.error[0].value
     assert not any("<script>" in m.value for m in page.markdown)
@@ -138,7 +138,7 @@ def test_each_panel_opens_and_computes(visit, opened, panel, words):
 
 def test_what_if_shows_before_after_and_difference(visit):
     page = visit("explore", open_what_if="true", mask="none")
-    assert len(page.get("bidi_component")) == 5
+    assert len(canvases_on(page)) == 5
     assert "Before:" in said(page)
     assert "After:" in said(page)
 
@@ -214,7 +214,7 @@ def test_a_silenced_head_is_said_to_keep_its_weights_and_the_head_that_changes_m
 def test_ordering_by_induction_without_a_repeated_token_says_so_and_dims_nothing(visit):
     page = visit("explore", text="The cat sat down.", by="induction")
     assert "No token of this sentence comes twice" in said(page)
-    tiles = next(b for b in page.get("bidi_component") if b.proto.component_name.endswith("attnviz.overview"))
+    tiles = next(b for b in canvases_on(page) if b.proto.component_name.endswith("attnviz.overview"))
     blob = tiles.proto.bytes
     header = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
     assert header["dim"] is False
@@ -275,7 +275,7 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
 def test_the_small_pictures_and_the_large_one_have_the_same_colour_steps(visit, link, root):
     page = visit("explore", **link)
     headers = {}
-    for canvas in page.get("bidi_component"):
+    for canvas in canvases_on(page):
         blob = canvas.proto.bytes
         headers[canvas.proto.component_name] = json.loads(blob[4 : 4 + int.from_bytes(blob[:4], "little")])
     small = next(header for name, header in headers.items() if name.endswith("overview"))

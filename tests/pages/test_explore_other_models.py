@@ -17,6 +17,7 @@ from transformers import (
 )
 
 from tests.models.tiny_tokenizers import marian, word_piece
+from tests.pages.conftest import canvases_on
 from tests.pages.test_explore import said
 
 
@@ -58,7 +59,7 @@ def test_an_encoder_decoder_has_its_three_kinds_of_attention(visit, translator):
         page.segmented_control(key="stack").set_value(stack).run()
         assert not page.exception
         assert not page.error
-        assert len(page.get("bidi_component")) == 2
+        assert len(canvases_on(page)) == 2
 
 
 @pytest.mark.parametrize("stack", ["encoder", "decoder"])
@@ -147,7 +148,7 @@ def test_a_model_that_gives_only_its_weights_shows_them_and_says_what_cannot_be_
     panels = {f"open_{panel}": "true" for panel in ("stages", "what_if", "next", "average", "beside")}
     page = agreed(visit, model="other", hub_id=weights_only, text="the cat sat", **panels)
     assert not page.exception
-    assert len(page.get("bidi_component")) >= 2
+    assert len(canvases_on(page)) >= 2
     assert "gives" in said(page)
     sentence = " ".join(e.value for e in page.error)
     assert "its mask and scale cannot be changed" in sentence
@@ -159,4 +160,4 @@ def test_values_that_a_model_does_not_give_are_refused_in_a_sentence(visit, weig
     assert not page.exception
     assert len(page.error) == 1
     assert page.text_area(key="text").value == "the cat sat"
-    assert page.get("bidi_component"), "the overview stays"
+    assert canvases_on(page), "the overview stays"

@@ -9,6 +9,7 @@ from attnviz.ui.canvas.packing import unblob
 from attnviz.ui.positions.position_sections import SECTIONS
 from attnviz.ui.shared import model_cache
 from tests.models.conftest import smollm2
+from tests.pages.conftest import canvases_on
 
 __all__ = ["smollm2"]
 
@@ -26,7 +27,7 @@ def figures(page):
 
 
 def circle(page):
-    return unblob(page.get("bidi_component")[0].proto.bytes)[0]
+    return unblob(canvases_on(page)[0].proto.bytes)[0]
 
 
 def test_the_page_opens_with_words_that_nobody_ordered(visit):

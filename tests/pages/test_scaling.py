@@ -9,6 +9,7 @@ from attnviz.experiments.scaling import growing_width, retrieval_training, satur
 from attnviz.ui.canvas.packing import unblob
 from attnviz.ui.scaling import results, retrieval_panel
 from attnviz.ui.scaling.sections import SECTIONS
+from tests.pages.conftest import canvases_on
 
 NEEDS_NO_MODEL = [name for name in SECTIONS if name != "head"]
 
@@ -20,7 +21,7 @@ def said(page):
 
 def canvas(page):
     """Header and payload of the bars."""
-    return unblob(page.get("bidi_component")[0].proto.bytes)
+    return unblob(canvases_on(page)[0].proto.bytes)
 
 
 def figures(page):

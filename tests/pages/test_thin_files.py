@@ -29,4 +29,4 @@ def test_such_a_file_draws_what_the_app_shows_at_that_address(name, visit):
     in_the_app = visit(name)
     for kind in ("title", "subheader", "caption"):
         assert [each.value for each in alone.main.get(kind)] == [each.value for each in in_the_app.main.get(kind)]
-    assert len(alone.get("bidi_component")) == len(in_the_app.get("bidi_component")) > 0
+    assert len(canvases_on(alone)) == len(canvases_on(in_the_app)) > 0
