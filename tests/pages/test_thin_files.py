@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui import pages
+from tests.pages.conftest import canvases_on
 
 TOP = Path(__file__).parents[2] / "pages"
 
