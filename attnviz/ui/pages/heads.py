@@ -15,7 +15,7 @@ def page() -> None:
             "Every head of a model over many sentences: which patterns it shows, and what it costs to take it away. "
             "Click on a head."
         ),
-        ("head", "layer", "previous_token", "induction", "sink"),
+        ("head", "layer", "weight", "induction", "sink"),
     )
     with guard():
         heads_page.draw()
