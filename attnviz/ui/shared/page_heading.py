@@ -26,7 +26,8 @@ def page_heading(title: str, about: str | None = None, terms: Sequence[str] = ()
                 share_menu()
     if presenting.presenting():
         return
-    if about:
-        st.markdown(about)
-    if terms:
-        term_popover.terms(*terms, key="-page", letters=True)
+    with st.container(key="page-about"):
+        if about:
+            st.markdown(about)
+        if terms:
+            term_popover.terms(*terms, key="-page", letters=True)
