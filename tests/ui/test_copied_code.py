@@ -223,7 +223,8 @@ def of_roofline():
 
 
 def of_docs():
-    files = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    reference = ROOT / "docs" / "api.md"  # signatures, no programs
+    files = [ROOT / "README.md", *(each for each in sorted((ROOT / "docs").glob("*.md")) if each != reference)]
     notebooks = [file.read_text("utf-8") for file in sorted((ROOT / "docs" / "notebooks").glob("*.py"))]
     blocks = [re.findall(r"```python\n(.*?)```", file.read_text("utf-8"), re.DOTALL) for file in files]
     return notebooks + [code for each in blocks for code in each]

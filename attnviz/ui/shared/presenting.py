@@ -77,7 +77,9 @@ def presenter(walk: Walk | None = None) -> None:
             on_walk=walk.go if walk else _nowhere,
             on_mode=_set,
         )
-    if st.session_state.get(_DRAWN, presenting()) != presenting():  # a fragment ran alone, and the mode changes the whole page
+    if (
+        st.session_state.get(_DRAWN, presenting()) != presenting()
+    ):  # a fragment ran alone, and the mode changes the whole page
         st.rerun(scope="app")
 
 

@@ -33,7 +33,7 @@ def packaged(monkeypatch, tmp_path):
     (place / "__init__.py").write_text("raise RuntimeError('never to be imported')")
     tiny_gguf.write(place / "tiny.gguf")
     data = (place / "tiny.gguf").read_bytes()
-    wheel = WheelFile("tiny-wheel", "tiny_wheel", "tiny.gguf", len(data), hashlib.sha256(data).hexdigest())
+    wheel = WheelFile("tiny-wheel", "1.0", "tiny_wheel", "tiny.gguf", len(data), hashlib.sha256(data).hexdigest())
     entry = Entry("tiny", "Tiny", "tiny/tiny", "decoder", "Nothing much", "MIT", 2, 4, 2, 1, 1, wheel)
     monkeypatch.setattr(lookup, "CATALOGUE", (entry,))
     monkeypatch.syspath_prepend(str(tmp_path / "site"))

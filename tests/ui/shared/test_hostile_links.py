@@ -102,6 +102,11 @@ def packed_fits(value: Any) -> bool:
         return False
 
 
+def _step_said(held: dict[str, Any]) -> dict[str, Any]:
+    """With Build's step named: a link that holds anything of Build and no step means the scores."""
+    return held | ({"b_step": held.get("b_step") or "scores"} if any(name.startswith("b_") for name in held) else {})
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visitor: dict[str, Any]) -> None:
     for said in hostile(page):
@@ -121,8 +126,9 @@ def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visit
         kept = {choice.name: link_state.value(choice) for choice in mine}
         visitor.pop("_page_on_show")
         link_state.open_view(view)
-        assert {choice.name: link_state.value(choice) for choice in mine} == kept
-        assert link_state.link_parameters(page) == again
+        opened = {choice.name: link_state.value(choice) for choice in mine}
+        assert _step_said(opened) == _step_said(kept)
+        assert _step_said(link_state.link_parameters(page)) == _step_said(again)
 
 
 @pytest.mark.parametrize("page", PAGES)
