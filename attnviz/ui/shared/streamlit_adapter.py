@@ -39,7 +39,9 @@ PAGE_STYLE = """<style>
 [data-variant=segmented_control][data-selected=true] p { color: light-dark(#7a2382, #c98bd6) }
 [data-testid=stPopoverBody] { max-height: 64vh !important }
 .st-key-presenter-place { max-width: calc(100vw - 2rem) }
-@media (min-width: 1000px) and (max-height: 760px) { [data-testid=stMain]:has(.st-key-canvas-of-heads) .st-key-page-about { display: none } }
+@media (min-width: 1000px) and (max-height: 760px) {
+  [data-testid=stMain]:has(.st-key-canvas-of-heads) .st-key-page-about { display: none }
+}
 @media (max-width: 640px) {
   [data-testid=stButtonGroup] > div { gap: 0.3rem !important }
   [data-testid=stButtonGroup] button { border-radius: 0.5rem !important; margin: 0 !important }
