@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from attnviz.core.message import Problem
+from attnviz.core.limits import require_within
 
 LIMITS = {"k": (2, 32), "d": (1, 64)}
 
@@ -37,12 +37,7 @@ class Result:
 
 
 def run(config: Config) -> Result:
-    for name, (low, high) in LIMITS.items():
-        value = getattr(config, name)
-        if not low <= value <= high:
-            raise Problem(
-                "{name}={value} must lie between {low} and {high}", name=name, value=value, low=low, high=high
-            )
+    require_within(config, LIMITS)
     table = kernel(config).flatten(1)  # (k, d d)
     whole = table.square().sum()
     singular = torch.linalg.svdvals(table).square()

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.core.message import Problem
+from attnviz.core.limits import require_multiple, require_within
 
 Axis = Literal["n", "d", "k"]
 Counting = Literal["built", "table"]
@@ -183,11 +183,5 @@ def grid(config: Config) -> np.ndarray:
 
 def check(config: Config) -> None:
     """Refuse sizes outside the limits, and heads that do not divide the width."""
-    for name, (low, high) in LIMITS.items():
-        value = getattr(config, name)
-        if not low <= value <= high:
-            raise Problem(
-                "{name}={value} must lie between {low} and {high}", name=name, value=value, low=low, high=high
-            )
-    if config.d % config.heads:
-        raise Problem("d={d} must be a multiple of heads={heads}", d=config.d, heads=config.heads)
+    require_within(config, LIMITS)
+    require_multiple("d", config.d, "heads", config.heads)

@@ -23,6 +23,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnviz.core.limits import require_multiple
 from attnviz.core.message import Problem
 from attnviz.core.seeding import seeded
 from attnviz.experiments.compare import compared_layers, layer_costs
@@ -193,8 +194,7 @@ def _fits(kind: str, n: int, config: Config) -> bool:
 
 def check(config: Config) -> None:
     """Refuse heads that do not divide the width, and lengths too few for an exponent."""
-    if config.d % config.heads:
-        raise Problem("d={d} must be a multiple of heads={heads}", d=config.d, heads=config.heads)
+    require_multiple("d", config.d, "heads", config.heads)
     if config.longest < LENGTHS[2]:
         raise Problem(
             "longest={longest} must be at least {least}: an exponent needs three lengths",

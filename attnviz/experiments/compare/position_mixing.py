@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from attnviz.core.limits import require_multiple
 from attnviz.core.message import Problem
 from attnviz.core.seeding import seeded
 from attnviz.experiments.compare import compared_layers
@@ -51,8 +52,7 @@ class Result:
 def run(config: Config) -> Result:
     if not 3 <= config.n <= LONGEST:
         raise Problem("n={n} must lie between 3 and {most} here", n=config.n, most=LONGEST)
-    if config.d % config.heads:
-        raise Problem("d={d} must be a multiple of heads={heads}", d=config.d, heads=config.heads)
+    require_multiple("d", config.d, "heads", config.heads)
     generator = torch.Generator().manual_seed(config.input_seed)
     one, two = torch.randn(2, config.n, config.d, generator=generator)
     found = {}

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem
+from attnviz.core.limits import require_multiple, require_within
 from attnviz.core.seeding import seeded
 from attnviz.experiments.compare import reach
 
@@ -160,14 +160,8 @@ def layers_of(kind: str, config: Config) -> int:
 
 def check(config: Config) -> None:
     """Refuse sizes outside the limits, each in a sentence."""
-    for name, (low, high) in {**LIMITS, "rate": RATES}.items():
-        value = getattr(config, name)
-        if not low <= value <= high:
-            raise Problem(
-                "{name}={value} must lie between {low} and {high}", name=name, value=value, low=low, high=high
-            )
-    if config.d % config.heads:
-        raise Problem("d={d} must be a multiple of heads={heads}", d=config.d, heads=config.heads)
+    require_within(config, {**LIMITS, "rate": RATES})
+    require_multiple("d", config.d, "heads", config.heads)
 
 
 @cache

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar
 from torch import Tensor
 
 from attnviz.core import masks, patterns
+from attnviz.core.limits import require_between
 from attnviz.core.message import Message, Problem
 from attnviz.core.runs import Pattern
 
@@ -93,14 +94,7 @@ def _checked(parameter: RuleParameter, value: RuleValue) -> RuleValue:
         return bool(value)
     if isinstance(parameter.default, int):
         number = int(value)
-        if not parameter.least <= number <= parameter.most:
-            raise Problem(
-                "{name}={value} must lie between {least} and {most}",
-                name=parameter.name,
-                value=number,
-                least=parameter.least,
-                most=parameter.most,
-            )
+        require_between(parameter.name, number, parameter.least, parameter.most)
         return number
     text = str(value)
     if parameter.options and text not in parameter.options:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.core.limits import require_within
 from attnviz.core.message import Problem
 from attnviz.core.rope_scaling import NTK, DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
 
@@ -122,14 +123,5 @@ def _over_distance(turns: Tensor, distance: Tensor, width: int) -> Tensor:
 
 
 def _check(config: Config) -> None:
-    limits = {
-        "factor": (config.factor, 1, 128),
-        "length": (config.length, 2, 1_000_000),
-        "width": (config.width, 2, 1024),
-        "base": (config.base, 2, 1e9),
-    }
-    for name, (value, low, high) in limits.items():
-        if not low <= value <= high:
-            raise Problem(
-                "{name}={value} must lie between {low} and {high}", name=name, value=value, low=low, high=high
-            )
+    limits = {"factor": (1, 128), "length": (2, 1_000_000), "width": (2, 1024), "base": (2, 1e9)}
+    require_within(config, limits)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from attnviz.core.message import Problem
+from attnviz.core.limits import require_between
 from attnviz.core.rope import RoPE
 from attnviz.core.rope_scaling import frequencies
 from attnviz.experiments.word_vectors import drawn
@@ -46,8 +46,7 @@ class Result:
 def run(config: Config) -> Result:
     """A random query and a random key, pairs interleaved, turned by core's own rotation."""
     turns = frequencies(config.width, config.base)
-    if not 0 <= config.pair < len(turns):
-        raise Problem("pair={pair} must lie between 0 and {last}", pair=config.pair, last=len(turns) - 1)
+    require_between("pair", config.pair, 0, len(turns) - 1)
     q, k = drawn(config.seed, 2, config.width).double()
     rope = RoPE(base=config.base, pairing="interleaved")
     q_turned, k_turned = (

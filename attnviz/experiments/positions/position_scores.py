@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.core.limits import require_within
 from attnviz.core.message import Message, Problem
 from attnviz.core.positions import Learned, alibi_slopes, sinusoidal
 from attnviz.core.rope import RoPE
@@ -144,16 +145,6 @@ def _over_distance(scores: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
 
 
 def _check(config: Config) -> None:
-    limits = {
-        "width": (config.width, 2, 512),
-        "n": (config.n, 2, MOST),
-        "heads": (config.heads, 1, 64),
-        "head": (config.head, 0, config.heads - 1),
-    }
-    for name, (value, low, high) in limits.items():
-        if not low <= value <= high:
-            raise Problem(
-                "{name}={value} must lie between {low} and {high}", name=name, value=value, low=low, high=high
-            )
+    require_within(config, {"width": (2, 512), "n": (2, MOST), "heads": (1, 64), "head": (0, config.heads - 1)})
     if config.kind not in KINDS:
         raise Problem("{kind} must be one of {allowed}", kind=config.kind, allowed=", ".join(KINDS))

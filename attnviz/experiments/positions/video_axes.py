@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.core.limits import require_between
 from attnviz.core.message import Problem
 from attnviz.core.rope import AxialRoPE, RoPE, axis_widths, grid_positions
 from attnviz.core.rope_scaling import frequencies
@@ -118,5 +119,4 @@ def _check(config: Config) -> None:
             d_head=config.d_head,
         )
     for at, size, axis in zip(config.at, (config.frames, config.height, config.width), AXES, strict=True):
-        if not 0 <= at < size:
-            raise Problem("{name}={value} must lie between {low} and {high}", name=axis, value=at, low=0, high=size - 1)
+        require_between(axis, at, 0, size - 1)

@@ -13,8 +13,8 @@ import torch
 from torch import Generator, Tensor
 
 from attnviz.core.attention import attend
+from attnviz.core.limits import require_within
 from attnviz.core.measures import effective_keys, entropy
-from attnviz.core.message import Problem
 from attnviz.experiments.scaling.alternatives import check as check_alternative
 from attnviz.experiments.scaling.alternatives import stages
 
@@ -130,10 +130,7 @@ def film_grid(n_keys: int) -> list[int]:
 
 def check(config: Config) -> None:
     """Raise a Problem that names what is out of range."""
-    limits = {"d_k": (config.d_k, LARGEST_D_K), "n_keys": (config.n_keys, MOST_KEYS)}
-    for name, (value, high) in limits.items():
-        if not 1 <= value <= high:
-            raise Problem("{name}={value} must lie between {low} and {high}", name=name, value=value, low=1, high=high)
+    require_within(config, {"d_k": (1, LARGEST_D_K), "n_keys": (1, MOST_KEYS)})
 
 
 def _row(logits: Tensor, weights: Tensor) -> WidthRow:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.core.limits import require_between
 from attnviz.core.measures import entropy, entropy_share, over_rows
 from attnviz.core.message import Problem
 from attnviz.models.capture import RecordedLayer
@@ -60,8 +61,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
     """Measure one head of a recorded layer, on its first sentence."""
     if not layer.exact or layer.q is None or layer.k is None:
         raise Problem("layer {index} gives its weights only; its scores cannot be measured", index=layer.index)
-    if not 0 <= config.head < layer.n_heads:
-        raise Problem("head={head} must lie between 0 and {last}", head=config.head, last=layer.n_heads - 1)
+    require_between("head", config.head, 0, layer.n_heads - 1)
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0, config.head]
     q = layer.q[0, config.head].double()  # (Q, D)
     k = layer.k[0, config.head * layer.n_kv_heads // layer.n_heads].double()  # (K, D)

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from attnviz.core.limits import require_within
 from attnviz.core.measures import entropy
 from attnviz.core.message import Message, Problem
 from attnviz.experiments.scaling import alternatives
@@ -174,17 +175,7 @@ def _start(config: Config, generator: Generator) -> tuple[Tensor, Tensor, Tensor
 
 def _check(config: Config) -> None:
     alternatives.check(config.alternative, config.parameter)
-    limits = {
-        "d_k": (config.d_k, 1, 4096),
-        "names": (config.names, 2, 64),
-        "steps": (config.steps, 1, 2000),
-        "seeds": (config.seeds, 1, 8),
-        "rate": (config.rate, 1e-4, 10),
-    }
-    for name, (value, low, high) in limits.items():
-        if not low <= value <= high:
-            raise Problem(
-                "{name}={value} must lie between {low} and {high}", name=name, value=value, low=low, high=high
-            )
+    limits = {"d_k": (1, 4096), "names": (2, 64), "steps": (1, 2000), "seeds": (1, 8), "rate": (1e-4, 10)}
+    require_within(config, limits)
     if config.optimizer not in ("sgd", "adam"):
         raise Problem('optimizer={optimizer} must be "sgd" or "adam"', optimizer=config.optimizer)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.attention import scale_factor
-from attnviz.core.message import Problem
+from attnviz.core.limits import require_within
 from attnviz.experiments.scaling.draws import Moments, moments, pair
 
 LARGEST_D_K = 4096
@@ -184,9 +184,4 @@ def _variance(scores: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _check(config: Config) -> None:
-    for name, value, high in (
-        ("d_k", config.d_k, LARGEST_D_K),
-        ("pairs", config.pairs, most_pairs(max(1, config.d_k))),
-    ):
-        if not 1 <= value <= high:
-            raise Problem("{name}={value} must lie between {low} and {high}", name=name, value=value, low=1, high=high)
+    require_within(config, {"d_k": (1, LARGEST_D_K), "pairs": (1, most_pairs(max(1, config.d_k)))})

@@ -1,7 +1,5 @@
 """Measuring in another process: the same results as here, and an end to it when nobody listens any more."""
 
-import subprocess
-
 import pytest
 
 from attnviz.core.message import Problem
@@ -11,20 +9,6 @@ from attnviz.experiments.compare.layer_timing import Config
 pytestmark = pytest.mark.slow  # in `make check-all`
 
 SMALL = Config(d=16, heads=2, longest=128, rounds=1)
-
-
-@pytest.fixture
-def children(monkeypatch):
-    """The processes that were started."""
-    started = []
-
-    class Watched(subprocess.Popen):
-        def __init__(self, *arguments, **keywords):
-            super().__init__(*arguments, **keywords)
-            started.append(self)
-
-    monkeypatch.setattr(subprocess, "Popen", Watched)
-    return started
 
 
 def test_it_measures_the_same_memory_as_here_and_every_length(children):

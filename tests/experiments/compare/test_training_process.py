@@ -1,7 +1,6 @@
 """Training in another process: the same curves as here, and an end to it when nobody listens any more."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -12,20 +11,6 @@ from attnviz.experiments.compare import reach_training, training_process
 from attnviz.experiments.compare.reach_training import Config
 
 SMALL = Config(n=6, steps=40, layers=2)
-
-
-@pytest.fixture
-def children(monkeypatch):
-    """The processes that were started."""
-    started = []
-
-    class Watched(subprocess.Popen):
-        def __init__(self, *arguments, **keywords):
-            super().__init__(*arguments, **keywords)
-            started.append(self)
-
-    monkeypatch.setattr(subprocess, "Popen", Watched)
-    return started
 
 
 def test_it_trains_to_the_same_numbers_as_here(children):

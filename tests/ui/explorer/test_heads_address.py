@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-import streamlit as st
-
 from attnviz.experiments.explorer import Request, run_model
 from attnviz.packing import raw_scores
 from attnviz.ui import canvas
@@ -14,14 +11,6 @@ from attnviz.ui.shared import model_cache
 from tests.models.conftest import minilm
 
 __all__ = ["minilm"]
-
-
-@pytest.fixture
-def memory(monkeypatch):
-    monkeypatch.setattr(st, "session_state", {})
-    fresh = model_cache.Shared()
-    monkeypatch.setattr(model_cache, "_SHARED", fresh)
-    return fresh
 
 
 def answer(address: str) -> bytes | None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from attnviz.experiments.explorer import Request, Stack, WhatIf, run_model
 from attnviz.ui.canvas import packing, sentence_heads
@@ -19,14 +18,6 @@ from tests.models.conftest import minilm
 __all__ = ["minilm"]
 
 LONG = "The cat sat on the mat and the dog ran in the park. " * 6
-
-
-@pytest.fixture
-def memory(monkeypatch):
-    monkeypatch.setattr(st, "session_state", {})
-    fresh = model_cache.Shared()
-    monkeypatch.setattr(model_cache, "_SHARED", fresh)
-    return fresh
 
 
 def expected(stack: Stack, layer: int, head: int, **change: Any) -> np.ndarray:
