@@ -3,6 +3,7 @@
 import contextlib
 import io
 import random
+import re
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -140,12 +141,33 @@ def test_the_sum_written_for_random_cells_is_that_of_the_numbers_lit() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("question", ["weights", "sizes", "qkv", "softmax", "heads"])
+@pytest.mark.parametrize("question", ["weights", "sizes", "qkv", "softmax", "heads", "picture"])
 @pytest.mark.parametrize("more", [{}, {"b_kind": "cross", "b_h": "4", "b_g": "2"}])
 def test_every_question_has_an_answer(question: str, more: dict[str, str]) -> None:
     app = opened(b_ask=question, **more)
     assert not app.exception
     assert [e.value for e in app.error] == (["q is 4 wide and k is 5 wide; they must be equal"] * (question == "sizes"))
+
+
+def test_a_picture_beside_the_text_is_chosen_by_the_link_and_its_program_prints_the_page_s_numbers() -> None:
+    app = opened(b_ask="picture", b_digit="8", b_norms="text", b_factor="2", b_other="un deux", b_looker="2")
+    assert healthy(app)
+    said = " ".join(each.value for each in app.markdown)
+    assert "from the 16 patches" in said
+    code = next(block.value for block in app.code if "k_picture" in block.value)
+    names: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(code, names)
+    lengths = re.search(
+        r"text brings a vector of length ([\d.]+), the picture one of ([\d.]+).*they are ([\d.]+)", said
+    )
+    assert lengths is not None
+    assert float(lengths[3]) == pytest.approx(float(names["output"][2].norm()), abs=0.006)
+
+
+def test_a_text_without_words_is_a_sentence_and_no_crash() -> None:
+    app = opened(b_ask="picture", b_other=" ")
+    assert [e.value for e in app.error] == ["Words in the sentence&#58; 0; this page takes 1 to 10"]
 
 
 @pytest.mark.parametrize("mistake", ["width", "keys", "groups", "mask"])

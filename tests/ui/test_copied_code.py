@@ -14,7 +14,7 @@ import pytest
 
 from attnviz.core.roofline import Machine
 from attnviz.experiments import pictures
-from attnviz.experiments.building import generated_code, size_mismatches
+from attnviz.experiments.building import generated_code, size_mismatches, two_sources
 from attnviz.experiments.compare import compare_snippets, heads_as_kernel, layer_costs, layer_timing, reach_training
 from attnviz.experiments.decoding import (
     cache_traps,
@@ -233,6 +233,7 @@ def of_docs():
 #: the file that shows Python to a visitor, and what it can show
 SHOWN = {
     "building/code_panel.py": of_building,
+    "building/lesson_two_sources.py": lambda: [two_sources.program(two_sources.run(two_sources.Config()))],
     "building/sizes_panel.py": lambda: [size_mismatches.run(size_mismatches.Sizes()).attempt.code],
     "building/walk.py": of_walk,
     "compare/cost_table_panel.py": of_costs,

@@ -12,4 +12,5 @@ __all__ = [
     "normalisers",
     "size_mismatches",
     "steps",
+    "two_sources",
 ]

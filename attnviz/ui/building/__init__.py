@@ -7,6 +7,7 @@ __all__ = [
     "lesson_heads",
     "lesson_qkv",
     "lesson_softmax",
+    "lesson_two_sources",
     "numbers",
     "place",
     "sizes_panel",

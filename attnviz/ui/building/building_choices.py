@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from attnviz.experiments.building import inputs, size_mismatches
+from attnviz.experiments.building import inputs, size_mismatches, two_sources
 from attnviz.ui.shared import Choice, PageChoices
 
 EXAMPLE, OTHER_EXAMPLE = "the cat sat down", "le chat noir"
@@ -68,7 +68,7 @@ EDITS: Choice[tuple[inputs.CellEdit, ...]] = PAGE.on_canvas(
 )
 
 # Ask further
-QUESTION = PAGE.one_of("b_ask", ("weights", "sizes", "qkv", "softmax", "heads"))
+QUESTION = PAGE.one_of("b_ask", ("weights", "sizes", "qkv", "softmax", "heads", "picture"))
 MATRIX = PAGE.one_of("b_matrix", tuple(inputs.MATRICES))
 MISTAKE = PAGE.one_of("b_wrong", ("width", "keys", "groups", "mask", "none", "own"))
 SIZES = {
@@ -82,4 +82,8 @@ ORDER = PAGE.one_of("b_order", ("reversed", "rotated", "swapped"))
 QUERY = PAGE.one_of("b_query")
 THINGS = PAGE.one_of("b_things", ("2", "3", "4"))
 SHARE = PAGE.real("b_share", 0.5, low=0.0, high=1.0)
+LOOKER = PAGE.one_of("b_looker")
+DIGIT = PAGE.whole("b_digit", two_sources.Config.digit, low=0, high=9)
+NORMS = PAGE.one_of("b_norms", two_sources.NORMS)
+FACTOR = PAGE.real("b_factor", two_sources.Config.factor, low=0.0, high=3.0)
 CODE = PAGE.one_of("b_code", ("module", "sdpa", "mha"))

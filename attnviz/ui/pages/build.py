@@ -12,6 +12,7 @@ from attnviz.ui.building import (
     lesson_heads,
     lesson_qkv,
     lesson_softmax,
+    lesson_two_sources,
     sizes_panel,
     walk,
     weights_panel,
@@ -35,6 +36,7 @@ def further(result: attention_by_hand.Result) -> None:
         "qkv": _("Why Q, K and V?"),
         "softmax": _("Why softmax?"),
         "heads": _("Why several heads?"),
+        "picture": _("And with a picture?"),
     }
     st.subheader(_("Ask further"), anchor=False)
     question = one_of(building_choices.QUESTION, _("Question"), questions, label_visibility="collapsed")
@@ -50,6 +52,8 @@ def further(result: attention_by_hand.Result) -> None:
                 lesson_softmax.panel(result)
             case "heads":
                 lesson_heads.panel(result)
+            case "picture":
+                lesson_two_sources.panel(result)
 
 
 def page() -> None:
