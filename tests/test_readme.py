@@ -32,6 +32,22 @@ def test_every_file_that_is_pointed_to_exists():
     assert not missing
 
 
+def test_every_file_that_the_architecture_names_exists():
+    """Capitals stand for a name to be chosen, as in pages/NAME.py."""
+    quoted = re.findall(r"`([\w./*-]+)`", (ROOT / "ARCHITECTURE.md").read_text("utf-8"))
+    paths = [
+        name for name in quoted if re.search(r"\w/\w|\.(py|js|md|toml|txt)$", name) and not re.search("[A-Z]{4}", name)
+    ]
+    assert len(paths) > 60
+    around = (ROOT, ROOT / "attnviz", ROOT / "attnviz/ui", ROOT / "attnviz/models", ROOT / "attnviz/ui/canvas")
+    missing = [
+        name
+        for name in paths
+        if not any(list(folder.glob(name)) for folder in around) and not list((ROOT / "attnviz").rglob(name))
+    ]
+    assert not missing
+
+
 def test_every_make_command_named_exists():
     rules = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.M))
     assert set(re.findall(r"^make ([a-z-]+)", README, re.M)) <= rules
