@@ -1,6 +1,6 @@
-"""The command's words: which part of attnviz answers, and how a wrong call is told what is right.
+"""The command line: picks the part of attnviz that a subcommand names, and explains a wrong call.
 
-Nothing heavy is imported before it is known which part is meant.
+Nothing heavy is imported before the subcommand is known.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _models(arguments: Sequence[str]) -> int:
 
 
 def _told(run: Callable[[], int]) -> int:
-    """Run; what cannot be done is said in one sentence."""
+    """Run a subcommand; an expected error becomes one sentence on stderr, and its exit status."""
     try:
         return run()
     except Problem as problem:

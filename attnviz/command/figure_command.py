@@ -70,7 +70,7 @@ def run(chosen: argparse.Namespace, _others: Sequence[str]) -> int:
 
 
 def _check(chosen: argparse.Namespace) -> None:
-    """What can be refused before minutes of computing."""
+    """Refuse wrong options now, not after minutes of computing."""
     for file in chosen.output:
         if _kind(file) not in ("svg", "png", "html", "csv"):
             raise Problem("{file} must end in .svg, .png, .html or .csv", file=file)

@@ -44,7 +44,9 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
     parser.add_argument("file", type=Path, help=_("a text with one sentence a line"))
     parser.add_argument("--patterns", nargs="+", default=list(DEFAULT), metavar="PATTERN", help=_("what to look for"))
     parser.add_argument("--cost", action="store_true", help=_("silence each head in turn instead; takes longer"))
-    parser.add_argument("--keep", type=Path, metavar="FILE.npz", help=_("with --cost: hold what is done, and go on"))
+    parser.add_argument(
+        "--keep", type=Path, metavar="FILE.npz", help=_("with --cost: keep finished results there, and go on from them")
+    )
     parser.add_argument("--top", type=int, default=5, metavar="N", help=_("how many heads to print of each: 5"))
     parser.add_argument("-o", "--output", type=Path, metavar="FILE.csv", help=_("write every head into this table"))
     parser.set_defaults(run=run)

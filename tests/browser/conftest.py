@@ -20,6 +20,10 @@ from typing import Any
 
 import pytest
 
+from tests.waiting import until  # for conditions that Playwright cannot wait for
+
+__all__ = ["ROOT", "Server", "Watched", "answered", "listening", "until"]
+
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("ATTNVIZ_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = [
@@ -137,14 +141,6 @@ def browser() -> Iterator[Any]:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield chromium
         chromium.close()
-
-
-def until(holds: Callable[[], object], seconds: float = 20) -> None:
-    """Wait until `holds()` is true, for conditions that Playwright cannot wait for; fails after `seconds`."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, f"still not so after {seconds} seconds"
-        time.sleep(0.02)
 
 
 def answered(page: Any) -> None:

@@ -137,8 +137,7 @@ def test_a_head_is_drawn_while_the_server_says_nothing_and_the_panels_follow(
     stopped()
     choose(page, 12, 4)
     shown(page, 12, 4)
-    page.wait_for_timeout(200)
-    assert picture(page) == from_python, "the same picture without a server"
+    until(lambda: picture(page) == from_python)  # the same picture without a server
     assert "at=3.1" in page.url
     server.process.send_signal(signal.SIGCONT)
     page.wait_for_url("**at=12.4*")

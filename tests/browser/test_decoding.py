@@ -22,6 +22,7 @@ def step(page):
 
 
 def test_the_film_plays_pauses_and_steps_back_without_asking_the_server(page, server_url):
+    page.clock.install()
     opened(page, server_url)
     page.get_by_role("button", name="First step").click()
     until(lambda: step(page) == 0)
@@ -33,7 +34,7 @@ def test_the_film_plays_pauses_and_steps_back_without_asking_the_server(page, se
     until(lambda: step(page) == 2, 30)
     page.get_by_role("button", name="Pause").click()
     stood = step(page)
-    page.wait_for_timeout(1300)
+    page.clock.run_for(5_000)
     assert step(page) == stood
     page.get_by_role("button", name="Step back").click()
     until(lambda: step(page) == stood - 1)

@@ -100,7 +100,7 @@ def test_two_models_stand_beside_each_other_on_one_scale(visit):
         second["data"][0]["zmin"],
         second["data"][0]["zmax"],
     )
-    assert "Half of their weight on this pattern" in said(page)
+    assert "have half of their weight on this pattern" in said(page)
 
 
 def test_a_head_of_the_model_beside_is_shown_as_that_models(visit):

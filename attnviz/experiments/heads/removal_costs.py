@@ -49,7 +49,10 @@ def cost_steps(
     tokenizer: Any = None,
     keep: Path | str | None = None,
 ) -> Iterator[HeadScores | None]:
-    """The same in small steps, for who watches and may stop: None after each layer, the costs after each batch."""
+    """The same in small steps, so that a caller can show progress and stop.
+
+    Yields None after each layer, the costs after each batch.
+    """
     module = module_of(model)
     kept, found = KeptCosts(keep, module, means), GrowingScores()
     for inputs in inputs_of(model, batches, tokenizer):

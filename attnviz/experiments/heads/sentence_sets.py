@@ -1,4 +1,4 @@
-"""The sentences that heads are looked at on: passages of novels, random words twice over, or a text of one's own."""
+"""The sentences that heads are looked at on: passages of novels, random words twice over, or a visitor's own text."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def beginning(loaded: LoadedModel, text: str, length: int) -> str:
 
 
 def parts_of_text(loaded: LoadedModel, text: str, count: int, length: int) -> tuple[str, ...]:
-    """A text of one's own: line by line, and long lines in parts."""
+    """A visitor's own text: line by line, and long lines in parts."""
     found: list[str] = []
     for line in text.splitlines():
         rest = line.strip()

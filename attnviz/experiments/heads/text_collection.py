@@ -1,4 +1,4 @@
-"""A small collection of prose that belongs to everybody: eight passages from each of eight novels of 1813 to 1897.
+"""A small collection of prose in the public domain: eight passages from each of eight novels of 1813 to 1897.
 
 Chosen by lot among the passages of 300 to 430 characters, without those whose words would hurt a reader today. Each
 begins with a paragraph and ends with a sentence.

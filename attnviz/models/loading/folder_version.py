@@ -1,4 +1,4 @@
-"""Which state of a folder of one's own a model was read from, so that one overwritten on the disk is read anew."""
+"""Which state of a visitor's own folder a model was read from, so that one overwritten on the disk is read anew."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _READ: Final = (".safetensors", ".json", ".txt", ".model", ".spm", ".jinja")
 
 
 def version(name: str) -> str:
-    """Changes whenever a file of the model is written to; "" for models that do not lie in a folder of one's own.
+    """Changes whenever a file of the model is written to; "" for models that do not lie in a folder.
 
     Looks at the files' places, sizes and times and reads none of them, so that it may be asked at every turn.
     """

@@ -47,7 +47,7 @@ def load(name: str, progress: Progress | None = None) -> LoadedModel:
 
 
 def changed_meanwhile(entry: Entry) -> Problem:
-    """What is said instead of showing a model of which one half is older than the other."""
+    """The error for a model whose files changed between reading one and the next."""
     return Problem("The files of {name} changed while they were read; ask again once they are written", name=entry.name)
 
 
@@ -162,7 +162,7 @@ def _open_adapter(folder: Path, entry: Entry, settings: Settings, progress: Prog
 
 
 def _rounded(state: Availability) -> tuple[Message, ...]:
-    """What is said of an adapter's base whose weights are not those that the adapter was trained on."""
+    """A notice that the base is rounded here: the adapter was trained on other weights."""
     bits = state.entry.bits_from(state.source)
     if bits is None:
         return ()

@@ -101,7 +101,7 @@ def read(folder: Path, entry: Entry) -> Adapter:
 
 
 def add(model: nn.Module, adapter: Adapter, entry: Entry) -> tuple[Message, ...]:
-    """Put the sums in the place of the base's weights, which stay as they are; what is to be said of it."""
+    """Put the sums in the place of the base's weights, which are not written to; returns notices about it."""
     import torch
 
     with weight_files.opened((adapter.folder / FILE,), entry, mapped=False) as weights, torch.no_grad():

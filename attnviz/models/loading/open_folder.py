@@ -97,7 +97,7 @@ def _check_complete(info: Mapping[str, Any], entry: Entry) -> None:
 
 
 def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
-    """What is said of tensors that the model has no place for; those of the catalogue are known to be no loss."""
+    """A notice of tensors that the model has no place for; for catalogue models none are missed."""
     extra = sorted(info["unexpected_keys"])
     if not extra or entry.in_catalogue:
         return ()

@@ -34,7 +34,7 @@ class Digits:
     said: np.ndarray
 
     def like(self, digit: int, number: int = 0) -> int:
-        """The place of the `number`-th picture of a digit, around and around."""
+        """The place of the `number`-th picture of a digit; after the last one comes the first again."""
         places = np.flatnonzero(self.said == digit)
         return int(places[number % len(places)])
 

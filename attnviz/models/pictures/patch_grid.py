@@ -1,4 +1,4 @@
-"""Which token of a picture model is which patch of the picture, and which tokens are none."""
+"""Which token of a picture model is which patch of the picture, and which tokens are no patch."""
 
 from __future__ import annotations
 

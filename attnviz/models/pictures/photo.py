@@ -38,7 +38,7 @@ class Photo:
 
 
 def read_photo(data: bytes, name: str = "") -> Photo:
-    """The picture in a file, upright; a Problem that names what is wrong with a file that is none.
+    """The picture in a file, upright; a Problem that names what is wrong with any other file.
 
     Sides and format are read from the head of the file, so that no large picture is ever unpacked.
     """
@@ -101,7 +101,7 @@ def _notices(opened: Image.Image) -> tuple[Message, ...]:
         frames = {"count": opened.n_frames}  # type: ignore[attr-defined]
         said += (Message("Animated, {count} pictures: the first one is used.", frames),)
     if _see_through(opened):
-        said += (Message("What was transparent is white now."),)
+        said += (Message("Transparent parts are white here."),)
     if opened.mode == "CMYK":
         said += (Message("Its colours were made for print (CMYK); they were turned into those of a screen."),)
     return said

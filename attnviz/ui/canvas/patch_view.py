@@ -213,7 +213,7 @@ def labels() -> dict[str, str]:
         "show_all": _("Show {count} again"),
         "show_all_help": _("Show all hidden patches again"),
         "silence": _("Silence head"),
-        "silence_help": _("The head on show hands on nothing"),
+        "silence_help": _("Set the output of the head on show to 0"),
         "one_scale": _("One scale"),
         "one_scale_help": _("Light from 0 to 1 for every head; otherwise each picture's brightest patch is full light"),
         "scale": _("Scale"),

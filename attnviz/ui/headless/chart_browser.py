@@ -1,4 +1,4 @@
-"""A Plotly chart as SVG. Only plotly.js can draw it, so this needs Chromium or one of its kin on the machine."""
+"""A Plotly chart as SVG. Only plotly.js can draw it, so this needs Chromium or a related browser on the machine."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Looks:
 
 
 def figure_file(figure: MadeFigure, kind: str, looks: Looks) -> bytes:
-    """The figure as "svg", "png", "html" or "csv". Problem where it cannot be had as that."""
+    """The figure as "svg", "png", "html" or "csv". A Problem where the figure has no such format."""
     return FORMATS[kind](figure, looks)
 
 

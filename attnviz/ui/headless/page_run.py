@@ -14,7 +14,7 @@ from attnviz.ui.shared import Gathering, MadeFigure, file_of, gather
 from attnviz.ui.web import server
 
 LONGEST = 3600.0  # seconds that a page may take: a model may have to be prepared first
-#: warns once a run that a script runs without a browser
+#: warns in each run that the script runs without a browser
 QUIET = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 

@@ -1,4 +1,4 @@
-"""One head: what it is called, every measure of it, and the sentences in which it does it most."""
+"""One head: what it is called, every measure of it, and the sentences in which the chosen measure is largest."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def examples(shown: ShownSurvey, by: str, column: int) -> None:
     if measure is None or not best:
         st.caption(_("No sentence here shows it."))
         return
-    st.markdown(_("**Where it does it most**: {measure}").format(measure=measure_words.measures()[by]))
+    st.markdown(_("**Sentences where it is largest**: {measure}").format(measure=measure_words.measures()[by]))
     values = measure.best_scores[column]
     options = {str(n): f"{n}: {values[n - 1]:.2f}" for n in range(1, len(best) + 1)}
     number = _picked(options)

@@ -77,7 +77,7 @@ def _config(kind: str) -> head_survey.Config | None:
 
 
 def _count() -> int:
-    """How many sentences of one's own run are read."""
+    """How many sentences are read when a visitor runs their own."""
     return number(
         choices.COUNT,
         _("Sentences at most"),

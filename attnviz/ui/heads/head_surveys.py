@@ -59,7 +59,7 @@ def obtain(section: str, model: str, name: str, config: head_survey.Config) -> S
 
 
 def most_sentences() -> int:
-    """How many sentences a run of one's own may have."""
+    """How many sentences a visitor's own run may have."""
     return HOSTED_SENTENCES if current().hosted else head_survey.SENTENCES
 
 

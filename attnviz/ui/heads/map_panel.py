@@ -139,7 +139,7 @@ def _said_of_map(shown: ShownSurvey, by: str) -> str:
     if by in head_survey.COSTS:
         said = _(
             "Most in **layer {layer}, head {head}: {mean:.3f} ± {stderr:.3f}** (standard error over {n} sentences). "
-            "{below} of {all} heads are below nought."
+            "{below} of {all} heads are below 0."
         )
         return said.format(**values, below=int((measure.mean < 0).sum()))
     half = int((np.nan_to_num(measure.mean) >= head_kinds.NAMED_FROM).sum())

@@ -29,8 +29,8 @@ def explained() -> dict[str, str]:
         "first_token": _("Weight on the first token, which often only takes what a head has no use for."),
         "same_token": _("Weight on the token itself."),
         "next_token": _("Weight on the token just after, which only an encoder can see."),
-        "silenced": _("How much the loss of the next token rises, in nats, when the head hands on nothing."),
-        "mean": _("How much the loss of the next token rises, in nats, when the head hands on its mean instead."),
+        "silenced": _("How much the loss of the next token rises, in nats, when the head's output is set to 0."),
+        "mean": _("How much the loss of the next token rises, in nats, when the head's output is set to its mean."),
         "direct": _("What the head itself adds to the logit of the right next token, above the average logit."),
     }
 

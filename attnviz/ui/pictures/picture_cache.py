@@ -1,4 +1,4 @@
-"""Runs of models over pictures. Those of shipped pictures are everybody's; of a picture of one's own, the session's.
+"""Runs of models over pictures. Those of shipped pictures are shared by all visitors.
 
 A visitor's own picture is never kept: its run lies in the session, one at a time, and goes with it.
 """
@@ -81,7 +81,7 @@ def _kept(cache: BoundedCache[Any], name: Hashable, picture: ChosenPicture, make
 
 
 def _mine(picture: ChosenPicture) -> dict[Hashable, Any]:
-    """What was computed of this picture; that of another one is let go."""
+    """What was computed of this picture; results for any other picture are dropped."""
     held = st.session_state.get(_OWN)
     if held is None or held[0] != picture.name:
         held = (picture.name, {})

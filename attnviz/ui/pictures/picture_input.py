@@ -128,7 +128,7 @@ def _own() -> ChosenPicture | None:
 
 
 def _take(data: bytes, name: str) -> None:
-    """Make a file the picture on show; what was there before stays where the file is none."""
+    """Make a file the picture on show; where it cannot be read, what was there before stays."""
     if name.lower().endswith(".json"):
         view, data = _saved(data, name)
         photo = read_photo(data, name)

@@ -128,7 +128,7 @@ def answer_under(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, c
 def _said(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: HeadChange) -> None:
     """What the model says, and beside it what it says under the change."""
     if not run.answer.words:
-        st.markdown(_("This model names nothing: it turns a picture into vectors. Its heads can be looked at."))
+        st.markdown(_("This model gives no names: it turns a picture into vectors. Its heads can be looked at."))
         return
     words = _written(run.answer)
     if not change:

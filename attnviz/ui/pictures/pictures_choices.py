@@ -1,4 +1,4 @@
-"""What a visitor can choose on the page about pictures. A picture of one's own is in no link."""
+"""What a visitor can choose on the page about pictures. A visitor's own picture is in no link."""
 
 from __future__ import annotations
 

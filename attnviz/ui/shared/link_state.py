@@ -85,7 +85,7 @@ def put_all(changes: Mapping[Choice[Any], Any]) -> None:
 
 
 def untouched(page: str) -> bool:
-    """Whether nothing was chosen on the page, by hand or by a link, but for what travels from page to page."""
+    """Whether nothing was chosen on the page, by hand or by a link, except what travels from page to page."""
     return page not in _linked() and all(
         choice.kept_as == "sentence" or choice.page != page or value(choice) == choice.default
         for choice in choices_of(page)
@@ -93,7 +93,7 @@ def untouched(page: str) -> bool:
 
 
 def opened(choice: Choice[T]) -> T:
-    """What a choice means that nobody has made: another thing in a link than on an untouched page."""
+    """The value of a choice that nobody has made; it can differ between a link and an untouched page."""
     first, linked = opening_of(choice.page)[choice]
     return cast(T, first if untouched(choice.page) else linked)
 
@@ -112,7 +112,7 @@ def follow(page: str) -> bool:
     if before is None or streamlit_adapter.by_history():
         _read(page, parameters)
     elif entered:
-        if view_of != page:  # what a view that was just opened asked for in vain is still to be said
+        if view_of != page:  # refusals of a view that was just opened are still to be shown
             st.session_state[_REFUSED] = {}
     else:
         _write()

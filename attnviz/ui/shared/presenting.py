@@ -48,7 +48,7 @@ class Walk:
     place: str  #: such as "3 / 7"
     before: bool
     after: bool
-    go: Go  #: by how many steps, from where one is when it is called; a callback
+    go: Go  #: by how many steps, counted from where the page is then; a callback
     always: bool = False  #: arrow keys walk outside of the presentation mode, too
 
 
@@ -84,7 +84,7 @@ def presenter(walk: Walk | None = None) -> None:
 
 
 def end() -> None:
-    """After the page is drawn: one that walks through nothing has the mode as well."""
+    """After the page is drawn: pages without steps have the mode as well."""
     if not st.session_state.get(_MOUNTED):
         presenter(Walk(st.session_state.get(_HEADING, ""), "", before=False, after=False, go=_nowhere))
 

@@ -1,6 +1,6 @@
 """All that Streamlit's documentation does not promise and that the app uses: its error class, its page's style, ids.
 
-What it promises fails by itself when it changes; what stands here would go wrong without a word.
+A change of what it does promise raises an error; a change of these would go unnoticed.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def set_where_default(name: str, value: Any, where: str) -> None:
 
 @cache
 def say_what_is_gone() -> None:
-    """Into the log, once a process: the app goes on, and whoever runs it knows why it looks or acts strangely.
+    """Log what is missing, once a process: the app goes on, and its operator knows why it looks or acts strangely.
 
     In a thread of its own: the frontend is 23 MB to look through, and the first visitor should not wait for it.
     """

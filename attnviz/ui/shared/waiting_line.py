@@ -1,4 +1,4 @@
-"""Long work of visitors, so much of it at a time: the others wait in the order in which they came."""
+"""A queue for long work: so many visitors at a time, the others in the order in which they came."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from attnviz.core.message import Problem
 
-BETWEEN_LOOKS = 0.2  #: seconds between two looks at the line, and between two words to who waits
+BETWEEN_LOOKS = 0.2  #: seconds between two looks at the line, and between two updates to those who wait
 
 
 class WaitingLine:
-    """A line that is as long as the process lives. Who leaves it, at any moment, makes room for the next."""
+    """A line that is as long as the process lives. Leaving it, at any moment, makes room for the next."""
 
     def __init__(self, at_once: int, longest: int) -> None:
         """`longest`: how many may wait behind those whose turn it is."""
@@ -22,7 +22,7 @@ class WaitingLine:
 
     @contextmanager
     def turn(self, waiting: Callable[[int], object]) -> Iterator[None]:
-        """Inside the block it is this thread's turn. `waiting(n)` is called meanwhile, n being who is to end before.
+        """Inside the block it is this thread's turn. `waiting(n)` is called meanwhile; n others must end before.
 
         Whatever `waiting` raises ends the wait: Streamlit ends so the run of a visitor who has left.
         """

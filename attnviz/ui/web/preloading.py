@@ -1,6 +1,6 @@
 """The scripts that a page will need, named in the page that the browser asks for first.
 
-One of ours comes before Streamlit's: it makes a page that is asked for in the dark dark from its first pixel.
+One of ours comes before Streamlit's: a page in the dark theme is dark from its first pixel.
 
 Streamlit loads the script of each kind of widget when it first hears of such a widget: after its own start, after the
 connection, after our script. Named in the page, they are fetched while the browser still reads Streamlit's own.

@@ -1,4 +1,4 @@
-"""What a browser is told about a page besides the page: which scripts may run, and who may embed it.
+"""Security headers sent with every page: which scripts may run, and who may embed it.
 
 Scripts come from this server only, and the one that stands inside Streamlit's own page is allowed by its hash. Where
 attnviz was never installed, Streamlit hands a component's script over as text, which the browser runs from a `blob:`

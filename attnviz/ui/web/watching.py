@@ -1,4 +1,4 @@
-"""What whoever runs the server can watch: visitors, how long answers take, the queue, memory and caches.
+"""Metrics for the operator of the server: visitors, how long answers take, the queue, memory and caches.
 
 Numbers only, in Prometheus' text format at `/attnviz/metrics`: no sentence, no link, no address of a visitor. An
 answer is timed where it leaves the server, from the message that asks for a run to the one that ends it, so that

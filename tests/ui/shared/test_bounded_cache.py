@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from attnviz.ui.shared.bounded_cache import BoundedCache
+from tests.waiting import until
 
 
 def test_a_value_that_is_requested_twice_is_made_once():
@@ -98,7 +98,7 @@ def all_at_once(cache, make, visitors=8):
         first = pool.submit(cache.get, "a", make)
         assert make.began.wait(10)
         others = [pool.submit(cache.get, "a", make) for _ in range(visitors - 1)]
-        time.sleep(0.05)
+        until(lambda: cache.hits == visitors - 1)  # they have met the one that is being made
         make.may_end.set()
         return [first, *others]
 

@@ -26,6 +26,7 @@ from attnviz.ui.shared import BoundedCache, model_cache
 from attnviz.ui.shared.slots import Slots
 from attnviz.ui.sharing import see_panel
 from tests.models.tiny_tokenizers import byte_level
+from tests.waiting import until
 
 TEXTS = ("the cat sat", "don't you think the cat's hat is nice?")
 CHANGES = (WhatIf(pattern="none"), WhatIf(silenced=((0, 1),)))
@@ -116,7 +117,7 @@ def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, share
     for thread in threads:
         thread.start()
     assert began.wait(10)
-    time.sleep(0.1)
+    until(lambda: shared.reruns.hits == 5)  # the others have met the one that computes
     assert shared.slots.taken == 1, "six visitors want the same, one of them has a slot"
     assert model_cache.cached_rerun(run, "other", lambda: 8) == 8
     may_end.set()
