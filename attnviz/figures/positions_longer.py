@@ -36,7 +36,7 @@ def wavelengths(lines: Mapping[str, np.ndarray], chosen: str, trained: int, want
 
 
 def over_distance(distance: np.ndarray, plain: np.ndarray, chosen: np.ndarray, name: str, trained: int) -> Figure:
-    """q.k over distance as trained and with the chosen scaling; beyond the trained length the ground is shaded."""
+    """q.k / sqrt(D) over distance as trained and with the chosen scaling; beyond the trained length it is shaded."""
     fig = go.Figure()
     fig.add_vrect(x0=trained, x1=float(distance[-1]), fillcolor=with_alpha(THEORY, 0.16), line_width=0)
     for values, words, colour, width in ((plain, _("as trained"), RAW, 1.6), (chosen, name, SCALED, 2.2)):

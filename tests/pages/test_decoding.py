@@ -5,6 +5,7 @@ import pytest
 from attnviz.experiments.decoding import kept_positions, token_by_token
 from attnviz.ui import headless
 from attnviz.ui.canvas.packing import unblob
+from attnviz.ui.decoding import decoder_form
 from attnviz.ui.shared import live_run
 from tests.models.conftest import smollm2
 from tests.pages.test_scaling import said
@@ -48,6 +49,22 @@ def test_the_player_is_sent_every_step_at_once(visit):
     assert header["at"] == 3
     assert page.metric[0].label == "Largest difference of a logit"
     assert float(page.metric[0].value) < 1e-4
+
+
+def test_what_is_said_of_the_two_ways_is_what_was_computed(visit):
+    *_partial, run = token_by_token.run(decoder_form.core_decoder(0), token_by_token.Config("hello", 4, 1.5, 2))
+    page = visit("decoding", d_prompt="hello", d_steps="4", d_t="1.5", d_seed="2", **CORE)
+    assert run.steps[-1].same_choice
+    assert "step processed: **1** with the cache, **8** without. Both find the same next token likeliest." in said(page)
+    assert "Probabilities are the model’s own; at temperature 1.5 the draw is made from others." in said(page)
+    assert f"of 32-bit numbers, {run.largest_difference / _logit_there(run):.0e} of the largest logit" in said(page)
+    once = visit("decoding", d_prompt="hello", d_steps="1", **CORE)
+    assert "The logits of both are the same in every digit." in said(once)
+    assert "at temperature" not in said(once)
+
+
+def _logit_there(run):
+    return next(step.largest_logit for step in run.steps if step.difference == run.largest_difference)
 
 
 def test_a_command_gets_the_figure_of_the_whole_run(monkeypatch):

@@ -54,6 +54,7 @@ class Result:
     full_bytes: int  #: as the model computes, at `number_bytes` a number
     number_bytes: int
     largest_logit: float
+    channel_spread: float  #: of a head's keys, averaged: the largest channel's root mean square over the median one's
     notices: tuple[Message, ...]
 
     @property
@@ -74,6 +75,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
     """Yield after each format."""
     reading = read(decoder, config.text)
     held, numbers = _full(reading)
+    spread = float(np.mean([channel_spread(layer.k[0]) for layer in reading.layers if layer.k is not None]))
     made: list[RoundedCache] = []
     for bits, axis in FORMATS:
         made.append(rounded(reading, bits, axis))
@@ -85,6 +87,7 @@ def run(decoder: Decoder, config: Config) -> Iterator[Result]:
             held,
             held // numbers,
             float(reading.logits.abs().max()),
+            spread,
             reading.notices,
         )
 
@@ -155,6 +158,12 @@ def stored_values(x: Tensor, bits: int) -> Quantised:
     """(G, T, D) with scales along each token's vector; all of it shares one scale up to MOST_SHARING numbers."""
     width = x.shape[-1]
     return quantise(x, bits, next(n for n in range(min(width, MOST_SHARING), 0, -1) if width % n == 0))
+
+
+def channel_spread(k: Tensor) -> float:
+    """How much larger than the median the largest channel of keys (G, T, D) is, the mean over G heads."""
+    size = k.float().pow(2).mean(1).sqrt()  # (G, D)
+    return float((size.amax(-1) / size.median(-1).values).mean())
 
 
 def _error(rough: Tensor, exact: Tensor) -> float:

@@ -34,9 +34,14 @@ class Result:
     distance_after: np.ndarray
     previous: tuple[float, float]  #: mean weight on the token just before, NaN for a single token
     first: tuple[float, float]  #: mean weight on the first token
-    moved: float  #: the share of the head's weight that went to other keys, mean over rows
+    row_moved: np.ndarray  #: (Q,) the share of each row's weight that went to other keys
     tokens: tuple[ProbabilityChange, ...]  #: the likeliest next tokens, before and after
     tokens_moved: float  #: the share of the next token's probability that moved
+
+    @property
+    def moved(self) -> float:
+        """The share of the head's weight that went to other keys, mean over rows."""
+        return float(self.row_moved.mean())
 
 
 def rotation(loaded: LoadedModel) -> Rotary:
@@ -71,7 +76,7 @@ def run(run: ModelRun, loaded: LoadedModel, config: Config, rotary: Rotary | Non
         over_distance(after),
         (float(over_rows(previous_token_mass(before))), float(over_rows(previous_token_mass(after)))),
         (float(over_rows(first_token_mass(before))), float(over_rows(first_token_mass(after)))),
-        float(total_variation(before, after).mean()),
+        total_variation(before, after).numpy(),
         tokens,
         share,
     )

@@ -6,7 +6,7 @@ from attnviz.experiments.positions import changed_rope, longer_context, pair_rot
 
 
 def circle(config: pair_rotation.Config) -> str:
-    """Prints what the pair adds to q.k, with pairs as complex numbers: turning is a multiplication."""
+    """Prints the pair's part of q.k and the whole of it, with pairs as complex numbers: turning is a multiplication."""
     return f"""\
 import torch
 
@@ -16,14 +16,15 @@ q, k = (torch.view_as_complex(x.reshape(-1, 2)) for x in (q, k))  # each pair is
 theta = base ** -(torch.arange(0, D, 2, dtype=torch.float64) / D)
 
 q_m, k_n = (x * torch.polar(torch.ones_like(theta), at * theta) for x, at in ((q, m), (k, n)))
-products = (q_m * k_n.conj()).real  # what each pair adds to q.k
-product, score = products[pair].item(), products.sum().item()
-print(f"pair {{pair}} turns by {{theta[pair]:.4g}} rad per position and adds {{product:.4f}}; all pairs: {{score:.4f}}")
+products = (q_m * k_n.conj()).real  # each pair's part of q.k
+product, score, unturned = products[pair].item(), products.sum().item(), (q * k.conj()).real.sum().item()
+print(f"pair {{pair}} turns by {{theta[pair]:.4g}} rad per position, {{((n - m) * theta[pair]).item():.4g}} rad in all")
+print(f"its part of q.k: {{product:.4g}}; all pairs: {{score:.4g}}, and {{unturned:.4g}} before they are turned")
 """
 
 
 def longer(config: longer_context.Config) -> str:
-    """Prints the wavelengths of the fastest and the slowest pair under every scaling."""
+    """Prints the wavelengths of the fastest and the slowest pair under every scaling, and which angles are new."""
     return f"""\
 import math
 
@@ -58,8 +59,13 @@ scaled = {{
     "llama3": mixed(((L * theta / (2 * math.pi) - 1) / (4 - 1)).clamp(0, 1)),
 }}
 wavelengths = {{name: 2 * math.pi / turns for name, turns in scaled.items()}}
+new, slowed = {{}}, {{}}
 for name, waves in wavelengths.items():
-    print(f"{{name:>8}}: one turn in {{waves[0]:.4g}} to {{waves[-1]:,.0f}} positions")
+    further = scaled[name] * target > L * theta * (1 + 1e-9)  # than any angle of training
+    new[name] = int((further & (L * theta < 2 * math.pi)).sum())  # a pair that had completed a turn knows them all
+    slowed[name] = int((scaled[name] < 0.99 * theta).sum())
+    print(f"{{name:>8}}: one turn in {{waves[0]:.4g}} to {{waves[-1]:,.0f}} positions, ", end="")
+    print(f"{{new[name]}} pairs at new angles, {{slowed[name]}} slowed")
 """
 
 
@@ -93,7 +99,7 @@ print(scores[{config.at[0]}].numpy().round(3))
 
 
 def head(model: str, text: str, config: changed_rope.Config) -> str:
-    """Prints the head's weights of the last token, as trained and changed, and the likeliest next token."""
+    """Prints how much weight moves, the last token's row, and what comes next, as trained and changed."""
     heads = config.head if config.where == "head" else '"all"'
     layers = "rotary.layers" if config.where == "all" else f"{config.layer}"
     base = "None" if config.change == "removed" else repr(config.base)
@@ -109,11 +115,18 @@ edit = Edit({layers}, {heads}, change=rotary.changed({base}))  # undone, and tur
 
 before = capture(loaded.model, **tokens.inputs)
 after = intervene(loaded.model, edit, **tokens.inputs)
-rows = [trace.layers[{config.layer}].weights({config.head})[0, 0, -1] for trace in (before, after)]
-for token, one, other in zip(tokens.labels, *(row.tolist() for row in rows)):
+weights = [trace.layers[{config.layer}].weights({config.head})[0, 0] for trace in (before, after)]
+moved = (weights[0] - weights[1]).abs().sum(-1) / 2  # of each row
+row = moved.argmax().item()
+print(f"{{moved.mean():.1%}} of the weight goes to other tokens, most of {{tokens.labels[row]!r}}: {{moved[row]:.1%}}")
+for name, w in zip(("as trained", "changed"), weights):
+    print(f"{{name}}: {{w.diagonal(-1).mean():.1%}} on the token just before, {{w[:, 0].mean():.1%}} on the first")
+for token, one, other in zip(tokens.labels, *(w[row].tolist() for w in weights)):
     print(f"{{token:>12}} {{one:.4f}} {{other:.4f}}")
 if before.logits is not None:
-    print([repr(loaded.tokenizer.decode(trace.logits[0].argmax())) for trace in (before, after)])
+    chances = [trace.logits[0].double().softmax(-1) for trace in (before, after)]
+    print(f"next token: {{(chances[0] - chances[1]).abs().sum() / 2:.1%}} of the probability moves")
+    print([(loaded.tokenizer.decode(each.argmax()), round(each.max().item(), 4)) for each in chances])
 """
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from operator import index as as_index
 
 import torch
 from torch import Tensor
@@ -45,11 +46,21 @@ def everything(q_len: int, k_len: int, padding: Tensor | None, device: torch.dev
     return ones if padding is None else ones & padding
 
 
+def whole_number(given: object) -> int:
+    """`given` as an int; TypeError for a fraction, a text or a bool, since a mask of heads is no list of numbers."""
+    if isinstance(given, bool) or getattr(given, "dtype", None) == torch.bool:
+        raise TypeError(given)
+    return as_index(given)  # type: ignore[arg-type]
+
+
 def chosen_heads(heads: int | Iterable[int] | None, n_heads: int, index: int) -> list[int]:
     """`heads` as a list, None meaning all heads; a Problem if it is empty or names a head that layer `index` lacks."""
     if heads is None:
         return list(range(n_heads))
-    chosen = [heads] if isinstance(heads, int) else [int(head) for head in heads]
+    try:
+        chosen = [whole_number(heads)] if not isinstance(heads, Iterable) else [whole_number(head) for head in heads]
+    except TypeError as error:
+        raise Problem("heads={heads} must be a number or several numbers", heads=repr(heads)) from error
     for head in chosen:
         if not 0 <= head < n_heads:
             raise Problem(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from operator import index
 from typing import Any, Literal, cast
 
 from torch import Tensor, nn
@@ -21,7 +20,7 @@ from attnviz.models.capture.attention_call import Answer, Call
 from attnviz.models.capture.compiled import unwrapped
 from attnviz.models.capture.edited_layer import Plan, carry_out, layer_output
 from attnviz.models.capture.forward_pass import Logits
-from attnviz.models.capture.head_selection import chosen_heads
+from attnviz.models.capture.head_selection import chosen_heads, whole_number
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.run import record
@@ -201,8 +200,6 @@ def _layers(choice: LayerChoice) -> list[int | str]:
     """The numbers and names chosen, one by one; "all" is one."""
     if isinstance(choice, str):
         return [choice]
-    if isinstance(choice, int):
-        return [choice]
     several = list(choice) if isinstance(choice, Collection) else []
     names: list[int | str] = [each for each in several if isinstance(each, str)]
     if names and len(names) == len(several):
@@ -216,14 +213,14 @@ def _numbers(name: str, choice: NumberChoice, count: int) -> Collection[int]:
     if isinstance(choice, str) and choice == "all":
         return range(count)
     try:
-        return (index(choice),)  # type: ignore[arg-type]
+        return (whole_number(choice),)
     except TypeError:
         pass
     if isinstance(choice, Collection) and not isinstance(choice, str):
         if len(choice) == 0:
             raise Problem('{name} is empty: name at least one, or "all"', name=name)
         try:
-            return [index(number) for number in choice]
+            return [whole_number(number) for number in choice]
         except TypeError:
             pass
     raise Problem('{name}={choice} must be a number, several numbers, or "all"', name=name, choice=repr(choice))

@@ -85,9 +85,9 @@ def _words() -> dict[str, str]:
         "q_turned": _("q has turned by"),
         "k_turned": _("k has turned by"),
         "angle": _("{degrees}° after {whole} turns"),
-        "product": _("this pair adds to q·k"),
+        "product": _("this pair’s part of q·k"),
         "score": _("q·k over all pairs"),
-        "curve": _("What this pair adds to q·k, over the distance from query to key"),
+        "curve": _("This pair’s part of q·k, over the distance from query to key"),
         "degrees": _("{degrees}°"),
         "before": _(
             "Pair {pair} makes a full turn in {wavelength} positions. The key stands {distance} positions before the "

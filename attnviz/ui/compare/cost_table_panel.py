@@ -143,7 +143,7 @@ def _said_of_cost(result: layer_costs.Result) -> str:
     names = kind_names()
     said = _(
         "At n = {n:,}, d = {d:,} self-attention takes **{mine}**, {cheapest} {low} and {dearest} {high}. "
-        "Rings mark where a layer costs what attention costs: {crossings}."
+        "Layers that cost what attention costs: {crossings}; a ring marks each that lies in the picture."
     )
     met = [
         _("{name} at {axis} = {at:,.6g}").format(name=names[each.kind], axis=config.axis, at=float(each.at))

@@ -194,9 +194,16 @@ def _verdict(result: reach_training.Result) -> str:
         return _("After {steps} steps at distance {distance} every layer copies.").format(
             steps=result.done, distance=result.config.n - 1
         )
-    said = _("After {steps} steps **{learned}** copy from {distance} tokens back; **{failed}** guess or nearly so.")
+    said = _(
+        "After {steps} steps **{learned}** copy from {distance} tokens back: {share:.0%} or more of the labels are "
+        "right. **{failed}**: fewer."
+    )
     return said.format(
-        steps=result.done, learned=", ".join(learned), distance=result.config.n - 1, failed=", ".join(failed)
+        steps=result.done,
+        learned=", ".join(learned),
+        distance=result.config.n - 1,
+        share=reach_training.LEARNED,
+        failed=", ".join(failed),
     )
 
 

@@ -108,10 +108,19 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, layer: in
 def _said(result: token_by_token.Result) -> str:
     if not result.config.steps:
         return ""
-    last = result.steps[-1]
-    return _(
-        "The last step processed **{one}** token with the cache and **{all}** without, for the same next token."
-    ).format(one=last.cached.tokens, all=last.anew.tokens)
+    last, temperature = result.steps[-1], result.config.temperature
+    said = _("Tokens that the last step processed: **{one}** with the cache, **{all}** without.").format(
+        one=last.cached.tokens, all=last.anew.tokens
+    )
+    if last.same_choice:
+        said += " " + _("Both find the same next token likeliest.")
+    else:
+        said += " " + _("They do not find the same next token likeliest.")
+    if temperature not in (0.0, 1.0):
+        said += " " + _(
+            "Probabilities are the model’s own; at temperature {temperature:g} the draw is made from others."
+        ).format(temperature=temperature)
+    return said
 
 
 def _same(result: token_by_token.Result) -> None:
@@ -125,11 +134,19 @@ def _same(result: token_by_token.Result) -> None:
         f"{1 - _total(result, 'cached') / _total(result, 'anew'):.0%}",
         help=_("FLOPs of all steps with the cache, beside those without."),
     )
+    if not worst.difference:
+        st.caption(_("The logits of both are the same in every digit."))
+        return
     st.caption(
         _(
-            "Both compute the same sums in another order, so that rounding differs in the last digits of float32, "
-            "{share:.0e} of the largest logit; the likeliest token is the same at {same} of {steps} steps."
-        ).format(share=worst.difference / worst.largest_logit, same=result.same_choices, steps=len(result.steps))
+            "Both compute the same sums in another order, so that rounding differs in the last digits of {bits}-bit "
+            "numbers, {share:.0e} of the largest logit; the likeliest token is the same at {same} of {steps} steps."
+        ).format(
+            bits=8 * result.number_bytes,
+            share=worst.difference / worst.largest_logit,
+            same=result.same_choices,
+            steps=len(result.steps),
+        )
     )
 
 

@@ -83,7 +83,10 @@ def _words(result: quantised_cache.Result) -> str:
         "In int4 a logit moves by up to **{token:.2g}** where each key has its own scale, and by **{channel:.2g}** "
         "where each channel has one for {group} tokens."
     ).format(token=token, channel=channel, group=fours["channel"].group)
-    why = _("Keys have a few large channels, which set the step for all others where they share a scale.")
+    why = _(
+        "In the keys of one head the largest channel is on average {times:.1f} times as large as the median one, and "
+        "sets the step for all others where they share a scale."
+    ).format(times=result.channel_spread)
     return " ".join((said, four, why) if channel < token else (said, four))
 
 

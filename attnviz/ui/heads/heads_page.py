@@ -77,7 +77,8 @@ def _compared(first: ShownSurvey, second: ShownSurvey, by: str) -> None:
     shares = [float((shown.survey.measures[by].mean >= 0.5).mean()) for shown in (first, second)]
     st.markdown(
         _(
-            "**{one:.0%}** of the heads of {a} and **{two:.0%}** of {b} have half of their weight on this pattern."
+            "**{one:.0%}** of the heads of {a} and **{two:.0%}** of {b} have at least half of their weight on this "
+            "pattern."
         ).format(one=shares[0], two=shares[1], a=first.name, b=second.name)
     )
 

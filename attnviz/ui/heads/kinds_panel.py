@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.experiments.heads import head_kinds
 from attnviz.ui.heads import heads_choices as choices
-from attnviz.ui.heads import map_panel
+from attnviz.ui.heads import map_panel, measure_words
 from attnviz.ui.heads.head_surveys import ShownSurvey
 from attnviz.ui.shared import spoken
 from attnviz.words import _
@@ -50,13 +50,14 @@ def _row(shown: ShownSurvey, each: head_kinds.NamedHead) -> dict[str, Any]:
     row: dict[str, Any] = {
         _("called"): spoken(head_kinds.KINDS[each.kind][0]),
         _("head"): choices.name_of(shown.survey.places[each.column]),
-        _("weight"): f"{each.mean:.2f} ± {each.stderr:.2f}",
+        _("weight"): measure_words.with_error(each.mean, each.stderr, 2),
         _("in the first ten"): f"{each.stability:.0%}",
         _("sentences"): each.sentences,
     }
     if shown.has("silenced"):
         cost = shown.survey.measures["silenced"]
-        row[_("cost, nats")] = f"{cost.mean[each.column]:+.3f} ± {cost.stderr[each.column]:.3f}"
+        mean, error = cost.mean[each.column], cost.stderr[each.column]
+        row[_("cost, nats")] = measure_words.with_error(mean, error, 3, signed=True)
     return row
 
 

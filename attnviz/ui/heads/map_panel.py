@@ -130,24 +130,29 @@ def _said_of_map(shown: ShownSurvey, by: str) -> str:
     values = {
         "layer": layer,
         "head": head,
-        "mean": measure.mean[best],
-        "stderr": measure.stderr[best],
-        "n": int(measure.counts[best]),
+        "mean": measure_words.with_error(measure.mean[best], measure.stderr[best], 3 if by in head_survey.COSTS else 2),
+        "evidence": _evidence(int(measure.counts[best])),
         "stability": measure.stability[best],
         "all": len(places),
     }
     if by in head_survey.COSTS:
         said = _(
-            "Most in **layer {layer}, head {head}: {mean:.3f} ± {stderr:.3f}** (standard error over {n} sentences). "
-            "{below} of {all} heads are below 0."
+            "Most in **layer {layer}, head {head}: {mean}** ({evidence}). {below} of {all} heads are below 0."
         )
         return said.format(**values, below=int((measure.mean < 0).sum()))
     half = int((np.nan_to_num(measure.mean) >= head_kinds.NAMED_FROM).sum())
     said = _(
-        "Most in **layer {layer}, head {head}: {mean:.2f} ± {stderr:.2f}** (standard error over {n} sentences; among "
-        "the first ten in {stability:.0%} of them). {half} of {all} heads have half of their weight there."
+        "Most in **layer {layer}, head {head}: {mean}** ({evidence}; among the first ten in {stability:.0%} of them). "
+        "{half} of {all} heads have at least half of their weight there."
     )
     return said.format(**values, half=half)
+
+
+def _evidence(sentences: int) -> str:
+    """What the number behind ± is; a single sentence gives none."""
+    if sentences < 2:
+        return _("from a single sentence")
+    return _("standard error over {n} sentences").format(n=sentences)
 
 
 def _said_of_plane(shown: ShownSurvey, by: str, against: str) -> str:

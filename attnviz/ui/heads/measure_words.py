@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from attnviz.words import _
 
 
@@ -33,6 +35,12 @@ def explained() -> dict[str, str]:
         "mean": _("How much the loss of the next token rises, in nats, when the head's output is set to its mean."),
         "direct": _("What the head itself adds to the logit of the right next token, above the average logit."),
     }
+
+
+def with_error(mean: float, stderr: float, digits: int, *, signed: bool = False) -> str:
+    """A mean with its standard error; a single sentence has none."""
+    number = f"{mean:{'+' if signed else ''}.{digits}f}"
+    return number if math.isnan(stderr) else f"{number} ± {stderr:.{digits}f}"
 
 
 def texts() -> dict[str, str]:

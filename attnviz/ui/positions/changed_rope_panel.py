@@ -15,6 +15,8 @@ from attnviz.ui.positions import position_code_panel, position_names, positions_
 from attnviz.ui.shared import link_state, model_cache, plain, sentence_input, show, widgets
 from attnviz.words import _
 
+LEAST_MOVED = 5e-4  #: of a row: what is less would read as 0.0%
+
 
 def panel() -> None:
     run = sentence_input.sentence_run(
@@ -74,20 +76,26 @@ def _formula(result: experiment.Result) -> str:
 
 def _verdict(run: ModelRun, result: experiment.Result) -> str:
     config = result.config
-    said = _(
-        "Trained: {model}, layer {layer}, head {head}. {moved:.0%} of the head’s weight goes to other tokens."
-    ).format(model=plain(run.name), layer=config.layer, head=config.head, moved=result.moved)
+    most = int(result.row_moved.argmax())
+    said = _("Trained: {model}, layer {layer}, head {head}.").format(
+        model=plain(run.name), layer=config.layer, head=config.head
+    )
+    if result.row_moved[most] < LEAST_MOVED:
+        return f"{said} " + _("No row changes by as much as 0.05% of its weight.")
+    said += " " + _(
+        "{moved:.1%} of the head’s weight goes to other tokens, most in the row of “{token}”: {share:.1%}."
+    ).format(moved=result.moved, token=plain(run.stacks[0].queries.labels[most]), share=result.row_moved[most])
     before, after = result.previous
     if math.isnan(before):
         return said
     return f"{said} " + _(
-        "On the token just before: {before:.0%} as trained, {after:.0%} changed; on the first: {first:.0%} and "
-        "{now:.0%}."
+        "On the token just before: {before:.1%} as trained, {after:.1%} changed; on the first: {first:.1%} and "
+        "{now:.1%}."
     ).format(before=before, after=after, first=result.first[0], now=result.first[1])
 
 
 def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
-    stack = run.stacks[0]
+    stack, most = run.stacks[0], int(result.row_moved.argmax())
     shown = (("before", _("As trained"), result.before), ("after", _("Changed"), result.after))
     for column, (name, title, weights) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
@@ -95,25 +103,26 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
             fig = heatmap.matrix(
                 weights, stack.queries.labels, stack.keys.labels, masked=~result.allowed, height=400, numbers=False
             )
-            row = weights[-1]
-            words = _("The last token gives {share:.0%} to “{token}”.").format(
-                share=float(row.max()), token=plain(stack.keys.labels[int(row.argmax())])
+            words = _("“{query}” gives {share:.1%} to “{token}”.").format(
+                query=plain(stack.queries.labels[most]),
+                share=float(weights[most].max()),
+                token=plain(stack.keys.labels[int(weights[most].argmax())]),
             )
             show.figure(fig, name=f"rope-{name}", key=f"p_rope_{name}", words=words)
 
 
 def _distance(result: experiment.Result) -> None:
     fig = figures.over_distance(result.distance_before, result.distance_after)
+    before, after = result.distance_before, result.distance_after
+    most = int(np.abs(after - before).argmax())
     words = _(
-        "Mean weight on the token so many back, over the queries that have one. At distance 0 it is {own:.0%} as "
-        "trained and {own_now:.0%} changed, three back {three:.0%} and {three_now:.0%}. Few queries look far: the last "
-        "bars are the first token’s."
-    ).format(
-        own=result.distance_before[0],
-        own_now=result.distance_after[0],
-        three=result.distance_before[min(3, len(result.distance_before) - 1)],
-        three_now=result.distance_after[min(3, len(result.distance_after) - 1)],
-    )
+        "Mean weight on the token so many back, over the queries that have one. It changes most {back} back, from "
+        "{was:.1%} to {now:.1%}; the token itself gets {own:.1%} and {own_now:.1%}."
+    ).format(back=most, was=before[most], now=after[most], own=before[0], own_now=after[0])
+    if len(before) > 1:
+        words += " " + _(
+            "Only the last query can look {last} back, at the first token: the last bar is its alone."
+        ).format(last=len(before) - 1)
     table = {
         "tokens_back": np.arange(len(result.distance_before)),
         "as_trained": result.distance_before,
@@ -131,8 +140,8 @@ def _next(run: ModelRun, result: experiment.Result) -> None:
     fig = attention_figures.bars(labels, before, after, labels=(_("as trained"), _("changed")))
     now = max(result.tokens, key=lambda each: each.after)
     words = _(
-        "Next token: {moved:.1%} of the probability moves; the likeliest was “{was}” ({before:.0%}) and is “{now}” "
-        "({after:.0%})."
+        "Next token: {moved:.1%} of the probability moves; the likeliest was “{was}” ({before:.1%}) and is “{now}” "
+        "({after:.1%})."
     ).format(
         moved=result.tokens_moved,
         was=plain(result.tokens[0].label),

@@ -37,8 +37,8 @@ def panel() -> None:
         on_pick=_pick,
     )
     words = _(
-        "Turned, this pair adds {product:.4g} to q·k; all {pairs} pairs together give {score:.4g}, and {unturned:.4g} "
-        "before they are turned."
+        "Turned, this pair’s part of q·k is {product:.4g}; all {pairs} pairs together give {score:.4g}, and "
+        "{unturned:.4g} before they are turned."
     ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.unturned)
     show.under(
         lambda: _figure(result),

@@ -96,10 +96,11 @@ def _waves(result: longer_context.Result) -> None:
 def _distance(result: longer_context.Result) -> None:
     config = result.config
     beyond = result.distance > config.length
-    words = _(
-        "q·k of two equal vectors over the distance, averaged over stretches. Beyond the trained length (shaded) the "
-        "largest is {plain:.3g} unscaled and {chosen:.3g} with the scaling."
-    ).format(plain=_most(result.plain[beyond]), chosen=_most(result.chosen[beyond]))
+    words = _("Score q·k/√D of two vectors of ones over the distance, averaged over stretches.")
+    if beyond.any():
+        words += " " + _(
+            "Beyond the trained length (shaded) the largest is {plain:.3g} unscaled and {chosen:.3g} with the scaling."
+        ).format(plain=result.plain[beyond].max(), chosen=result.chosen[beyond].max())
     made = result.methods[config.method]
     if made.length != 1:
         words += " " + _(
@@ -109,10 +110,6 @@ def _distance(result: longer_context.Result) -> None:
     fig = figures.over_distance(result.distance, result.plain, result.chosen, name, config.length)
     table = {"distance": result.distance, "as_trained": result.plain, config.method: result.chosen}
     show.figure(fig, name="longer-distance", key="p_longer_distance", table=table, caption=words, words=words)
-
-
-def _most(values: np.ndarray) -> float:
-    return float(values.max()) if len(values) else 0.0
 
 
 def _table(result: longer_context.Result) -> None:

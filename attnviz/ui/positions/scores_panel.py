@@ -191,8 +191,8 @@ def _waves(result: position_scores.Result) -> None:
     config = result.config
     if result.slopes is not None:
         words = _(
-            "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.0f} positions halve a "
-            "weight."
+            "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.3g} positions further "
+            "away, half the weight is left."
         ).format(head=config.head, slope=result.slopes[config.head], half=np.log(2) / result.slopes[config.head])
         fig = figures.slopes(result.slopes, config.head)
         table = {"head": np.arange(len(result.slopes)), "slope": result.slopes}

@@ -60,6 +60,19 @@ def test_fewer_bits_move_more_and_take_less():
     assert (by_token[0].k_error < by_token[1].k_error).all()
 
 
+def test_the_largest_channel_is_told_from_the_median_one():
+    keys = torch.randn(2, 500, 9, generator=torch.Generator().manual_seed(0)).sign()
+    keys[0, :, 4] *= 7
+    keys[1, :, 0] *= 3
+    assert quantised_cache.channel_spread(keys) == pytest.approx((7 + 3) / 2)
+    *_partial, found = quantised_cache.run(of_family("llama"), Config(TEXT))
+    layers = teacher_forcing.read(of_family("llama"), TEXT).layers
+    sizes = [np.sqrt((layer.k[0, head].numpy() ** 2).mean(0)) for layer in layers for head in range(layer.n_kv_heads)]
+    lower_median = [np.sort(size)[(len(size) - 1) // 2] for size in sizes]
+    expected = np.mean([size.max() / middle for size, middle in zip(sizes, lower_median, strict=True)])
+    assert found.channel_spread == pytest.approx(float(expected), rel=1e-5)
+
+
 def test_bytes_are_those_of_the_formula():
     decoder = of_family("core")
     *_partial, found = quantised_cache.run(decoder, Config(TEXT))

@@ -1,5 +1,6 @@
 """The programs that the page shows, run: they print the page's own numbers."""
 
+import ast
 import contextlib
 import io
 
@@ -86,9 +87,11 @@ def test_the_program_reads_a_trained_table_where_the_page_does(minilm):
 
 @pytest.mark.parametrize("config", PAIRS)
 def test_the_program_of_the_third_section_multiplies_complex_numbers(config):
-    found, _ = run(rotation_snippets.circle(config))
+    found, printed = run(rotation_snippets.circle(config))
     result = pair_rotation.run(config)
     assert (found["product"], found["score"]) == pytest.approx((result.product, result.score), rel=1e-9)
+    assert f"part of q.k: {result.product:.4g}; all pairs: {result.score:.4g}, and {result.unturned:.4g}" in printed
+    assert f"{result.angle:.4g} rad in all" in printed
 
 
 @pytest.mark.parametrize("config", LONGER)
@@ -98,6 +101,7 @@ def test_the_program_of_the_fourth_section_prints_every_wavelength(config):
     assert list(found["wavelengths"]) == list(result.methods)
     for method, made in result.methods.items():
         assert found["wavelengths"][method].numpy() == pytest.approx(made.wavelengths, rel=1e-9)
+        assert (found["new"][method], found["slowed"][method]) == (made.new, made.slowed), "the numbers of the verdict"
     assert f"{result.methods['yarn'].wavelengths[-1]:,.0f} positions" in printed
 
 
@@ -122,9 +126,15 @@ def test_the_program_of_the_sixth_section_prints_the_last_tokens_weights(smollm2
     text = 'A "cat" sat.'
     found, printed = run(rotation_snippets.head("smollm2-135m", text, config))
     result = changed_rope.run(run_model(Request("smollm2-135m", text), smollm2), smollm2, config)
-    assert found["rows"][0].numpy() == pytest.approx(result.before[-1], abs=1e-6)
-    assert found["rows"][1].numpy() == pytest.approx(result.after[-1], abs=1e-5)
-    assert len(printed.splitlines()) == result.before.shape[1] + 1
+    assert found["weights"][0].numpy() == pytest.approx(result.before, abs=1e-6)
+    assert found["weights"][1].numpy() == pytest.approx(result.after, abs=1e-5)
+    said = (result.moved, *result.previous, *result.first, result.tokens_moved)
+    for share in said:
+        assert any(f"{near:.1%}" in printed for near in (share, share - 2e-5, share + 2e-5)), share
+    likeliest = [max(getattr(each, when) for each in result.tokens) for when in ("before", "after")]
+    assert [chance for _token, chance in ast.literal_eval(printed.splitlines()[-1])] == pytest.approx(
+        likeliest, abs=1e-4
+    )
 
 
 @pytest.mark.parametrize("config", NORMS)

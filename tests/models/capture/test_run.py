@@ -85,6 +85,13 @@ def test_heads_can_be_asked_for_one_by_one_or_together():
     assert_close(layer.stages(3).weights, every[:, 3:4])
 
 
+@pytest.mark.parametrize("heads", [1.5, "3", True, [True, False, False, True, False, False], [0.0, 1.9]])
+def test_what_is_no_number_of_a_head_is_refused_and_never_rounded(heads):
+    layer = capture(llama(), input_ids=tokens()).layers[0]
+    with pytest.raises(Problem, match=r"^heads=.* must be a number or several numbers$"):
+        layer.weights(heads)
+
+
 def test_a_long_sequence_is_computed_a_few_heads_at_a_time(monkeypatch):
     layer = capture(llama(), input_ids=tokens()).layers[0]
     every, mask = layer.weights(), torch.rand(6, 7, 7) > 0.5
