@@ -214,7 +214,8 @@ def of_rounding():
 
 
 def of_growing():
-    return [decoding_snippets.growing(growing_bytes.run(Architecture.preset("smollm2-135m"), growing_bytes.Config()))]
+    result = growing_bytes.run(Architecture.preset("smollm2-135m"), growing_bytes.Config())
+    return [decoding_snippets.growing(result, -1)]
 
 
 def of_roofline():

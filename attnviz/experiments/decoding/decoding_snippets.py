@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from attnviz.core.eviction import EvictionKind
+from attnviz.core.precision import PLAIN_BITS
 from attnviz.core.roofline import Machine
 from attnviz.experiments.decoding import growing_bytes, kept_positions, quantised_cache, token_by_token
 from attnviz.experiments.decoding.decoders import CORE, CORE_LAYERS
@@ -28,24 +29,34 @@ print(f"largest difference of a logit: {{worst:.1e}}")
 """
 
 
-def growing(result: growing_bytes.Result) -> str:
-    """Llama-3.1-8B's cache at the end of the film, as real tensors without memory."""
-    tokens, dtype = result.config.tokens, result.config.dtype
-    heads = ", ".join(str(scheme.kv_heads) for scheme in result.models[-1].schemes if scheme.kv_heads)
-    plain = dtype if dtype in ("float32", "float16", "bfloat16") else "bfloat16"
+def growing(result: growing_bytes.Result, at: int) -> str:
+    """Llama-3.1-8B's cache at one place of the film, as tensors of its shape without memory."""
+    tokens, bits = result.tokens[at], PLAIN_BITS[result.config.dtype]
+    schemes = result.models[-1].schemes
+    heads = {scheme.name: scheme.kv_heads for scheme in schemes if scheme.kv_heads}
     return f"""\
 import torch
 
 layers, d_head, tokens = 32, 128, {tokens}  # Llama-3.1-8B
-for kv_heads in ({heads}):
-    k = torch.empty(layers, kv_heads, tokens, d_head, dtype=torch.{plain}, device="meta")
-    nbytes = k.nbytes + torch.empty_like(k).nbytes  # keys and values
-    print(kv_heads, "K/V heads:", nbytes, "bytes,", nbytes // tokens, "a token")
+bits = {bits.numerator} / {bits.denominator}  # of a number as {result.config.dtype}, scales included
+for name, kv_heads in {heads}.items():
+    keys = torch.empty(layers, kv_heads, tokens, d_head, device="meta")
+    print(f"{{name}}, {{kv_heads}} K/V heads: {{2 * keys.numel() * bits / 8:,.0f}} bytes")  # as many values as keys
+latents = torch.empty(layers, tokens, {growing_bytes.LATENT_HEADS} * d_head + d_head // 2, device="meta")
+print(f"MLA, one latent and a rotary key: {{latents.numel() * bits / 8:,.0f}} bytes")
 """
 
 
-def policy(model: str, text: str, result: kept_positions.Result, kind: EvictionKind, budget: int) -> str:
-    """Read the text under one policy, and compare with everything kept."""
+def policy(
+    model: str,
+    text: str,
+    result: kept_positions.Result,
+    kind: EvictionKind,
+    budget: int,
+    shown: tuple[int, int] = (0, 0),
+) -> str:
+    """Read the text under one policy, and compare with everything kept; `shown` is the layer and K/V head on show."""
+    layer, group = shown
     return f"""\
 {_decoder(model)}
 from attnviz.core.eviction import Eviction
@@ -55,7 +66,10 @@ reading = teacher_forcing.read(decoder, {text!r})
 logits, kept = kept_positions.decode(reading, Eviction({kind!r}, {budget}, seed={result.config.seed}))
 moved = teacher_forcing.moved(reading, logits)
 print(f"KL {{moved.kl.mean():.4f}} nats, loss {{moved.loss:.4f}}")
-print("positions that the last token sees:", kept[0, 0, -1].nonzero()[0].tolist())
+print(f"the likeliest token stays in {{moved.same.mean():.0%}} of rows")
+positions = kept[{layer}, {group}]  # of this layer and K/V head: (tokens read under the policy, all tokens)
+print("the first token is held in", int(positions[:, 0].sum()), "of", len(positions), "rows")
+print("positions that the last token sees:", positions[-1].nonzero()[0].tolist())
 """
 
 
@@ -70,6 +84,9 @@ reading = teacher_forcing.read(decoder, {text!r})
 for bits, axis in ({formats},):
     made = quantised_cache.rounded(reading, bits, axis)
     print(f"int{{bits}} by {{axis}}: {{made.nbytes}} bytes, largest difference {{made.moved.largest.max():.4f}}")
+    moved = made.moved
+    print(f"    KL {{moved.kl.mean():.3g}} nats, loss {{moved.loss:.3f}}, same likeliest token {{moved.same.mean():.0%}}")
+    print(f"    keys off by {{made.k_error.mean():.1%}}, values by {{made.v_error.mean():.1%}}")
 """
 
 

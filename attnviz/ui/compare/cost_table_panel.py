@@ -27,7 +27,20 @@ def panel() -> None:
         _curves(result)
         _table(result)
         term_popover.terms("flop", "window", "linear_attention")
-        snippet(compare_snippets.costs(config), "c-table")
+        snippet(compare_snippets.costs(config), "c-table", about=_about_program(config))
+
+
+def _about_program(config: layer_costs.Config) -> str:
+    """Which of the section's numbers its program prints."""
+    if config.counting == "table":
+        return _(
+            "Paste this code into a notebook: it prints the operations of each layer at these sizes, and the lengths "
+            "at which a recurrence and a convolution cost what attention costs."
+        )
+    return _(
+        "Paste this code into a notebook: it prints what torch counts at these sizes for attention, a convolution and "
+        "three recurrences, and the lengths at which an LSTM and a GRU cost what attention costs."
+    )
 
 
 def controls() -> layer_costs.Config:

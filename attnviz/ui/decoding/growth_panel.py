@@ -40,7 +40,8 @@ def panel() -> None:
         on_tokens=lambda place: link_state.put(choices.GROWN, None if place == last else place),
     )
     _curves(result, at)
-    snippet(decoding_snippets.growing(result), "decoding-bytes")
+    about = _("Paste this code into a notebook: it prints the bytes of Llama-3.1-8B at this number of tokens.")
+    snippet(decoding_snippets.growing(result, at), "decoding-bytes", about=about)
 
 
 def _group(model: growing_bytes.GrowingModel) -> cache_growth.GrowingGroup:

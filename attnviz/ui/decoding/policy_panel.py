@@ -37,10 +37,11 @@ def panel() -> None:
     live_run.controls("policies", live, len(result.kept) / result.wanted, said)
     policy, budget = _choose(result)
     _curve(result, budget)
-    _map(result, policy, budget)
+    shown = _map(result, policy, budget)
     live_run.again(live)
     _table(result)
-    snippet(decoding_snippets.policy(name, text, result, policy, budget), "decoding-policies")
+    about = _("Paste this code into a notebook: it prints the numbers of the policy and the budget that are chosen.")
+    snippet(decoding_snippets.policy(name, text, result, policy, budget, shown), "decoding-policies", about=about)
 
 
 def _computed(name: str, config: kept_positions.Config) -> live_run.Live[kept_positions.Result]:
@@ -110,12 +111,13 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
     )
 
 
-def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> None:
+def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tuple[int, int]:
+    """Draw what is kept; the layer and the K/V head that are on show."""
     kept = result.at(policy, budget)
+    layer, group = 0, 0
     if kept is None:
         st.caption(_("This policy is still being computed."))
-        return
-    layer, group = 0, 0
+        return layer, group
     if len(kept.positions[0]) > 1:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             layer = min(
@@ -134,6 +136,7 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> No
         table={"token": list(result.labels[result.prompt :])}
         | {f"sees {n}": positions[:, n].astype(int).tolist() for n in range(result.total)},
     )
+    return layer, group
 
 
 def _kept_words(result: kept_positions.Result, kept: kept_positions.Kept, layer: int, group: int) -> str:

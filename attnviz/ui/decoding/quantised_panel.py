@@ -32,7 +32,8 @@ def panel() -> None:
     live_run.again(live)
     _table(result)
     _errors(result)
-    snippet(decoding_snippets.quantised(name, text, result), "decoding-numbers")
+    about = _("Paste this code into a notebook: it prints the table, and the errors of keys and values.")
+    snippet(decoding_snippets.quantised(name, text, result), "decoding-numbers", about=about)
 
 
 def _name(made: quantised_cache.RoundedCache) -> str:

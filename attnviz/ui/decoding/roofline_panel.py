@@ -45,7 +45,8 @@ def panel() -> None:
         )
     _picture(machine, points, chosen)
     _table(machine, points)
-    snippet(decoding_snippets.roofline(machine, points), "decoding-speed")
+    about = _("Paste this code into a notebook: it prints the FLOPs a byte of each pass, and its time at best.")
+    snippet(decoding_snippets.roofline(machine, points), "decoding-speed", about=about)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

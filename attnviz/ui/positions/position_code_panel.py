@@ -6,11 +6,25 @@ from attnviz.experiments.explorer import ModelRun
 from attnviz.experiments.positions import changed_rope
 from attnviz.experiments.positions import rotation_snippets as programs
 from attnviz.ui.shared import snippet
+from attnviz.words import _
 
 
 def program(code: str, section: str) -> None:
-    """Draw the program of a section."""
-    snippet(code, f"p-{section}")
+    """Draw the program of a section, and say which of its numbers it prints."""
+    abouts = {
+        "order": _("Paste this code into a notebook: it prints the largest change of an output."),
+        "scores": _("Paste this code into a notebook: it prints mean scores by distance, and what a shift changes."),
+        "longer": _("Paste this code into a notebook: it prints wavelengths and new angles under every scaling."),
+        "video": _(
+            "Paste this code into a notebook: it prints the split of the head, and scores of the query’s frame."
+        ),
+        "head": _(
+            "Paste this code into a notebook: it prints how much weight moves, the row that changes most, and what "
+            "comes next."
+        ),
+        "norm": _("Paste this code into a notebook: it prints the largest logits and the entropies at this factor."),
+    }
+    snippet(code, f"p-{section}", about=abouts.get(section))
 
 
 def of_head(run: ModelRun, config: changed_rope.Config) -> None:

@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+from attnviz.core.precision import PLAIN_BITS
 from attnviz.core.roofline import Machine
 from attnviz.experiments.decoding import (
     cache_traps,
@@ -52,20 +53,27 @@ def test_steps_of_a_trained_model(smollm2):
     assert float(said.rsplit(maxsplit=1)[-1]) < 1e-3
 
 
-def test_growing():
-    result = growing_bytes.run(Architecture.preset("gpt2"), growing_bytes.Config(100))
-    said = printed(decoding_snippets.growing(result))
-    for scheme in result.models[1].schemes[:3]:
-        assert f"{scheme.kv_heads} K/V heads: {scheme.bytes[-1]} bytes, {scheme.per_token} a token" in said
+@pytest.mark.parametrize("dtype", PLAIN_BITS)
+@pytest.mark.parametrize("at", [-1, 40])
+def test_growing(dtype, at):
+    result = growing_bytes.run(Architecture.preset("gpt2"), growing_bytes.Config(8192, dtype))
+    said = printed(decoding_snippets.growing(result, at))
+    *heads, latent = result.models[1].schemes
+    assert [scheme.name for scheme in heads] == ["MHA", "GQA", "MQA"]
+    for scheme in heads:
+        assert f"{scheme.name}, {scheme.kv_heads} K/V heads: {scheme.bytes[at]:,} bytes" in said
+    assert f"MLA, one latent and a rotary key: {latent.bytes[at]:,} bytes" in said
 
 
 def test_policies():
     result = last(kept_positions.run(of_family("core"), kept_positions.Config(TEXT, 2)))
-    for kind, budget in (("heavy", 8), ("random", 4)):
+    for kind, budget, shown in (("heavy", 8, (2, 1)), ("random", 4, (0, 0))):
         kept = result.at(kind, budget)
-        said = printed(decoding_snippets.policy("core", TEXT, result, kind, budget))
+        said = printed(decoding_snippets.policy("core", TEXT, result, kind, budget, shown))
         assert f"KL {kept.moved.kl.mean():.4f} nats, loss {kept.moved.loss:.4f}" in said
-        assert str(kept.positions[0, 0, -1].nonzero()[0].tolist()) in said
+        assert f"stays in {kept.moved.same.mean():.0%}" in said
+        assert f"held in {kept.positions[*shown, :, 0].sum()} of {result.total - result.prompt} rows" in said
+        assert said.strip().endswith(str(kept.positions[*shown, -1].nonzero()[0].tolist()))
 
 
 def test_quantised():
@@ -74,6 +82,8 @@ def test_quantised():
     for made in result.formats:
         expected = f"int{made.bits} by {made.axis}: {made.nbytes} bytes"
         assert f"{expected}, largest difference {made.moved.largest.max():.4f}" in said
+        assert f"loss {made.moved.loss:.3f}, same likeliest token {made.moved.same.mean():.0%}" in said
+        assert f"keys off by {made.k_error.mean():.1%}, values by {made.v_error.mean():.1%}" in said
 
 
 @pytest.mark.parametrize("peak", [10**9, 10**14])
