@@ -55,8 +55,8 @@ def taken_off(_subject: Subject) -> Facts:
     places = torch.arange(FAR + 1)
     bias = ALiBi(4).bias(places, places)
     assert bias is not None
-    near, far = (float(bias[0, FAR, FAR - distance]) for distance in (NEAR, FAR))
-    right = "far" if far < near else "near" if near < far else "same"
+    near, far = (-float(bias[0, FAR, FAR - distance]) for distance in (NEAR, FAR))
+    right = "far" if far > near else "near" if near > far else "same"
     return Facts({"near": near, "far": far, "near_at": NEAR, "far_at": FAR}, right)
 
 

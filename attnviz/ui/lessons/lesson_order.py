@@ -75,7 +75,10 @@ LESSON = Lesson(
             facts.taken_off,
             Question(
                 N_("Which key loses more, one {near_at} place away or one {far_at} places away?"),
-                N_("{near:.2f} is added at distance {near_at} and {far:.2f} at {far_at}, in the first of four heads."),
+                N_(
+                    "{near:.2f} is taken off at distance {near_at} and {far:.2f} at {far_at}, in the first of four "
+                    "heads."
+                ),
                 {"near": N_("the near one"), "same": N_("both the same"), "far": N_("the far one")},
             ),
             notes=Notes(N_("No parameters at all, and it carries on beyond the length of training."), "", 3),

@@ -61,7 +61,7 @@ LESSON = Lesson(
             facts.off,
             Question(
                 N_("What happens to the row of “{token}” when scaling is off?"),
-                N_("Its weight on “{key}” goes from {before:.0%} to {after:.0%}."),
+                N_("Its weight on “{key}” goes from {before:.1%} to {after:.1%}."),
                 {
                     "flatter": N_("its weights become more even"),
                     "sharper": N_("fewer tokens get more of it"),

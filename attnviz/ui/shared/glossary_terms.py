@@ -50,8 +50,8 @@ _ALL = (
         "attention",
         N_("attention"),
         N_(
-            "A token’s new vector is a weighted mixture of vectors of other tokens. The weights are computed from"
-            " the tokens themselves, so every sentence is mixed in its own way."
+            "A token’s new vector is a weighted mixture of the vectors of all tokens that it looks at, its own among "
+            "them. The weights are computed from the tokens themselves, so every sentence is mixed in its own way."
         ),
         "home",
     ),
@@ -369,8 +369,8 @@ _ALL = (
         "prefill",
         N_("prefill"),
         N_(
-            "The first pass, which reads the whole prompt at once and fills the cache. It is limited by how fast "
-            "the machine computes."
+            "The first pass, which reads the whole prompt at once and fills the cache. With a long prompt it is "
+            "limited by how fast the machine computes."
         ),
         "decoding",
         d_view="speed",
@@ -379,8 +379,8 @@ _ALL = (
         "decode",
         N_("decoding step"),
         N_(
-            "One pass for one new token, with the cache. All weights and the whole cache are read for it, so it "
-            "is limited by memory and not by arithmetic."
+            "One pass for one new token, with the cache. All weights and the whole cache are read for it, so that "
+            "for a single text it is limited by memory and not by arithmetic."
         ),
         "decoding",
         d_view="speed",
