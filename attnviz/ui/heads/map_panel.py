@@ -136,9 +136,7 @@ def _said_of_map(shown: ShownSurvey, by: str) -> str:
         "all": len(places),
     }
     if by in head_survey.COSTS:
-        said = _(
-            "Most in **layer {layer}, head {head}: {mean}** ({evidence}). {below} of {all} heads are below 0."
-        )
+        said = _("Most in **layer {layer}, head {head}: {mean}** ({evidence}). {below} of {all} heads are below 0.")
         return said.format(**values, below=int((measure.mean < 0).sum()))
     half = int((np.nan_to_num(measure.mean) >= head_kinds.NAMED_FROM).sum())
     said = _(
