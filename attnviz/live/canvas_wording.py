@@ -134,6 +134,7 @@ def mask() -> dict[str, str]:
         "locked": _("this cell cannot be switched"),
         "summary": _("The mask keeps {kept} of {total} pairs"),
         "empty": _("{query} may look at nothing"),
+        "row": _("{query} may look at {count} of {total} keys"),
         "undo": _("Undo"),
         "redo": _("Redo"),
         "queries": _("Queries"),

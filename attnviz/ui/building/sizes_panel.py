@@ -33,7 +33,7 @@ def panel() -> None:
     with left:
         for rule in result.rules:
             st.markdown(_rule(rule))
-        st.code(result.attempt.code, language="python")
+        st.code(result.attempt.code, language="python", wrap_lines=True)
     with right:
         _outcome(result)
 

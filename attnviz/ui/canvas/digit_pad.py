@@ -34,7 +34,9 @@ def digit_pad(key: str, pads: int, drawings: Sequence[str], on_change: Callable[
         "pads": pads,
         "drawings": list(drawings),
         "labels": {
-            "pad": _("Digit {number}: draw it with mouse, pen or finger"),
+            "pad": _("Digit {number}: draw it with mouse, pen or finger, or by arrow keys; Space sets the pen down"),
+            "lifted": _("Pen lifted: row {row}, column {column}"),
+            "drawing": _("Pen draws: row {row}, column {column}"),
             "clear": _("Clear"),
             "help": _("Draw large. The drawing is made as high as the field, as the data set's own digits are."),
             "seen": _("What the model sees"),

@@ -26,6 +26,7 @@ log = logging.getLogger("attnviz")
 #: Its captions are too pale to be read by all, and so is white on the dark theme's buttons.
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
 #: worst; as it no longer fits below its button, it opens above it.
+#: Who asked the system for less motion sees nothing slide or fade; what Streamlit does when a motion ends it still does.
 #: Under a text it asks for Ctrl+Enter, which no phone has; the text is read when one leaves it, and the key works too.
 PAGE_STYLE = """<style>
 .stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
@@ -48,6 +49,12 @@ PAGE_STYLE = """<style>
 }
 .st-key-page-heading .stHorizontalBlock { flex-wrap: nowrap }
 .st-key-presenter-place { position: absolute; pointer-events: none }
+@media (prefers-reduced-motion: reduce) {
+  *, ::before, ::after {
+    animation-duration: 1ms !important; animation-iteration-count: 1 !important;
+    transition-duration: 1ms !important; scroll-behavior: auto !important
+  }
+}
 </style>"""
 
 #: Inside another page the menu begins folded, and the bar that unfolds it would lie over the first line.

@@ -4,6 +4,7 @@
 import { readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
 import { addButton, el } from "./dom.js";
+import { film } from "./motion.js";
 import { clamp } from "./numbers.js";
 import { Sequence } from "./sequence.js";
 import { binary } from "./units.js";
@@ -23,7 +24,8 @@ class CacheGrowth {
     this.component = null;
     this.at = 0;
     this.told = -1;
-    this.film = 0;
+    /** @type {(() => void) | null} stops the film */
+    this.film = null;
     this.holding = false;
     this.stops = new Sequence();
     this.bar = el("div", "cg-bar");
@@ -32,7 +34,7 @@ class CacheGrowth {
     this.range = el("input", "cg-range", null, { type: "range", min: "0", step: "1" });
     this.play = addButton(this.bar, "▶", "", () => (this.film ? this.stop() : this.start()));
     this.bar.append(this.range, this.said);
-    /** @type {{ share: HTMLElement, value: HTMLElement, bytes: number[], most: number }[]} */
+    /** @type {{ name: string, share: HTMLElement, value: HTMLElement, bytes: number[], most: number }[]} */
     this.bars = [];
     this.range.addEventListener("input", () => {
       this.holding = true;
@@ -89,7 +91,7 @@ class CacheGrowth {
       track.append(share);
       line.append(label, track, value);
       box.append(line);
-      this.bars.push({ share, value, bytes, most });
+      this.bars.push({ name: scheme, share, value, bytes, most });
     }
     return box;
   }
@@ -101,7 +103,8 @@ class CacheGrowth {
     this.range.value = String(this.at);
     const said = `${tokens[this.at].toLocaleString("en-US")} ${words.tokens}`;
     this.said.textContent = said;
-    this.range.setAttribute("aria-valuetext", said);
+    const kept = this.bars.map(({ name, bytes }) => `${name} ${binary(bytes[this.at])}`);
+    this.range.setAttribute("aria-valuetext", `${said}: ${kept.join(", ")}`);
     for (const { share, value, bytes, most } of this.bars) {
       share.style.width = `${(100 * bytes[this.at]) / most}%`;
       value.textContent = binary(bytes[this.at]);
@@ -112,24 +115,28 @@ class CacheGrowth {
   start() {
     const last = this.header.tokens.length - 1;
     const from = this.at >= last ? 0 : this.at;
-    const began = performance.now();
-    const whole = FILM * (1 - from / (last + 1));
-    this.play.textContent = "❚❚";
-    this.name(this.header.words.pause);
-    const frame = (/** @type {number} */ now) => {
-      const t = clamp((now - began) / whole, 0, 1);
-      this.stand(Math.round(from + t * (last - from)));
-      if (t < 1 && this.root.isConnected) this.film = requestAnimationFrame(frame);
-      else this.stop();
+    const frame = (/** @type {number} */ share) => {
+      this.stand(Math.round(from + share * (last - from)));
+      return this.root.isConnected;
     };
-    this.film = requestAnimationFrame(frame);
+    this.plays(film(FILM * (1 - from / (last + 1)), frame, () => this.stop()));
+  }
+
+  /**
+   * A film is not read out on its way, only where it ends.
+   * @param {(() => void) | null} playing
+   */
+  plays(playing) {
+    this.film = playing;
+    this.play.textContent = playing ? "❚❚" : "▶";
+    this.name(playing ? this.header.words.pause : this.header.words.play);
+    this.said.setAttribute("aria-live", playing ? "off" : "polite");
   }
 
   stop() {
-    cancelAnimationFrame(this.film);
-    this.film = 0;
-    this.play.textContent = "▶";
-    this.name(this.header.words.play);
+    this.film?.();
+    this.plays(null);
+    this.stand(this.at);
     this.commit();
   }
 

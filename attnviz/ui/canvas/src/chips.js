@@ -7,6 +7,7 @@ import { isRightToLeft } from "./writing_direction.js";
 import { hoverOn } from "./group.js";
 import { codeAt } from "./head_readout.js";
 import { clamp } from "./numbers.js";
+import { arrowsTake, takenOf } from "./roving.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { Axis, Pin } from "./types.js" */
@@ -51,16 +52,21 @@ export class Chips {
     ]);
     for (const [axis, text] of sides) {
       const button = el("button", "av-toggle", text, { type: "button", role: "radio", "data-axis": axis });
-      button.setAttribute("aria-checked", String(this.axis === axis));
       button.addEventListener("click", () => {
         this.axis = axis;
-        for (const other of group.children) {
-          other.setAttribute("aria-checked", String(other.getAttribute("data-axis") === axis));
-        }
+        takenOf(
+          group,
+          sides.findIndex(([side]) => side === axis),
+        );
         this.light();
       });
       group.append(button);
     }
+    takenOf(
+      group,
+      sides.findIndex(([side]) => side === this.axis),
+    );
+    arrowsTake(group);
     return group;
   }
 
@@ -143,8 +149,7 @@ export class Chips {
     else if (event.key === "Home") this.go(entry, 0);
     else if (event.key === "End") this.go(entry, last);
     else if (event.key === "Enter" || event.key === " ") this.view.press({ axis: this.axisOf(entry), i });
-    else if (event.key === "Escape") this.view.release();
-    else return;
+    else if (event.key !== "Escape" || !this.view.release()) return;
     event.preventDefault();
   }
 

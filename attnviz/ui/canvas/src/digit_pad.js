@@ -4,6 +4,7 @@ import { readHeader } from "./blob.js";
 import { packBits, unpackBits } from "./codes.js";
 import { keptByRoot, rootOf } from "./component.js";
 import { addButton, el, fill } from "./dom.js";
+import { clamp } from "./numbers.js";
 import { Sequence } from "./sequence.js";
 import { contextOf } from "./surface.js";
 
@@ -13,6 +14,11 @@ const SIDE = 32;
 /** Pixels from the middle of a stroke to its edge. */
 const REACH = 1.7;
 const INK = 0xff1a1614;
+const [PEN_UP, PEN_DOWN] = ["#0072B2", "#D55E00"];
+/** Where the keyboard's pen begins. @type {[number, number]} */
+const MIDDLE = [SIDE / 2, SIDE / 2];
+/** @type {Record<string, [number, number]>} */
+const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
 class Pad {
   /**
@@ -23,13 +29,19 @@ class Pad {
    */
   constructor(host, name, labels, ended) {
     this.cells = new Uint8Array(SIDE * SIDE);
-    this.canvas = el("canvas", "dp-ink", null, { role: "img", "aria-label": name, "data-testid": "pad" });
+    const attributes = { role: "application", tabindex: "0", "aria-label": name, "data-testid": "pad" };
+    this.canvas = el("canvas", "dp-ink", null, attributes);
     [this.canvas.width, this.canvas.height] = [SIDE, SIDE];
+    this.labels = labels;
+    this.live = el("div", "av-sr", "", { "aria-live": "polite", role: "status" });
+    /** @type {[number, number] | null} the pen that arrow keys move, in pixels of the drawing */
+    this.pen = null;
+    this.isDown = false;
     /** @type {[number, number] | null} */
     this.last = null;
     this.ended = ended;
     const box = el("div", "dp-pad");
-    box.append(this.canvas);
+    box.append(this.canvas, this.live);
     addButton(box, labels.clear, labels.clear, () => {
       this.cells.fill(0);
       this.draw();
@@ -47,8 +59,60 @@ class Pad {
       this.line(this.last, now);
       this.last = now;
     });
+    this.canvas.addEventListener("keydown", (e) => this.key(e));
+    this.canvas.addEventListener("blur", () => this.putAway());
     for (const end of ["pointerup", "pointercancel"]) this.canvas.addEventListener(end, () => this.lift());
     this.draw();
+  }
+
+  /**
+   * Arrow keys move the pen, Space sets it down and lifts it, Escape puts it away.
+   * @param {KeyboardEvent} event
+   */
+  key(event) {
+    const way = ARROWS[event.key];
+    if (way) this.movePen(way, event.shiftKey ? 4 : 1);
+    else if (event.key === " " || event.key === "Enter") this.pressPen();
+    else if (event.key === "Escape" && this.pen) this.putAway();
+    else return;
+    event.preventDefault();
+  }
+
+  /**
+   * @param {[number, number]} way
+   * @param {number} by
+   */
+  movePen([dx, dy], by) {
+    const from = this.pen ?? MIDDLE;
+    /** @type {[number, number]} */
+    const to = [clamp(from[0] + dx * by, 0.5, SIDE - 0.5), clamp(from[1] + dy * by, 0.5, SIDE - 0.5)];
+    this.pen = to;
+    if (this.isDown) this.line(from, to);
+    this.draw();
+    this.tellPen();
+  }
+
+  pressPen() {
+    this.pen ??= MIDDLE;
+    this.isDown = !this.isDown;
+    if (this.isDown) this.line(this.pen, this.pen);
+    else this.ended();
+    this.draw();
+    this.tellPen();
+  }
+
+  putAway() {
+    const { isDown } = this;
+    this.pen = null;
+    this.isDown = false;
+    this.draw();
+    if (isDown) this.ended();
+  }
+
+  tellPen() {
+    if (!this.pen) return;
+    const [column, row] = this.pen.map((at) => Math.floor(at) + 1);
+    this.live.textContent = fill(this.isDown ? this.labels.drawing : this.labels.lifted, { row, column });
   }
 
   lift() {
@@ -99,6 +163,11 @@ class Pad {
     const image = ink.createImageData(SIDE, SIDE);
     new Uint32Array(image.data.buffer).set(Uint32Array.from(this.cells, (on) => (on ? INK : 0)));
     ink.putImageData(image, 0, 0);
+    if (!this.pen) return;
+    const [x, y] = this.pen.map(Math.floor);
+    ink.fillStyle = this.isDown ? PEN_DOWN : PEN_UP;
+    ink.fillRect(x - 1, y, 3, 1);
+    ink.fillRect(x, y - 1, 1, 3);
   }
 
   get drawing() {

@@ -51,6 +51,19 @@ export function addButton(host, text, name, act) {
 }
 
 /**
+ * A button that is called what stands on it; `help` says more of it.
+ * @param {Element} host
+ * @param {string} text
+ * @param {string} help
+ * @param {() => void} act
+ */
+export function wordedButton(host, text, help, act) {
+  const node = addButton(host, text, help, act);
+  node.removeAttribute("aria-label");
+  return node;
+}
+
+/**
  * A template's {names} replaced; a name that has no value stays as it is.
  * @param {string} template
  * @param {Record<string, string | number>} fields

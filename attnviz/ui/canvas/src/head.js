@@ -8,14 +8,15 @@ import { drawColourBar } from "./colour_bar.js";
 import { pixelTable } from "./colour.js";
 import { viewComponent } from "./component.js";
 import { el, fill, say } from "./dom.js";
-import { adopt, adoptEdit, adoptOver, groupOf, letGo, sameHead, tell } from "./group.js";
+import { adopt, adoptEdit, adoptOver, groupOf, sameHead, tell } from "./group.js";
 import { HeadControls } from "./head_controls.js";
-import { emitEdit, emitPins, press } from "./head_gestures.js";
+import { emitEdit, press, release } from "./head_gestures.js";
+import { announceHead, nameStage, sumUp } from "./head_heard.js";
 import { leadToken, litTokens, toldRow } from "./head_lit.js";
 import { HeadMemory, isOvertaken } from "./head_memory.js";
 import { codedNumbers, fromAll, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
 import { HeadTools } from "./head_tools.js";
-import { cellText, strongestText, summaryText, tokenText } from "./head_readout.js";
+import { cellText, strongestText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
 import { bringIntoWindow, Room } from "./room.js";
@@ -63,11 +64,11 @@ export class HeadView {
     this.relight = onceAFrame(() => this.light());
     this.redraw = onceAFrame(() => this.draw());
     this.reedit = onceAFrame(() => this.recompute());
-    this.summarise = soon(() => say(this.help, `${summaryText(this.drawn)} ${this.drawn.words.help}`));
+    this.summarise = soon(() => sumUp(this));
     this.listener = (/** @type {Change} */ what) => this.hear(what);
     root.tabIndex = -1;
     root.addEventListener("keydown", (e) => {
-      if (e.key === "Escape" && !e.defaultPrevented) this.release();
+      if (e.key === "Escape" && !e.defaultPrevented && this.release()) e.preventDefault();
     });
     this.head.append(this.titleBox, this.read, this.tools.box);
     Object.assign(this.heatmap.stage, { matrix: () => matrixOf(this.drawn) }); // for scripts and tests
@@ -246,7 +247,9 @@ export class HeadView {
     const about = header.sentence;
     this.said.hidden = about === null;
     if (about === null || header.signed) return;
-    say(this.said, saidOf(this.drawn, about, toldRow(group, header.shape, about.row ?? tellingRow(this.drawn))));
+    const said = saidOf(this.drawn, about, toldRow(group, header.shape, about.row ?? tellingRow(this.drawn)));
+    say(this.said, said);
+    announceHead(this, said);
   }
 
   /** Texts that follow the header. */
@@ -255,8 +258,7 @@ export class HeadView {
     this.root.classList.toggle("av-compact", header.compact);
     say(this.titleBox, header.title);
     this.summarise();
-    this.heatmap.stage.setAttribute("aria-label", [header.title, words.label].filter(Boolean).join(". "));
-    this.lines.stage.setAttribute("aria-label", words.lines);
+    nameStage(this);
     this.lines.stage.hidden = !header.lines;
     this.chips.box.hidden = !header.chips;
     drawColourBar(this.bar, header, hasMasked ? words.hidden : null);
@@ -373,9 +375,7 @@ export class HeadView {
   }
 
   release() {
-    if (!this.held || !letGo(this.held.group)) return;
-    this.announce(this.held.words.none);
-    emitPins(this);
+    return this.held !== null && release(this);
   }
 
   /** @param {Zoom} zoom */

@@ -2,7 +2,7 @@
 
 import { packBits } from "./codes.js";
 import { fill } from "./dom.js";
-import { isPinned, tell, togglePin } from "./group.js";
+import { isPinned, letGo, tell, togglePin } from "./group.js";
 import { tokenText } from "./head_readout.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -29,6 +29,21 @@ export function press(view, hit) {
     view.announce(fill(now ? words.pinned : words.unpinned, { token: tokenText(view.drawn, hit.axis, hit.i) }));
   }
   emitPins(view);
+}
+
+/**
+ * Lets go of what is pinned and pointed at; answers whether there was anything.
+ * @param {HeadView} view
+ */
+export function release(view) {
+  const { group, words } = view.drawn;
+  const pointed = group.hover !== null;
+  const pinned = letGo(group);
+  if (pinned) {
+    view.announce(words.none);
+    emitPins(view);
+  }
+  return pinned || pointed;
 }
 
 /**

@@ -1,6 +1,7 @@
 // What a hand does with the heatmap: point, press, drag, pinch, wheel, keys.
 
 import { hoverOn } from "./group.js";
+import { announceCell } from "./head_heard.js";
 import { HeatmapDrawing } from "./heatmap_drawing.js";
 import { magnification, placeOn } from "./magnified.js";
 import { cellsBetween } from "./mask_geometry.js";
@@ -204,8 +205,9 @@ export class Heatmap extends HeatmapDrawing {
     if (event.altKey || ((event.ctrlKey || event.metaKey) && !(event.key in ARROWS))) return;
     if (event.key in ARROWS) this.walk(ARROWS[event.key], event.ctrlKey || event.shiftKey ? 10 : 1);
     else if (event.key === "Enter" || event.key === " ") this.pressByKey(group.hover);
-    else if (event.key === "Escape") view.release();
-    else if (event.key === "+" || event.key === "=") view.zoomBy(1.5);
+    else if (event.key === "Escape") {
+      if (!view.release()) return; // nothing is held: the key belongs to the page
+    } else if (event.key === "+" || event.key === "=") view.zoomBy(1.5);
     else if (event.key === "-" || event.key === "_") view.zoomBy(1 / 1.5);
     else if (event.key === "0") view.setZoom(EVERYTHING);
     else return;
@@ -235,6 +237,6 @@ export class Heatmap extends HeatmapDrawing {
     const k = clamp(at[1] + dk * by, 0, nk - 1);
     hoverOn(group, { axis: "cell", q, k });
     this.view.setZoom(follow(group.zoom, q, k, header.shape));
-    this.view.announce(this.view.readout());
+    announceCell(this.view, q, q !== at[0]);
   }
 }

@@ -6,6 +6,7 @@ import { inflate } from "./blob.js";
 import { el, fill } from "./dom.js";
 import { groupOf, sameHead } from "./group.js";
 import { HeadView } from "./head.js";
+import { scrolling } from "./motion.js";
 import { Overview } from "./overview.js";
 import { watchSize } from "./surface.js";
 import { thumbnail } from "./tiles.js";
@@ -204,7 +205,7 @@ async function start() {
     const { header } = large.drawn;
     if (what !== "selected" || !group.selected || sameHead(group.selected, header.tile)) return;
     show(headerOf(view, header, group.selected));
-    if (innerWidth < NARROW) boxes.head.scrollIntoView({ block: "start", behavior: "smooth" });
+    if (innerWidth < NARROW) boxes.head.scrollIntoView({ block: "start", behavior: scrolling() });
   });
 }
 

@@ -152,10 +152,7 @@ class MaskEditor extends MaskDrawing {
       this.relight();
     });
     stage.addEventListener("keydown", (e) => this.key(e));
-    stage.addEventListener("blur", () => {
-      this.putCursor(null);
-      this.relight();
-    });
+    stage.addEventListener("blur", () => this.leaveCells());
   }
 
   /** @param {PointerEvent} event */
@@ -294,8 +291,14 @@ class MaskEditor extends MaskDrawing {
     else if (command && (letter === "y" || (letter === "z" && event.shiftKey))) this.redo();
     else if (command && letter === "z") this.undo();
     else if (event.key === "Escape" && this.gesture) this.cancel();
+    else if (event.key === "Escape" && this.cursor) this.leaveCells();
     else return;
     event.preventDefault();
+  }
+
+  leaveCells() {
+    this.putCursor(null);
+    this.relight();
   }
 
   /**
@@ -311,7 +314,7 @@ class MaskEditor extends MaskDrawing {
     this.putCursor(to);
     this.hover = null;
     if (painting && this.brush !== null) this.put(to, this.brush);
-    this.live.textContent = this.readout(to);
+    this.live.textContent = [this.readout(to), to[0] === q ? "" : this.rowSaid(to[0])].filter(Boolean).join(". ");
     this.relight();
   }
 

@@ -270,6 +270,25 @@ export class MaskDrawing {
     return notes.join(" · ");
   }
 
+  /**
+   * A row in words: how many keys it may look at, and the largest weights that it has.
+   * @param {number} q
+   */
+  rowSaid(q) {
+    const { header, cells, weights } = this.mask;
+    const { words, shape } = header;
+    const open = Array.from({ length: shape[1] }, (_none, k) => k).filter((k) => cells[q * shape[1] + k]);
+    const said = fill(words.row, { query: this.name("q", q), count: open.length, total: shape[1] });
+    if (!weights) return said;
+    const most = open
+      .map((k) => ({ k, code: weights[q * shape[1] + k] }))
+      .filter(({ code }) => code !== MASKED_16)
+      .sort((a, b) => b.code - a.code)
+      .slice(0, 3)
+      .map(({ k, code }) => `${this.name("k", k)} ${fourDigits(valueOf(code, 1, false))}`);
+    return most.length ? `${said}: ${most.join(", ")}` : said;
+  }
+
   drawCount() {
     const { cells, header } = this.mask;
     const kept = cells.reduce((n, cell) => n + cell, 0);

@@ -60,6 +60,17 @@ export function stepFrom(patch, key, { rows, columns }) {
 }
 
 /**
+ * The word one step of an arrow key away, stopped by the first and the last.
+ * @param {number} word
+ * @param {string} key
+ * @param {number} count
+ */
+export function wordFrom(word, key, count) {
+  const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[key];
+  return by === undefined ? null : Math.max(0, Math.min(count - 1, word + by));
+}
+
+/**
  * The largest size of a picture's shape within these bounds.
  * @param {Size} picture
  * @param {number} most

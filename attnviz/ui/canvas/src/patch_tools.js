@@ -1,6 +1,6 @@
 // The tools beside the large picture: which row is on show, the brush that hides patches, a head's scale, silence.
 
-import { addButton, el, fill } from "./dom.js";
+import { wordedButton, el, fill } from "./dom.js";
 import { significant } from "./numbers.js";
 import { factorAt, placeOf } from "./scale_slider.js";
 
@@ -31,12 +31,12 @@ export class PatchTools {
       this.rowButton(rows, which),
     );
     const tools = el("div", "pv-group");
-    this.brush = addButton(tools, labels.hide, labels.hide_help, () => this.paint(!this.painting));
+    this.brush = wordedButton(tools, labels.hide, labels.hide_help, () => this.paint(!this.painting));
     this.brush.dataset.testid = "hide";
-    this.clear = addButton(tools, labels.show_all, labels.show_all_help, () => this.view.change({ hidden: [] }));
-    this.silence = addButton(tools, labels.silence, labels.silence_help, () => this.view.toggleSilence());
+    this.clear = wordedButton(tools, labels.show_all, labels.show_all_help, () => this.view.change({ hidden: [] }));
+    this.silence = wordedButton(tools, labels.silence, labels.silence_help, () => this.view.toggleSilence());
     this.silence.dataset.testid = "silence";
-    this.own = addButton(tools, labels.one_scale, labels.one_scale_help, () => this.view.toggleScale());
+    this.own = wordedButton(tools, labels.one_scale, labels.one_scale_help, () => this.view.toggleScale());
     const line = el("label", "pv-scale", null, { title: labels.scale_help });
     this.slider = el("input", "pv-range", null, { type: "range", min: "0", max: String(STEPS), step: "1" });
     this.slider.setAttribute("aria-label", labels.scale);
@@ -54,7 +54,7 @@ export class PatchTools {
    */
   rowButton(host, which) {
     const { labels } = this.view.header;
-    const button = addButton(host, labels[which], labels[`${which}_help`], () => this.view.change({ shows: which }));
+    const button = wordedButton(host, labels[which], labels[`${which}_help`], () => this.view.change({ shows: which }));
     button.dataset.shows = which;
     return button;
   }

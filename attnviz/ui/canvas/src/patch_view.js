@@ -5,7 +5,7 @@ import { viewComponent } from "./component.js";
 import { el, fill } from "./dom.js";
 import { percent } from "./numbers.js";
 import { corners, dimmed, drawLight, frame } from "./patch_drawing.js";
-import { fitted, patchesBetween, patchUnder, stepFrom } from "./patch_geometry.js";
+import { fitted, patchesBetween, patchUnder, stepFrom, wordFrom } from "./patch_geometry.js";
 import { PatchNumbers } from "./patch_numbers.js";
 import { drawPins } from "./patch_pins.js";
 import { sentence } from "./patch_sentence.js";
@@ -94,6 +94,7 @@ export class PatchView {
     this.large.addEventListener("pointercancel", () => this.endStroke());
     this.large.addEventListener("pointerleave", () => this.point(null));
     this.large.addEventListener("keydown", (e) => this.key(e));
+    this.large.addEventListener("blur", () => this.point(null));
   }
 
   /**
@@ -254,11 +255,16 @@ export class PatchView {
   key(event) {
     const { grid, words } = this.header;
     const at = Math.max(0, (this.pointed ?? this.query) - grid.first);
-    const next = words === null ? stepFrom(at, event.key, grid) : null;
-    if (next !== null) this.point(next + grid.first);
-    else if (event.key === "Enter" || event.key === " ") this.tools.painting ? this.paintKey(at) : this.pin(this.query);
-    else if (event.key === "Escape") this.change({ pins: [] });
-    else return;
+    if (event.key === "Enter" || event.key === " ") this.tools.painting ? this.paintKey(at) : this.pin(this.query);
+    else if (event.key === "Escape") {
+      if (this.pointed === null && !this.state.pins.length) return; // nothing is held: the key belongs to the page
+      this.pointed = null;
+      this.change({ pins: [] });
+    } else {
+      const next = words === null ? stepFrom(at, event.key, grid) : wordFrom(this.query, event.key, words.length);
+      if (next === null) return;
+      this.point(words === null ? next + grid.first : next);
+    }
     event.preventDefault();
   }
 

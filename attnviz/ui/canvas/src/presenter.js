@@ -3,6 +3,7 @@
 
 import { keptByRoot, rootOf } from "./component.js";
 import { addButton, el } from "./dom.js";
+import { scrolling } from "./motion.js";
 import { gestureOf, stopAfter } from "./presenter_keys.js";
 import { Sequence } from "./sequence.js";
 
@@ -143,8 +144,7 @@ class Presenter {
     const stops = this.present && main ? stopsOf(document).map((stop) => stop.getBoundingClientRect().top) : [];
     const stop = stopAfter(stops, by);
     if (main && stop !== null) {
-      const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-      main.scrollBy({ top: stop - ABOVE, behavior: still ? "instant" : "smooth" });
+      main.scrollBy({ top: stop - ABOVE, behavior: scrolling() });
       return;
     }
     const { before, after } = this.given;

@@ -1,6 +1,7 @@
 // How much of the window is left for the pictures of a head.
 
 import { magnification } from "./magnified.js";
+import { scrolling } from "./motion.js";
 import { soon } from "./surface.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -94,10 +95,9 @@ export class Room {
  * @param {boolean} tapped whether a hand chose another head
  */
 export function bringIntoWindow(root, tapped) {
-  const { innerWidth, innerHeight, matchMedia } = globalThis;
+  const { innerWidth, innerHeight } = globalThis;
   if (!tapped || innerWidth > NARROW) return;
   const { top } = root.getBoundingClientRect();
   if (top >= 0 && top < innerHeight / 2) return;
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  root.scrollIntoView({ block: "start", behavior: still ? "instant" : "smooth" });
+  root.scrollIntoView({ block: "start", behavior: scrolling() });
 }

@@ -3,6 +3,7 @@
 import { readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
 import { el, fill } from "./dom.js";
+import { film } from "./motion.js";
 import { fourDigits, significant } from "./numbers.js";
 import { drawCircle, drawCurve } from "./rotation_drawing.js";
 import { asDegrees, movedTogether, pairProduct, score, turned } from "./rotation_geometry.js";
@@ -35,7 +36,8 @@ class RotationCircle {
     this.told = null;
     this.releases = new Sequence();
     this.holding = false;
-    this.walk = 0;
+    /** @type {(() => void) | null} stops the walk */
+    this.walk = null;
     this.together = false;
     this.circle = el("canvas", "rc-circle", null, { role: "img" });
     this.curve = el("canvas", "rc-curve", null, { role: "img" });
@@ -130,23 +132,29 @@ class RotationCircle {
     const { last } = this.header;
     const start = Math.max(this.at.q_at, this.at.k_at) >= last ? -Math.min(this.at.q_at, this.at.k_at) : 0;
     const [q, k] = [this.at.q_at + start, this.at.k_at + start];
-    const began = performance.now();
-    this.button.textContent = "❚❚";
-    const frame = (/** @type {number} */ now) => {
-      const step = (Math.max(0, now - began) / 1000) * SPEED;
-      [this.at.q_at, this.at.k_at] = movedTogether(q, k, step, last);
+    const way = last - Math.max(q, k);
+    const frame = (/** @type {number} */ share) => {
+      [this.at.q_at, this.at.k_at] = movedTogether(q, k, share * way, last);
       this.draw();
-      if (Math.max(this.at.q_at, this.at.k_at) < last && this.root.isConnected)
-        this.walk = requestAnimationFrame(frame);
-      else this.stand();
+      return this.root.isConnected;
     };
-    this.walk = requestAnimationFrame(frame);
+    this.walks(film((1000 * way) / SPEED, frame, () => this.stand()));
+  }
+
+  /**
+   * A walk is not read out on its way, only where it ends.
+   * @param {(() => void) | null} walk
+   */
+  walks(walk) {
+    this.walk = walk;
+    this.button.textContent = walk ? "❚❚" : "▶";
+    this.button.setAttribute("aria-pressed", String(walk !== null));
+    this.said.setAttribute("aria-live", walk ? "off" : "polite");
   }
 
   stand() {
-    cancelAnimationFrame(this.walk);
-    this.walk = 0;
-    this.button.textContent = "▶";
+    this.walk?.();
+    this.walks(null);
     const distance = Math.round(this.at.k_at - this.at.q_at);
     this.at.q_at = Math.round(this.at.q_at);
     this.at.k_at = this.at.q_at + distance;

@@ -5,7 +5,8 @@ import { barAt, drawBars } from "./bars.js";
 import { floats, readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
 import { el, fill } from "./dom.js";
-import { percent, roundedToThreeDigits, significant } from "./numbers.js";
+import { film } from "./motion.js";
+import { clamp, percent, roundedToThreeDigits, significant } from "./numbers.js";
 import { parameterAt, stopOf, STOPS } from "./parameter_stops.js";
 import { Sequence } from "./sequence.js";
 import { softmaxRow, statsOf } from "./softmax.js";
@@ -34,7 +35,7 @@ class SoftmaxSlider {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
-    this.said = el("div", "ss-said");
+    this.said = el("div", "ss-said", null, { "aria-live": "polite" });
     /** @type {SoftmaxHeader | null} */
     this.held = null;
     /** @type {Component | null} */
@@ -55,7 +56,8 @@ class SoftmaxSlider {
     this.told = null;
     this.releases = new Sequence();
     this.holding = false;
-    this.film = 0;
+    /** @type {(() => void) | null} stops the film */
+    this.film = null;
     /** @type {number | null} */
     this.pointed = null;
     this.watching = new ResizeObserver(() => this.draw());
@@ -98,12 +100,35 @@ class SoftmaxSlider {
   build() {
     const { panels, d_k, parameter } = this.header;
     this.panels = panels.map((panel) => this.panel(panel));
-    const row = el("div", "ss-row");
+    const row = el("div", "ss-row", null, { tabindex: "0", role: "application", "aria-label": this.header.words.bars });
     row.append(...this.panels.map((panel) => panel.box));
+    row.addEventListener("keydown", (event) => this.key(event));
+    row.addEventListener("blur", () => this.point(null));
     const sliders = el("div", "ss-sliders");
     this.width = d_k.length > 1 ? this.widthSlider(sliders) : null;
     this.parameterSlider = parameter ? this.slider(sliders, "parameter", parameter.name, STOPS) : null;
     this.root.replaceChildren(row, sliders, this.said);
+  }
+
+  /**
+   * Arrow keys go from bar to bar, and what stands below says its numbers.
+   * @param {KeyboardEvent} event
+   */
+  key(event) {
+    const last = this.header.n - 1;
+    const at = this.pointed;
+    /** @type {Record<string, number | null>} */
+    const to = {
+      ArrowRight: at === null ? 0 : at + 1,
+      ArrowLeft: at === null ? last : at - 1,
+      Home: 0,
+      End: last,
+      Escape: null,
+    };
+    if (!(event.key in to) || (event.key === "Escape" && at === null)) return;
+    event.preventDefault();
+    const there = to[event.key];
+    this.point(there === null ? null : clamp(there, 0, last));
   }
 
   /**
@@ -193,25 +218,23 @@ class SoftmaxSlider {
   play(input, button) {
     const last = this.header.d_k.length - 1;
     const from = this.at >= last ? 0 : this.at;
-    const began = performance.now();
-    const whole = FILM * (1 - from / (last + 1));
     button.textContent = "❚❚";
-    const frame = (/** @type {number} */ now) => {
-      const t = Math.min(1, Math.max(0, (now - began) / whole));
-      this.at = Math.round(from + t * (last - from));
+    button.setAttribute("aria-pressed", "true");
+    const frame = (/** @type {number} */ share) => {
+      this.at = Math.round(from + share * (last - from));
       input.value = String(this.at);
       this.draw();
-      if (t < 1 && this.root.isConnected) this.film = requestAnimationFrame(frame);
-      else this.stop(button);
+      return this.root.isConnected;
     };
-    this.film = requestAnimationFrame(frame);
+    this.film = film(FILM * (1 - from / (last + 1)), frame, () => this.stop(button));
   }
 
   /** @param {HTMLButtonElement} button */
   stop(button) {
-    cancelAnimationFrame(this.film);
-    this.film = 0;
+    this.film?.();
+    this.film = null;
     button.textContent = "▶";
+    button.setAttribute("aria-pressed", "false");
     this.commit();
   }
 
@@ -236,8 +259,10 @@ class SoftmaxSlider {
     if (!this.held) return;
     const row = this.row();
     for (const panel of this.panels) this.drawPanel(panel, row);
-    if (this.width) setSlider(this.width, this.at, String(row.d));
-    if (this.parameterSlider) setSlider(this.parameterSlider, null, significant(this.parameter));
+    const [largest] = this.header.words.facts;
+    const heard = this.panels.map(({ title, facts }) => `${title}: ${largest} ${facts[0].textContent}`).join(", ");
+    if (this.width) setSlider(this.width, this.at, String(row.d), heard);
+    if (this.parameterSlider) setSlider(this.parameterSlider, null, significant(this.parameter), heard);
     this.say();
   }
 
@@ -286,11 +311,12 @@ class SoftmaxSlider {
  * @param {Slider} slider
  * @param {number | null} at
  * @param {string} text
+ * @param {string} heard what it makes of the bars, for those who hear it
  */
-function setSlider({ input, value }, at, text) {
+function setSlider({ input, value }, at, text, heard) {
   if (at !== null) input.value = String(at);
   value.textContent = text;
-  input.setAttribute("aria-valuetext", text);
+  input.setAttribute("aria-valuetext", `${text}. ${heard}`);
 }
 
 const views = keptByRoot((root) => new SoftmaxSlider(root));

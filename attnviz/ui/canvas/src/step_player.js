@@ -3,7 +3,7 @@
 
 import { floats, readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
-import { addButton, el, fill, visibleToken } from "./dom.js";
+import { addButton, el, fill, say, visibleToken } from "./dom.js";
 import { clamp, percent } from "./numbers.js";
 import { Sequence } from "./sequence.js";
 import { drawScene } from "./step_player_drawing.js";
@@ -38,8 +38,8 @@ class StepPlayer {
     this.range = el("input", "sp-range", null, { type: "range", min: "0", step: "1" });
     this.said = el("div", "sp-said", null, { "aria-live": "polite" });
     this.tape = el("div", "sp-tape");
-    this.canvas = el("canvas", "sp-canvas", null, { role: "img" });
-    this.readout = el("div", "sp-readout");
+    this.canvas = el("canvas", "sp-canvas", null, { tabindex: "0", role: "application" });
+    this.readout = el("div", "sp-readout", null, { "aria-live": "polite" });
     this.side = el("div", "sp-side");
     this.build();
     watchSize(root, () => this.redraw());
@@ -59,7 +59,9 @@ class StepPlayer {
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetY));
     this.canvas.addEventListener("pointerdown", (event) => this.point(event.offsetY));
-    this.canvas.addEventListener("pointerleave", () => this.point(null));
+    this.canvas.addEventListener("pointerleave", () => this.pointAt(null));
+    this.canvas.addEventListener("keydown", (event) => this.rowKey(event));
+    this.canvas.addEventListener("blur", () => this.pointAt(null));
   }
 
   /** @param {Component} component */
@@ -111,6 +113,21 @@ class StepPlayer {
     acts[event.key]();
   }
 
+  /**
+   * Up and down go through the rows of the cache, from the newest token's own.
+   * @param {KeyboardEvent} event
+   */
+  rowKey(event) {
+    const newest = newRows(this.header.steps, this.at)[1] - 1;
+    const at = this.pointed;
+    if (event.key === "ArrowUp") this.pointAt(at === null ? newest : Math.max(0, at - 1));
+    else if (event.key === "ArrowDown") this.pointAt(at === null ? 0 : Math.min(newest, at + 1));
+    else if (event.key === "Escape" && at !== null) this.pointAt(null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
   toggle() {
     if (this.timer) {
       this.pause();
@@ -120,6 +137,7 @@ class StepPlayer {
     if (this.at === this.header.steps.length - 1) this.stand(0);
     this.play.replaceChildren("❚❚");
     this.play.setAttribute("aria-label", this.header.words.pause);
+    this.said.setAttribute("aria-live", "off"); // a film is read out where it ends
     this.timer = window.setInterval(() => this.tick(), STAND);
   }
 
@@ -138,6 +156,7 @@ class StepPlayer {
   pause() {
     window.clearInterval(this.timer);
     this.timer = 0;
+    this.said.setAttribute("aria-live", "polite");
     this.play.replaceChildren("▶");
     this.play.setAttribute("aria-label", this.header.words.play);
   }
@@ -165,11 +184,13 @@ class StepPlayer {
     this.component?.setStateValue("stood", { step: this.at, seq: this.stops.next() });
   }
 
-  /** @param {number | null} y */
+  /** @param {number} y */
   point(y) {
-    if (!this.held) return;
-    const scene = sceneOf(this.width(), this.held.rows);
-    const row = y === null ? null : rowAt(scene, this.held.rows, y);
+    if (this.held) this.pointAt(rowAt(sceneOf(this.width(), this.held.rows), this.held.rows, y));
+  }
+
+  /** @param {number | null} row */
+  pointAt(row) {
     if (row === this.pointed) return;
     this.pointed = row;
     this.redraw();
@@ -186,10 +207,10 @@ class StepPlayer {
     this.range.value = String(this.at);
     const said = this.sentence(labels[end - 1], end);
     this.range.setAttribute("aria-valuetext", said);
-    this.said.replaceChildren(said);
+    say(this.said, said);
     this.drawTape(end);
     drawScene(this.canvas, this.root, this.header, this.film, this.at, this.pointed, this.width());
-    this.canvas.setAttribute("aria-label", `${words.scene}. ${said}`);
+    this.canvas.setAttribute("aria-label", [words.scene, said, ...this.largest(end)].join(". "));
     this.read(end);
     this.side.replaceChildren(this.choices(), this.work(), this.memory());
     this.root.dataset.step = String(this.at);
@@ -203,6 +224,35 @@ class StepPlayer {
     const { total, words } = this.header;
     const values = { step: this.at + 1, total, new: end, token: visibleToken(token), cached: end - 1 };
     return fill(this.at ? words.decode : words.prefill, values);
+  }
+
+  /**
+   * The three rows of the cache that the newest token looks at most, for those who hear the picture.
+   * @param {number} end
+   */
+  largest(end) {
+    return Array.from({ length: end }, (_none, row) => row)
+      .sort((a, b) => this.weightOf(end, b) - this.weightOf(end, a))
+      .slice(0, 3)
+      .map((row) => this.rowSaid(end, row));
+  }
+
+  /**
+   * @param {number} end
+   * @param {number} row
+   */
+  weightOf(end, row) {
+    return this.film?.weights[(end - 1) * this.header.rows + row] ?? 0;
+  }
+
+  /**
+   * @param {number} end
+   * @param {number} row
+   */
+  rowSaid(end, row) {
+    const { labels, words } = this.header;
+    const [token, other] = [labels[end - 1], labels[row]].map(visibleToken);
+    return fill(words.row, { token, other, weight: percent(this.weightOf(end, row)) });
   }
 
   /** @param {number} end */
@@ -220,15 +270,11 @@ class StepPlayer {
 
   /** @param {number} end */
   read(end) {
-    const { labels, rows, words } = this.header;
-    const token = visibleToken(labels[end - 1]);
+    const { labels, words } = this.header;
     const row = this.pointed;
-    if (row === null) this.readout.replaceChildren(fill(words.rest, { token }));
-    else if (row >= end) this.readout.replaceChildren(fill(words.after, { other: visibleToken(labels[row]) }));
-    else {
-      const weight = percent(this.film?.weights[(end - 1) * rows + row] ?? 0);
-      this.readout.replaceChildren(fill(words.row, { token, other: visibleToken(labels[row]), weight }));
-    }
+    if (row === null) say(this.readout, fill(words.rest, { token: visibleToken(labels[end - 1]) }));
+    else if (row >= end) say(this.readout, fill(words.after, { other: visibleToken(labels[row]) }));
+    else say(this.readout, this.rowSaid(end, row));
   }
 
   choices() {

@@ -4,6 +4,7 @@ import { readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
 import { el } from "./dom.js";
 import { clamp } from "./numbers.js";
+import { arrowsTake, takenOf } from "./roving.js";
 import { Sequence } from "./sequence.js";
 import { sumElements, withSubscript } from "./sum_line.js";
 import { backgroundOf, tint } from "./tensor_tint.js";
@@ -95,12 +96,13 @@ function tabRow(tabs, onPick) {
     const box = el("div", "tb-group", null, { role: "radiogroup", "aria-label": group.label });
     box.append(el("span", "", group.label));
     group.options.forEach((option, i) => {
-      const checked = String(i === group.current);
-      const attributes = { type: "button", role: "radio", "aria-checked": checked };
+      const attributes = { type: "button", role: "radio", "data-tab": `${group.name} ${i}` };
       const button = el("button", `av-button tb-tab tb-${option.role || "plain"}`, option.label, attributes);
       button.addEventListener("click", () => onPick(group.name, i));
       box.append(button);
     });
+    takenOf(box, group.current);
+    arrowsTake(box);
     row.append(box);
   }
   return row;
@@ -136,9 +138,7 @@ class TensorBoard {
   /** @param {Component} component */
   show(component) {
     const [header] = /** @type {[BoardHeader, Uint8Array]} */ (readHeader(component.data));
-    const root = this.root.getRootNode();
-    const active = root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
-    const focused = active instanceof HTMLElement && this.root.contains(active) && Boolean(active.dataset.at);
+    const focused = Boolean(this.focused()?.dataset.at);
     const other = this.held?.name !== header.name;
     const behind = this.picks.isBehind(header.session, header.ack);
     this.component = component;
@@ -148,6 +148,13 @@ class TensorBoard {
     this.root.style.setProperty("--tb-k", header.colours.k);
     this.root.style.setProperty("--tb-v", header.colours.v);
     this.draw(focused);
+  }
+
+  /** What of the board the keyboard is on. */
+  focused() {
+    const root = this.root.getRootNode();
+    const active = root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
+    return active instanceof HTMLElement && this.root.contains(active) ? active : null;
   }
 
   /** Tells Python which number is chosen, when the hand rests. */
@@ -173,11 +180,14 @@ class TensorBoard {
     });
     this.sheets.replaceChildren(...figures);
     const shown = tabs.map((group) => (group.name === "part" ? { ...group, current: this.part } : group));
+    const tab = this.focused()?.dataset.tab;
     this.root.replaceChildren(
       tabRow(shown, (name, option) => this.pickTab(name, option)),
       this.sheets,
       this.line,
     );
+    const again = tab && this.root.querySelector(`[data-tab="${tab}"]`); // the row was built anew
+    if (again instanceof HTMLElement) again.focus({ preventScroll: true });
     this.light(this.row, this.col, focus);
   }
 

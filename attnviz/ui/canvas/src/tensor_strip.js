@@ -4,6 +4,7 @@ import { readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
 import { el } from "./dom.js";
 import { clamp } from "./numbers.js";
+import { scrolling } from "./motion.js";
 import { sized } from "./surface.js";
 import { backgroundOf, tint } from "./tensor_tint.js";
 
@@ -117,7 +118,7 @@ class Strip {
     const { row } = this;
     const left = chip.offsetLeft - row.offsetLeft;
     if (left >= row.scrollLeft && left + chip.offsetWidth <= row.scrollLeft + row.clientWidth) return;
-    const behavior = this.drawn ? "smooth" : "auto";
+    const behavior = this.drawn ? scrolling() : "instant";
     row.scrollTo({ left: left - (row.clientWidth - chip.offsetWidth) / 2, behavior });
   }
 

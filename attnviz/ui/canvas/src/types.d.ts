@@ -200,7 +200,16 @@ export type SoftmaxHeader = Answer & {
   scores: number[] | null;
   /** a temperature not above this is 0 */
   coldest: number;
-  words: { facts: string[]; d_k: string; parameter: string; play: string; rest: string; key: string; point: string };
+  words: {
+    facts: string[];
+    d_k: string;
+    parameter: string;
+    play: string;
+    bars: string;
+    rest: string;
+    key: string;
+    point: string;
+  };
 };
 
 export type RotationHeader = Answer & {
@@ -496,5 +505,5 @@ export type PadHeader = Answer & {
   pads: number;
   /** bits of each drawing in base64, empty = nothing drawn */
   drawings: string[];
-  labels: { pad: string; clear: string; help: string; seen: string };
+  labels: { pad: string; lifted: string; drawing: string; clear: string; help: string; seen: string };
 };

@@ -1,0 +1,46 @@
+// What moves by itself: films that a button starts, and scrolling. Who asked the system for less motion gets stills.
+
+import { clamp } from "./numbers.js";
+
+/** Pictures that a film consists of where nothing may move. */
+const STILLS = 6;
+/** Milliseconds that each of them is on show at most. */
+const LONGEST_STILL = 900;
+
+/** Whether the visitor asked the system for less motion. */
+export function lessMotion() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/**
+ * How to scroll to something.
+ * @returns {"instant" | "smooth"}
+ */
+export function scrolling() {
+  return lessMotion() ? "instant" : "smooth";
+}
+
+/**
+ * Plays a film: frame after frame, or as a few stills.
+ * @param {number} whole milliseconds that it takes
+ * @param {(share: number) => boolean} draw draws what is to be seen at this share of the film; false ends it there
+ * @param {() => void} ended called when it has come to its end
+ * @returns {() => void} stops it on the way
+ */
+export function film(whole, draw, ended) {
+  const began = performance.now();
+  const stills = lessMotion();
+  let still = 0;
+  let asked = 0;
+  const wait = () => {
+    asked = stills ? window.setTimeout(step, Math.min(whole / STILLS, LONGEST_STILL)) : requestAnimationFrame(step);
+  };
+  const step = () => {
+    still += 1;
+    const share = stills ? still / STILLS : clamp((performance.now() - began) / whole, 0, 1);
+    if (draw(share) && share < 1) wait();
+    else ended();
+  };
+  wait();
+  return () => (stills ? clearTimeout(asked) : cancelAnimationFrame(asked));
+}

@@ -1,0 +1,89 @@
+// Films: frame after frame, or a few stills where less motion is asked for. And the keys of words that are walked.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { film, scrolling } from "../../attnviz/ui/canvas/src/motion.js";
+import { wordFrom } from "../../attnviz/ui/canvas/src/patch_geometry.js";
+
+/**
+ * A browser whose visitor asked for less motion, or did not; a frame comes every 5 milliseconds.
+ * @param {boolean} less
+ */
+function browser(less) {
+  Object.assign(globalThis, {
+    window: globalThis,
+    matchMedia: () => ({ matches: less }),
+    requestAnimationFrame: (/** @type {() => void} */ draw) => setTimeout(draw, 5),
+    cancelAnimationFrame: clearTimeout,
+  });
+}
+
+/**
+ * What a film of 120 milliseconds shows.
+ * @param {(share: number) => boolean} goesOn
+ * @returns {Promise<number[]>}
+ */
+function played(goesOn = () => true) {
+  return new Promise((done) => {
+    /** @type {number[]} */
+    const shares = [];
+    const draw = (/** @type {number} */ share) => {
+      shares.push(share);
+      return goesOn(share);
+    };
+    film(120, draw, () => done(shares));
+  });
+}
+
+test("a film goes through many places, in order, and ends at its end", async () => {
+  browser(false);
+  const shares = await played();
+  assert.ok(shares.length > 6, String(shares.length));
+  assert.deepEqual(shares, shares.toSorted());
+  assert.equal(shares.at(-1), 1);
+});
+
+test("a film for who asked for less motion is six stills", async () => {
+  browser(true);
+  assert.deepEqual(
+    await played(),
+    [1, 2, 3, 4, 5, 6].map((still) => still / 6),
+  );
+});
+
+test("a film whose picture has gone ends there", async () => {
+  browser(true);
+  assert.equal((await played((share) => share < 0.5)).length, 3);
+});
+
+test("a film that is stopped draws nothing more and has no end", async () => {
+  browser(false);
+  let drawn = 0;
+  const stop = film(
+    60,
+    () => ++drawn > 0,
+    () => {
+      drawn = -1;
+    },
+  );
+  stop();
+  await new Promise((go) => {
+    setTimeout(go, 90);
+  });
+  assert.equal(drawn, 0);
+});
+
+test("scrolling is instant for who asked for less motion", () => {
+  browser(true);
+  assert.equal(scrolling(), "instant");
+  browser(false);
+  assert.equal(scrolling(), "smooth");
+});
+
+test("arrow keys go from word to word and stop at the ends", () => {
+  assert.equal(wordFrom(0, "ArrowRight", 3), 1);
+  assert.equal(wordFrom(2, "ArrowDown", 3), 2);
+  assert.equal(wordFrom(0, "ArrowLeft", 3), 0);
+  assert.equal(wordFrom(1, "Tab", 3), null);
+});
