@@ -42,6 +42,11 @@ def panel() -> None:
         _step(lesson, number)
 
 
+def begins() -> bool:
+    """Whether this is the very first step, where one learns what the page is; later steps need its room."""
+    return link_state.value(choices.LESSON) == choices.IDS[0] and link_state.value(choices.STEP) == 1
+
+
 def chosen_lesson(*, quiet: bool = False) -> Lesson:
     """The lesson of the link: one of the app's, or the lecturer's own where the link or a file brought one."""
     asked = link_state.value(choices.LESSON)

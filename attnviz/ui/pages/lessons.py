@@ -9,7 +9,11 @@ from attnviz.words import _
 
 def page() -> None:
     """Draw the page."""
-    page_heading(_("Lessons"))
+    about = _(
+        "Eight lessons of a few steps each, from what attention is to where it sits in a model. Predict before you "
+        "look, try what the picture lets you try, and go on by button or arrow key."
+    )
+    page_heading(_("Lessons"), about if lesson_page.begins() else None)
     lesson_page.panel()
 
 

@@ -23,10 +23,10 @@ from attnviz.core.reliance import Reliance, gone
 log = logging.getLogger("attnviz")
 
 #: Streamlit leaves 6rem above the first line, of which its bar covers 4 on a phone, and lets wide formulas run off it.
-#: Its captions are too pale to be read by all, and so is white on the dark theme's buttons.
+#: Its captions are too pale to be read by all, and so are its colours of code and white on the dark theme's buttons.
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
 #: worst; as it no longer fits below its button, it opens above it.
-#: Who asked the system for less motion sees nothing slide or fade; what Streamlit does when a motion ends it still does.
+#: Who asked the system for less motion sees nothing slide or fade; Streamlit still hears that a motion has ended.
 #: Under a text it asks for Ctrl+Enter, which no phone has; the text is read when one leaves it, and the key works too.
 PAGE_STYLE = """<style>
 .stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
@@ -36,6 +36,10 @@ PAGE_STYLE = """<style>
 [data-testid=stCaptionContainer] { color: light-dark(#5d6066, #a9adb4) !important; opacity: 1 !important }
 [data-testid=stCaptionContainer] p { color: inherit; opacity: 1 }
 [data-testid=stBaseButton-primary], [data-testid=stBaseButton-primary] p { color: light-dark(#fff, #14161c) }
+.stCode .token:is(.comment, .punctuation) { color: light-dark(#5d6066, #a9adb4) !important }
+.stCode .token:is(.keyword, .function, .class-name) { color: light-dark(#0b5cad, #6db5f9) !important }
+.stCode .token:is(.boolean, .number, .string) { color: light-dark(#0b6b34, #5fd08b) !important }
+.stCode .token:is(.operator, .decorator) { color: light-dark(#8a3f00, #ffb26b) !important }
 [data-testid=stTextArea] [data-testid=InputInstructions] { display: none }
 [data-variant=segmented_control][data-selected=true] p { color: light-dark(#7a2382, #c98bd6) }
 [data-testid=stPopoverBody] { max-height: 64vh !important }
