@@ -16,7 +16,7 @@ from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import Lesson, LessonPicture, LessonStep, Question
 from attnviz.ui.lessons.lesson_pictures import PICTURES
 from attnviz.ui.shared import (
-    choices_of,
+    chosen_by,
     file_of,
     glossary_terms,
     guard,
@@ -285,9 +285,8 @@ def _further(step: LessonStep) -> None:
     if step.page and st.button(
         _("Try it further on its page"), key="l-further", type="tertiary", icon=":material/open_in_new:"
     ):
-        declared = {choice.name: choice for choice in choices_of(step.page)}
-        for name, text in step.seen.items():
-            link_state.keep(declared[name], declared[name].read(text))
+        for choice, chosen in chosen_by(step.page, step.seen).items():
+            link_state.keep(choice, chosen)
         st.switch_page(file_of(step.page))
 
 

@@ -1,6 +1,7 @@
 """A lesson as a small text file in TOML: read with errors that name the line and what is allowed, and written.
 
 title = "My lesson"
+sentence = "The cat sat on the mat."
 
 [[step]]
 title = "One row"
@@ -17,6 +18,7 @@ say = "..."
 wrong = "..."
 minutes = 3
 terms = ["weight"]
+link = "build?b_step=softmax"
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ import string
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from attnviz.core.message import Problem
 from attnviz.experiments.lessons import FactsOf, nothing
@@ -34,12 +37,14 @@ from attnviz.ui.lessons import fact_names
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
 from attnviz.ui.lessons.lesson_pictures import PICTURES
-from attnviz.ui.shared import glossary_terms
+from attnviz.ui.shared import EVERY_PAGE, chosen_by, glossary_terms, pages
 from attnviz.words import N_, _
 
-TEXTS = ("title", "idea", "facts", "picture", "do", "question", "truth", "say", "wrong")
+TEXTS = ("title", "idea", "facts", "picture", "do", "question", "truth", "say", "wrong", "link")
+OF_ALL = ("title", "sentence", "step")
 KEYS = (*TEXTS, "set", "after", "after_set", "answers", "ids", "right", "minutes", "terms")
 LONGEST = 2000
+HOME = "home"
 
 
 def read(text: str) -> Lesson:
@@ -52,10 +57,15 @@ def read(text: str) -> Lesson:
         made = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
         raise Problem("This file is not TOML: {why}", why=str(wrong)) from None
-    unknown = [key for key in made if key not in ("title", "step")]
+    unknown = [key for key in made if key not in OF_ALL]
     if unknown:
         raise _at(
-            text, 0, unknown[0], N_("“{value}” is not known here; allowed: {allowed}"), unknown[0], "title, [[step]]"
+            text,
+            0,
+            unknown[0],
+            N_("“{value}” is not known here; allowed: {allowed}"),
+            unknown[0],
+            "title, sentence, [[step]]",
         )
     steps = made.get("step")
     if not isinstance(made.get("title"), str) or not made["title"].strip():
@@ -64,7 +74,19 @@ def read(text: str) -> Lesson:
         )
     if not isinstance(steps, list) or not 1 <= len(steps) <= choices.MOST_STEPS or not all(map(_is_table, steps)):
         raise Problem("A lesson has 1 to {most} steps, each under a line [[step]].", most=choices.MOST_STEPS)
-    return Lesson(choices.OWN, made["title"], tuple(_step(text, i, raw) for i, raw in enumerate(steps, 1)), own=True)
+    sentence = _sentence(text, made)
+    read_steps = tuple(_step(text, i, raw) for i, raw in enumerate(steps, 1))
+    return Lesson(choices.OWN, made["title"], read_steps, own=True, sentence=sentence)
+
+
+def _sentence(text: str, made: Mapping[str, Any]) -> str:
+    """What the lesson is shown with; "" where the file leaves it to the visitor."""
+    sentence = made.get("sentence", "")
+    most = choices.SENTENCE.longest
+    if not isinstance(sentence, str) or len(sentence) > most:
+        allowed = f"a text in quotes, up to {most} characters"
+        raise _at(text, 0, "sentence", N_("sentence = “{value}” must be {allowed}"), sentence, allowed)
+    return sentence
 
 
 def _is_table(value: object) -> bool:
@@ -86,6 +108,7 @@ def _step(text: str, number: int, raw: Mapping[str, Any]) -> LessonStep:
             raise _at(text, number, "", N_("{allowed} is missing ({value})"), f"step {number}", key)
     for key in ("idea", "do", "question", "truth", "say", "wrong"):
         _check_fields(text, number, key, raw.get(key, ""))
+    page, seen = _link(text, number, raw)
     return LessonStep(
         raw["title"],
         raw["idea"],
@@ -96,6 +119,8 @@ def _step(text: str, number: int, raw: Mapping[str, Any]) -> LessonStep:
         _picture(text, number, raw, "after", "after_set") if "after" in raw else None,
         Notes(raw.get("say", ""), raw.get("wrong", ""), _whole(text, number, raw, "minutes", 3, 0, 120)),
         _terms(text, number, raw),
+        page,
+        seen,
     )
 
 
@@ -197,6 +222,24 @@ def _terms(text: str, number: int, raw: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(ids)
 
 
+def _link(text: str, number: int, raw: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
+    """The page where a step goes on and what it is set to, from a link as the app itself makes them."""
+    link = raw.get("link", "")
+    if not link:
+        return "", {}
+    parts = urlsplit(link)
+    page = parts.path.rstrip("/").rpartition("/")[2] or HOME
+    known = sorted(each.page for each in pages() if each.page != EVERY_PAGE)
+    if page not in known:
+        raise _at(text, number, "link", N_("link: “{value}” is no page; pages are: {allowed}"), page, ", ".join(known))
+    seen = dict(parse_qsl(parts.query, keep_blank_values=True))
+    try:
+        chosen_by(page, seen)
+    except Problem as wrong:
+        raise _at(text, number, "link", N_("link: {value}{allowed}"), wrong, "") from None
+    return page, seen
+
+
 def _at(text: str, step: int, key: str, template: str, value: object, allowed: str) -> Problem:
     """The Problem with the line of `key` in front, in the given step; 0 is before the first."""
     what = _(template).format(value=str(value)[:60], allowed=allowed)
@@ -215,9 +258,11 @@ def line_of(text: str, step: int, key: str) -> int:
     return start
 
 
-def written(lesson: Lesson) -> str:
-    """A lesson as the text of a file."""
+def written(lesson: Lesson, sentence: str = "") -> str:
+    """A lesson as the text of a file, with the sentence that it is to be shown with."""
     lines = [f"title = {_quoted(lesson.title)}"]
+    if sentence:
+        lines.append(f"sentence = {_quoted(sentence)}")
     for step in lesson.steps:
         lines += ["", "[[step]]", *(f"{key} = {value}" for key, value in _pairs(step) if value)]
     return "\n".join(lines) + "\n"
@@ -238,7 +283,16 @@ def _pairs(step: LessonStep) -> Sequence[tuple[str, str]]:
         ("wrong", _quoted(step.notes.wrong)),
         ("minutes", str(step.notes.minutes)),
         ("terms", "[" + ", ".join(map(_quoted, step.terms)) + "]" if step.terms else ""),
+        ("link", _quoted(_address(step))),
     ]
+
+
+def _address(step: LessonStep) -> str:
+    """The link of a step's page; the start page is the app's address alone."""
+    if not step.page:
+        return ""
+    way = "/" if step.page == HOME else step.page
+    return f"{way}?{urlencode(step.seen)}" if step.seen else way
 
 
 def _question_pairs(question: Question) -> list[tuple[str, str]]:

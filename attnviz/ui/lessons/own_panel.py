@@ -36,7 +36,11 @@ def opened(*, quiet: bool = False) -> Lesson | None:
 def files(shown: Lesson) -> None:
     """Save the lesson on show as a text file to change, and open such a file."""
     st.caption(_("Your own lesson is a small text file: save this one, change it, open it again, hand it on."))
-    text = link_state.value(choices.OWN_TEXT) if shown.own else own_lesson.written(shown)
+    text = (
+        link_state.value(choices.OWN_TEXT)
+        if shown.own
+        else own_lesson.written(shown, link_state.value(choices.SENTENCE))
+    )
     st.download_button(
         _("Save this lesson as a file"),
         data=text,
@@ -50,11 +54,13 @@ def files(shown: Lesson) -> None:
         return
     text = uploaded.getvalue().decode("utf-8", "replace")
     try:
-        own_lesson.read(text)
+        lesson = own_lesson.read(text)
     except Problem as problem:
         show_problem(problem)
         return
     st.session_state[_OPENED] = upload_id(uploaded)
     defaults = {choice: choice.default for choice in choices.OF_A_STEP}
-    link_state.put_all(defaults | {choices.OWN_TEXT: text, choices.LESSON: choices.OWN, choices.STEP: 1})
+    sentence = {choices.SENTENCE: lesson.sentence} if lesson.sentence else {}
+    opened = {choices.OWN_TEXT: text, choices.LESSON: choices.OWN, choices.STEP: 1}
+    link_state.put_all(defaults | sentence | opened)
     st.rerun()

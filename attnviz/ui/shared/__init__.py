@@ -5,11 +5,12 @@ page that shows no model should not wait for them.
 """
 
 from attnviz.ui.shared.bounded_cache import BoundedCache
-from attnviz.ui.shared.choices import LONGEST_ID, NONSENSE, Choice, PageChoices, Partly, choices_of
+from attnviz.ui.shared.choices import EVERY_PAGE, LONGEST_ID, NONSENSE, Choice, PageChoices, Partly, choices_of, pages
 from attnviz.ui.shared.code_snippet import snippet
 from attnviz.ui.shared.exports import Gathering, MadeFigure, WrittenFigure, gather, to_csv
 from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.held_bytes import held_bytes
+from attnviz.ui.shared.link_reading import chosen_by
 from attnviz.ui.shared.link_state import follow, link_parameters, settle
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
@@ -27,6 +28,7 @@ from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, t
 
 __all__ = [
     "EMBEDDED_STYLE",
+    "EVERY_PAGE",
     "FRONTEND",
     "LONGEST_ID",
     "NONSENSE",
@@ -40,6 +42,7 @@ __all__ = [
     "WaitingLine",
     "WrittenFigure",
     "choices_of",
+    "chosen_by",
     "file_of",
     "follow",
     "gather",
@@ -54,6 +57,7 @@ __all__ = [
     "number",
     "one_of",
     "page_heading",
+    "pages",
     "plain",
     "presenting",
     "quoted",

@@ -6,8 +6,8 @@ import streamlit as st
 
 from attnviz.experiments.glossary import term_numbers
 from attnviz.ui.shared import link_state
-from attnviz.ui.shared.choices import choices_of
 from attnviz.ui.shared.glossary_terms import TERMS, GlossaryTerm
+from attnviz.ui.shared.link_reading import chosen_by
 from attnviz.ui.shared.page_files import file_of
 from attnviz.words import _
 
@@ -59,7 +59,6 @@ def letters_popover(key: str = "") -> None:
 def see_button(term: GlossaryTerm, key: str = "") -> None:
     """A button that opens the page where the term can be seen, set so that it shows it."""
     if st.button(_("See it"), icon=":material/arrow_forward:", type="tertiary", key=f"see-{term.id}{key}"):
-        known = {choice.name: choice for choice in choices_of(term.page)}
-        for name, text in term.seen.items():
-            link_state.keep(known[name], known[name].read(text))
+        for choice, chosen in chosen_by(term.page, term.seen).items():
+            link_state.keep(choice, chosen)
         st.switch_page(file_of(term.page))

@@ -6,6 +6,9 @@ import pytest
 
 from attnviz.core.message import Problem
 from attnviz.ui.lessons import all_lessons, own_lesson
+from attnviz.ui.web import declared
+
+assert declared.DECLARED  # links are read by what the pages declare
 
 GOOD = """title = "Mine"
 
@@ -32,11 +35,23 @@ def test_a_small_file_is_a_lesson():
     assert (step.question.answers["2"], step.question.right) == ("that", "2")
 
 
+def test_a_file_says_its_sentence_and_where_a_step_goes_on():
+    lesson = own_lesson.read(
+        GOOD.replace("\n[[step]]", 'sentence = "Cats sleep."\n\n[[step]]')
+        + 'link = "https://attention.example.org/demo/scaling?s_dk=16&s_section=gradient"\n'
+    )
+    assert lesson.sentence == "Cats sleep."
+    assert (lesson.steps[0].page, dict(lesson.steps[0].seen)) == ("scaling", {"s_dk": "16", "s_section": "gradient"})
+    assert own_lesson.read(own_lesson.written(lesson, lesson.sentence)) == lesson
+    start = own_lesson.read(GOOD + 'link = "/"\n').steps[0]
+    assert (start.page, dict(start.seen)) == ("home", {})
+
+
 @pytest.mark.parametrize("lesson", all_lessons.LESSONS.values(), ids=lambda lesson: lesson.id)
 def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
     back = own_lesson.read(own_lesson.written(lesson))
     for mine, theirs in zip(lesson.steps, back.steps, strict=True):
-        for name in ("title", "idea", "do", "facts", "notes", "terms", "question", "picture", "after"):
+        for name in ("title", "idea", "do", "facts", "notes", "terms", "question", "picture", "after", "page", "seen"):
             if name == "question" and mine.question and mine.question.right:
                 assert list(theirs.question.answers.values()) == list(mine.question.answers.values())
                 answers = dict(zip(theirs.question.answers, mine.question.answers, strict=True))
@@ -58,7 +73,12 @@ def test_the_apps_own_lessons_survive_the_way_through_a_file(lesson):
         ("{token}", "{token.__class__}", 5, "the name of a fact"),
         ("{token}", "{token", 5, "braces"),
         ('title = "One row"', "", 3, "is missing"),
-        ('title = "Mine"', 'titel = "Mine"', 1, "title, [[step]]"),
+        ('title = "Mine"', 'titel = "Mine"', 1, "title, sentence, [[step]]"),
+        ("[[step]]", "sentence = 3\n[[step]]", 3, "a text in quotes, up to 400 characters"),
+        ("minutes = 4", 'link = "bild?b_step=softmax"', 12, "“bild” is no page; pages are: build, compare"),
+        ("minutes = 4", 'link = "build?b_stap=softmax"', 12, "“b_stap” is no parameter of build; it has: b_text"),
+        ("minutes = 4", 'link = "build?b_batch=many"', 12, "“many” makes no sense as b_batch of build"),
+        ("minutes = 4", 'link = "masks?m_paint=x"', 12, "Line 12: link: "),
     ],
 )
 def test_a_mistake_names_its_line_and_what_is_allowed(old, new, line, says):
