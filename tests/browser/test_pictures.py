@@ -78,7 +78,7 @@ def test_painting_over_patches_changes_what_the_model_says(open_pictures: Open) 
     page.mouse.move(*centre_of(page, 6, 6))
     page.mouse.up()
     page.get_by_text("11 of 64 patches hidden").wait_for()
-    page.get_by_role("button", name="Show all hidden patches again").click()
+    page.get_by_title("Show all hidden patches again").click()
     page.get_by_text("The model says eight").wait_for()
 
 
