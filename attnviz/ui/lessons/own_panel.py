@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from attnviz.core.message import Problem
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons import own_lesson
 from attnviz.ui.lessons.lesson_form import Lesson
-from attnviz.ui.shared import link_state, show_problem, upload_id
+from attnviz.ui.shared import Choice, link_state, show_problem, upload_id
 from attnviz.words import _
 
 _OPENED = "_lesson_opened"
@@ -59,8 +61,8 @@ def files(shown: Lesson) -> None:
         show_problem(problem)
         return
     st.session_state[_OPENED] = upload_id(uploaded)
-    defaults = {choice: choice.default for choice in choices.OF_A_STEP}
-    sentence = {choices.SENTENCE: lesson.sentence} if lesson.sentence else {}
-    opened = {choices.OWN_TEXT: text, choices.LESSON: choices.OWN, choices.STEP: 1}
-    link_state.put_all(defaults | sentence | opened)
+    changes: dict[Choice[Any], Any] = {choice: choice.default for choice in choices.OF_A_STEP}
+    if lesson.sentence:
+        changes[choices.SENTENCE] = lesson.sentence
+    link_state.put_all(changes | {choices.OWN_TEXT: text, choices.LESSON: choices.OWN, choices.STEP: 1})
     st.rerun()
