@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 
-def until(holds: Callable[[], object], seconds: float = 20) -> None:
+def until(holds: Callable[[], object], seconds: float = 45) -> None:
     """Wait until `holds()` is true; fails after `seconds`."""
     end = time.monotonic() + seconds
     while not holds():

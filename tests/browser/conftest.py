@@ -143,6 +143,10 @@ def browser() -> Iterator[Any]:
         chromium.close()
 
 
+#: Milliseconds: a page of a machine that does much else may take a quarter of a minute.
+PATIENCE = 45_000
+
+
 def answered(page: Any) -> None:
     """Wait until no script is running. It may not have started yet: after a click, wait for something that it shows."""
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=60_000)
@@ -195,7 +199,7 @@ def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(PATIENCE)
         watched.follow(page)
         return page
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Watched, answered, until
+from tests.browser.conftest import PATIENCE, Watched, answered, until
 
 pytestmark = pytest.mark.every_commit
 
@@ -34,7 +34,7 @@ def open_app(serve: Callable[[Path], str], new_page: Callable[..., Any], window:
     def opened(query: str = "", **options: Any) -> Any:
         page = new_page(**options) if options else window.new_page()
         if not options:
-            page.set_default_timeout(20_000)
+            page.set_default_timeout(PATIENCE)
             watched.follow(page)
             tabs.append(page)
         page.goto(serve(APP) + "/" + query)
@@ -179,7 +179,7 @@ def test_pins_that_the_page_keeps_start_there_and_follow_quick_clicks(open_app: 
 
 def test_the_heatmap_works_from_the_keyboard_and_is_described(open_app: Callable[..., Any]) -> None:
     page = open_app()
-    assert re.match(r"Strongest pairs: The → The: 1\.0000; ", page.locator("#help").text_content())
+    expect(page.locator("#help")).to_have_text(re.compile(r"^Strongest pairs: The → The: 1\.0000; "))
     page.get_by_test_id("heatmap").focus()
     for key in ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"]:
         page.keyboard.press(key)
@@ -331,7 +331,7 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_app: Callable[..., Any
     page.get_by_text("cell (20, 3)").wait_for()
     assert identity_blue(page) == "#59a3cd"
     page.emulate_media(color_scheme="light")
-    until(lambda: identity_blue(page) == "#0072B2")  # the canvas follows a change of theme at once
+    until(lambda: identity_blue(page) == "#0072b2")  # the canvas follows a change of theme at once
 
 
 def test_a_finger_paints_a_mask(open_app: Callable[..., Any]) -> None:

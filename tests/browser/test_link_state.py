@@ -189,7 +189,7 @@ def test_a_sentence_typed_as_the_visitor_leaves_by_the_menu_goes_along(slow: Any
     line.let_go()
     page.get_by_role("heading", level=1, name=TITLES["Build"]).wait_for(timeout=FIRST)
     answered(page)
-    until(lambda: link(page) == {"b_text": SENTENCE})
+    until(lambda: link(page) == {"b_text": SENTENCE, "b_step": "embed"})  # Build opens at its first step, and says so
     assert urlsplit(page.url).path == "/build"
     assert page.get_by_label("Sentence", exact=True).input_value() == SENTENCE
 

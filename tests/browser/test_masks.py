@@ -49,7 +49,7 @@ def test_a_click_reaches_weights_code_and_link_and_is_kept_under_another_rule(op
     page.wait_for_url("**m_paint=*")
     page.reload()
     kept(page, "56 of 100 scores. 1 cell is painted.")
-    page.get_by_label("The mask", exact=True).click()
+    page.get_by_label("The mask, painted over", exact=True).click()
     page.get_by_role("option", name="sliding window").click()
     kept(page, "35 of 100 scores. 1 cell is painted.")
     window = page.get_by_label("words seen, itself included")

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gestureOf, stopAfter } from "../../attnviz/ui/canvas/src/presenter_keys.js";
+import { apart, gestureOf, stopAfter } from "../../attnviz/ui/canvas/src/presenter_keys.js";
 
 /**
  * What a key asks for, pressed inside of elements of these kinds.
@@ -51,9 +51,23 @@ test("Escape closes what is open above the page first", () => {
 });
 
 test("next goes to the nearest picture below, previous to the nearest above, and then leaves the section", () => {
-  assert.equal(stopAfter([8, 700, 1400], 1), 700);
-  assert.equal(stopAfter([-1400, -700, 8], -1), -700);
-  assert.equal(stopAfter([-1400, -700, 8], 1), null);
-  assert.equal(stopAfter([8, 700], -1), null);
-  assert.equal(stopAfter([300], 1), null);
+  assert.equal(stopAfter([8, 700, 1400], 1, 2000), 700);
+  assert.equal(stopAfter([-1400, -700, 8], -1, 2000), -700);
+  assert.equal(stopAfter([-1400, -700, 8], 1, 2000), null);
+  assert.equal(stopAfter([8, 700], -1, 2000), null);
+  assert.equal(stopAfter([300], 1, 2000), null);
+});
+
+test("a picture that the page's end keeps below the window's top does not hold next back", () => {
+  assert.equal(stopAfter([-45, 666], 1, 0), null);
+  assert.equal(stopAfter([-45, 666], 1, 60), 666);
+});
+
+test("of pictures side by side the first is stopped at, though one stands lower", () => {
+  const spans = [
+    { top: 17, bottom: 647 },
+    { top: 71, bottom: 701 },
+    { top: 782, bottom: 1412 },
+  ];
+  assert.deepEqual(apart(spans), [spans[0], spans[2]]);
 });

@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 from streamlit import errors
 from streamlit.proto import BidiComponent_pb2, Block_pb2, Empty_pb2, PlotlyChart_pb2, TextInput_pb2
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.testing.v1 import AppTest
 
@@ -114,6 +115,7 @@ TAKEN_AWAY = {
     "config.is_manually_set and config.set_option(key, value, where)": lambda m, folder: m.delattr(
         streamlit_adapter.config, "is_manually_set"
     ),
+    "AppSession._clear_queue, its queue and its fragments": lambda m, folder: m.delattr(AppSession, "_clear_queue"),
     "App(lifespan=, middleware=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
     "the class .stMainBlockContainer in its frontend": lambda m, folder: frontend_without(m, folder),
     "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),

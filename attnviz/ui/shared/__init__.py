@@ -12,6 +12,7 @@ from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.held_bytes import held_bytes
 from attnviz.ui.shared.link_reading import chosen_by
 from attnviz.ui.shared.link_state import follow, link_parameters, settle
+from attnviz.ui.shared.nested_fragments import mend_nested_fragments
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
 from attnviz.ui.shared.streamlit_adapter import (
@@ -53,6 +54,7 @@ __all__ = [
     "link_parameters",
     "link_state",
     "live_run",
+    "mend_nested_fragments",
     "model_cache",
     "number",
     "one_of",

@@ -19,6 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils import script_run_context
 
 from attnviz.core.reliance import Reliance, gone
+from attnviz.ui.shared import nested_fragments
 
 log = logging.getLogger("attnviz")
 
@@ -189,6 +190,13 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/web/configuration.py",
         "the app's theme and limits where its settings do not lie beside the script that is run",
         _options_can_be_set,
+    ),
+    Reliance(
+        "streamlit",
+        "AppSession._clear_queue, its queue and its fragments",
+        "attnviz/ui/shared/nested_fragments.py",
+        "two quick gestures on a busy server",
+        nested_fragments.has_what_it_needs,
     ),
     Reliance("streamlit", "App(lifespan=, middleware=, routes=)", "app.py", "warming up and serving files", _app_takes),
     Reliance(

@@ -29,8 +29,8 @@ def columns(arch: Architecture, tokens: int, batch: int = 1, key: str = "h-three
 
 
 def draw(shown: list[SharingColumn], key: str) -> None:
-    """The columns beside each other; on a phone below each other."""
-    with st.container(key=key):
+    """The columns beside each other; on a phone below each other. Next and previous of a presentation stop here."""
+    with st.container(key=f"canvas-of-{key}"):
         for at, (column, one) in enumerate(zip(st.columns(len(shown), gap="small"), shown, strict=True)):
             with column, st.container(border=True, height="stretch"):
                 component("picture")(key=f"{key}-{at}", data={"svg": one.on_page()})

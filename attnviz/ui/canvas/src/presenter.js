@@ -4,7 +4,7 @@
 import { keptByRoot, rootOf } from "./component.js";
 import { addButton, el } from "./dom.js";
 import { scrolling } from "./motion.js";
-import { gestureOf, stopAfter } from "./presenter_keys.js";
+import { apart, gestureOf, stopAfter } from "./presenter_keys.js";
 import { Sequence } from "./sequence.js";
 
 /** @import { Component, Presented } from "./types.js" */
@@ -142,7 +142,7 @@ class Presenter {
   walk(by) {
     const main = document.querySelector(MAIN);
     const stops = this.present && main ? stopsOf(document).map((stop) => stop.getBoundingClientRect().top) : [];
-    const stop = stopAfter(stops, by);
+    const stop = main ? stopAfter(stops, by, roomOf(main, by)) : null;
     if (main && stop !== null) {
       main.scrollBy({ top: stop - ABOVE, behavior: scrolling() });
       return;
@@ -207,13 +207,22 @@ function pressedOn(event) {
   };
 }
 
+/**
+ * @param {Element} main
+ * @param {-1 | 1} by
+ */
+function roomOf({ scrollTop, scrollHeight, clientHeight }, by) {
+  return by > 0 ? scrollHeight - clientHeight - scrollTop : scrollTop;
+}
+
 /** @param {ParentNode} page */
 function stopsOf(page) {
   const found = [...page.querySelectorAll(STOPS)].filter((stop) => stop.getClientRects().length > 0);
-  return found.filter((stop, i) => {
-    const { top } = stop.getBoundingClientRect();
-    return found.slice(0, i).every((other) => Math.abs(other.getBoundingClientRect().top - top) > 40);
+  const spans = found.map((stop) => {
+    const { top, bottom } = stop.getBoundingClientRect();
+    return { stop, top, bottom };
   });
+  return apart(spans).map(({ stop }) => stop);
 }
 
 const presenters = keptByRoot((root) => new Presenter(root));

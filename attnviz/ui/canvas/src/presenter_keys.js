@@ -41,13 +41,32 @@ export function gestureOf({ key, taken, open, present, walks, within }) {
 const NEAR = 40;
 
 /**
- * How far to scroll to the next picture; null where there is none on this side.
+ * How far to scroll to the next picture; null where there is none on this side, or where the page ends before it.
  * @param {number[]} tops of the pictures, below the window's top
  * @param {-1 | 1} by
+ * @param {number} room how far the page can still be scrolled to this side
  */
-export function stopAfter(tops, by) {
-  if (tops.length < 2) return null;
+export function stopAfter(tops, by, room) {
+  if (tops.length < 2 || room < 2) return null;
   const beyond = tops.filter((top) => (by > 0 ? top > NEAR : top < -NEAR));
   if (!beyond.length) return null;
   return by > 0 ? Math.min(...beyond) : Math.max(...beyond);
+}
+
+/**
+ * The pictures that next and previous stop at: of those side by side, the first.
+ * @template {{ top: number, bottom: number }} Span
+ * @param {Span[]} spans from the page's top to its end
+ */
+export function apart(spans) {
+  /** @type {Span[]} */
+  const kept = [];
+  for (const span of spans) {
+    const beside = kept.some((other) => {
+      const shared = Math.min(other.bottom, span.bottom) - Math.max(other.top, span.top);
+      return shared > 0.5 * Math.min(other.bottom - other.top, span.bottom - span.top);
+    });
+    if (!beside) kept.push(span);
+  }
+  return kept;
 }

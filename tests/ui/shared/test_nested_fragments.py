@@ -1,0 +1,77 @@
+"""Messages of a fragment inside one that runs again do not arrive without their place."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.fragment import MemoryFragmentStorage
+
+from attnviz.ui.shared import nested_fragments
+
+OUTER, INNER, BESIDE = "outer", "inner", "beside"
+
+
+def message(path: tuple[int, ...], fragment: str, *, block: bool = False) -> ForwardMsg:
+    made = ForwardMsg()
+    made.metadata.delta_path[:] = path
+    made.delta.fragment_id = fragment
+    if block:
+        made.delta.add_block.allow_empty = True
+    else:
+        made.delta.new_element.text.body = fragment
+    return made
+
+
+@pytest.fixture
+def session() -> Any:
+    """What a session clears its queue with: an outer fragment with one inside it, and one beside both."""
+    storage = MemoryFragmentStorage()
+    storage.register(OUTER, lambda: None, parent_fragment_id=None)
+    storage.register(INNER, lambda: None, parent_fragment_id=OUTER)
+    storage.register(BESIDE, lambda: None, parent_fragment_id=None)
+    queue = ForwardMsgQueue()
+    queue.enqueue(message((0, 1, 0), OUTER, block=True))
+    queue.enqueue(message((0, 1, 0, 0), INNER))
+    queue.enqueue(message((0, 2, 0), BESIDE))
+    queue.enqueue(message((0, 3), ""))
+    return SimpleNamespace(_browser_queue=queue, _fragment_storage=storage)
+
+
+def kept(session: Any) -> list[str]:
+    return [each.delta.fragment_id for each in session._browser_queue._queue]
+
+
+def test_streamlit_alone_keeps_what_lies_inside_the_dropped(session: Any) -> None:
+    """As long as this passes the mend is needed; the day it fails, take the mend out."""
+    session._browser_queue.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=[OUTER])
+    assert kept(session) == [INNER, BESIDE, ""]
+
+
+def test_the_inner_goes_with_the_outer_and_nothing_else_does(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(AppSession, nested_fragments.NAME, AppSession._clear_queue)  # put back afterwards
+    nested_fragments.mend_nested_fragments()
+    nested_fragments.mend_nested_fragments()
+    AppSession._clear_queue(session, [OUTER])
+    assert kept(session) == [BESIDE, ""]
+
+
+def test_the_inner_alone_leaves_the_outer_and_a_whole_run_leaves_nothing(
+    session: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(AppSession, nested_fragments.NAME, AppSession._clear_queue)
+    nested_fragments.mend_nested_fragments()
+    AppSession._clear_queue(session, [INNER])
+    assert kept(session) == [OUTER, BESIDE, ""]
+    AppSession._clear_queue(session)
+    assert kept(session) == []
+
+
+def test_the_app_mends_every_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    from attnviz.ui.web import server
+
+    assert server.ROUTES
+    assert AppSession._clear_queue.__module__ == nested_fragments.__name__
+    assert nested_fragments.has_what_it_needs()
