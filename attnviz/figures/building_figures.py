@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from attnviz.figures.heatmap import label, matrix
+from attnviz.figures.heatmap import label, masked_legend, matrix
 from attnviz.figures.theme import SCALED, SERIES, THEORY, Figure, layout
 from attnviz.words import _
 
@@ -48,6 +48,8 @@ def side_by_side(
             col=i,
         )
     fig = layout(fig, title, height=int(np.clip(120 + 30 * len(rows), 240, 460)))
+    if any(not np.isfinite(values).all() for _name, values in parts):
+        masked_legend(fig, _("masked"))
     return fig.update_layout(margin={"t": 56 if title else 36})
 
 

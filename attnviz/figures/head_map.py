@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.graph_objects import Figure
 from plotly.subplots import make_subplots
 
-from attnviz.figures.theme import SCORES, WEIGHTS, layout
+from attnviz.figures.theme import SIGNED, WEIGHTS, layout
 from attnviz.words import _
 
 
@@ -39,7 +39,7 @@ def head_maps(grids: Mapping[str, np.ndarray], layers: Sequence[int] | None = No
             col=number,
         )
     bounds = {"cmin": -most, "cmax": most} if signed else {"cmin": 0.0, "cmax": 1.0}
-    scale = SCORES if signed else WEIGHTS
+    scale = SIGNED if signed else WEIGHTS
     fig.update_layout(coloraxis={"colorscale": scale, "colorbar": {"thickness": 12, "outlinewidth": 0}, **bounds})
     fig.update_xaxes(title_text=_("head"), type="category")
     fig.update_yaxes(type="category")

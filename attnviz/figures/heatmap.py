@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.figures.theme import MASKED, SCORES, WEIGHTS, Figure, layout
+from attnviz.figures.theme import MASKED, SIGNED, WEIGHTS, Figure, layout
 from attnviz.words import _
 
 ColourScaleKind = Literal["weights", "scores", "plain"]
@@ -38,6 +38,7 @@ def matrix(
     root: bool = False,
     labels_that_fit: int = LABELS_THAT_FIT,
     longest: int = 14,
+    masked_name: str | None = None,
 ) -> Figure:
     """Heatmap of `values` (rows x cols), first row on top, tokens plotted by position.
 
@@ -46,7 +47,7 @@ def matrix(
     shape) are the cells that the mask hides: grey, on no scale. `numbers` writes the value into
     each cell (None: only where they fit). `root`: colours in square-root steps, so that small
     weights show. Tokens longer than `longest` letters are shortened, and of more than `labels_that_fit`
-    only every n-th is written.
+    only every n-th is written. `masked_name` is what the legend calls grey cells, "" where the page tells it.
     """
     values = np.asarray(values, dtype=np.float64)
     hidden = np.zeros(values.shape, bool) if masked is None else np.asarray(masked, bool)
@@ -76,7 +77,28 @@ def matrix(
     _token_axis(fig.update_yaxes, rows, row_title, fit, autorange="reversed")
     fig.update_yaxes(scaleanchor="x", constrain="domain")
     fig.update_xaxes(constrain="domain")
-    return layout(fig, title, height or int(np.clip(90 + 26 * len(rows), 220, 620)))
+    layout(fig, title, height or int(np.clip(90 + 26 * len(rows), 220, 620)))
+    if hidden.any() and masked_name != "":
+        masked_legend(fig, masked_name or _("masked"))
+    return fig
+
+
+def masked_legend(fig: Figure, name: str, column: int = 1) -> None:
+    """What grey cells are, under the lower left corner of a matrix; `column` tells which of several side by side."""
+    axis = str(column) if column > 1 else ""
+    fig.add_annotation(
+        text=f'<span style="color:{MASKED}">■</span> ' + html.escape(name),
+        x=0,
+        y=0,
+        xref=f"x{axis} domain",
+        yref=f"y{axis} domain",
+        xanchor="left",
+        yanchor="top",
+        yshift=-4,
+        showarrow=False,
+        font={"size": 12},
+    )
+    fig.update_layout(margin={"b": 28})
 
 
 def _colours(kind: ColourScaleKind, shown: np.ndarray, full_range: bool, root: bool) -> dict[str, Any]:
@@ -84,7 +106,7 @@ def _colours(kind: ColourScaleKind, shown: np.ndarray, full_range: bool, root: b
     top = float(np.abs(finite).max()) if finite.size else 1.0
     top = top or 1.0
     if kind == "scores":
-        return {"colorscale": SCORES, "zmin": -top, "zmax": top, "zmid": 0}
+        return {"colorscale": SIGNED, "zmin": -top, "zmax": top, "zmid": 0}
     if kind == "weights":
         return {"colorscale": rooted(WEIGHTS) if root else WEIGHTS, "zmin": 0, "zmax": 1.0 if full_range else top}
     low = float(finite.min()) if finite.size else 0.0

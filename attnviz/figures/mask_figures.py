@@ -24,6 +24,7 @@ def hops(layers: np.ndarray, words: Sequence[str], upto: int) -> Figure:
         masked=shown < 0,
         numbers=False,
         value_title=_("layers"),
+        masked_name=_("not reached"),
         row_title=_("queries"),
         col_title=_("keys"),
         height=430,
@@ -120,8 +121,8 @@ def losses(
     fig = go.Figure()
     for values, name, colour, dash in (
         (honest, _("mask right"), SCALED, "solid"),
-        (leaking, _("mask off"), RAW, "solid"),
-        (without_leak, _("mask off, asked without the leak"), ALTERNATIVE, "dot"),
+        (leaking, _("mask shifted"), RAW, "solid"),
+        (without_leak, _("mask shifted, asked without the leak"), ALTERNATIVE, "dot"),
     ):
         line = {"color": colour, "width": 2.5, "dash": dash}
         fig.add_trace(go.Scatter(x=steps, y=values, name=name, mode="lines", line=line))

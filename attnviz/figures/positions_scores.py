@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.figures import heatmap
-from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SCORES, THEORY, Figure, layout, with_alpha
+from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SIGNED, THEORY, Figure, layout, with_alpha
 from attnviz.words import _
 
 
@@ -77,7 +77,7 @@ def encoding(values: np.ndarray) -> Figure:
     fig = go.Figure(
         go.Heatmap(
             z=values.astype(np.float32),
-            colorscale=SCORES,
+            colorscale=SIGNED,
             zmin=-top,
             zmax=top,
             zmid=0,

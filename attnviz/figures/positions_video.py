@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.figures.compare_curves import below
-from attnviz.figures.theme import MASKED, Q_BLUE, SCORES, SERIES, Figure, layout
+from attnviz.figures.theme import MASKED, Q_BLUE, SERIES, SIGNED, Figure, layout
 from attnviz.words import _
 
 LEFT = MASKED  #: numbers that nothing rotates
@@ -87,7 +87,7 @@ def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figur
     top = float(np.abs(scores - own).max()) or 1.0
     fig.update_layout(
         coloraxis={
-            "colorscale": SCORES,
+            "colorscale": SIGNED,
             "cmin": -top,
             "cmax": top,
             "cmid": 0,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.figures.compare_curves import below
 from attnviz.figures.theme import THEORY, Figure, layout, with_alpha
 from attnviz.words import _
 
@@ -50,7 +51,7 @@ def over_d_k(
     log_y: bool = False,
     share_of: float | None = None,
     x_title: str = "d_k",
-    height: int = 270,
+    height: int = 290,
 ) -> Figure:
     """Lines with bands over a log axis. `here` marks the chosen x; `share_of`: the 100% of a second axis.
 
@@ -72,6 +73,7 @@ def over_d_k(
         traces[-1]["showlegend"] = False
         look["yaxis2"] = _right_axis(bounds, share_of)
     look["annotations"] = [_limit_name(x, limit) for limit in limits if np.ndim(limit.value) == 0]
+    look["yaxis"]["showgrid"] = not look["annotations"]  # a line of the grid would strike their names through
     if here is not None:
         look["shapes"] = [_mark(here)]
     return go.Figure(traces, look)
@@ -81,7 +83,7 @@ def over_d_k(
 def _shared_look(title: str, height: int) -> dict[str, Any]:
     fig = layout(go.Figure(), title, height)
     fig.update_xaxes(type="log").update_yaxes(type="linear")
-    fig.update_layout(legend={"y": -0.28, "yanchor": "top", "font": {"size": 11}}, title={"font": {"size": 14}})
+    fig.update_layout(legend=below(), title={"font": {"size": 14}})
     look: dict[str, Any] = fig.to_plotly_json()["layout"]
     look.pop("template", None)  # the default one, which costs more to check than all the rest
     return {"xaxis": {}, "yaxis": {}} | look

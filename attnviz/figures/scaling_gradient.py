@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.figures.theme import SCORES, Figure, layout
+from attnviz.figures.theme import SIGNED, Figure, layout
 from attnviz.words import _
 
 #: No entry of diag(p) - p pT is larger: p (1 - p) at p = 1/2.
@@ -22,7 +22,7 @@ def jacobian(matrix: np.ndarray, keys: Sequence[int], title: str, full_range: bo
     fig = go.Figure(
         go.Heatmap(
             z=matrix.astype(np.float32),
-            colorscale=SCORES,
+            colorscale=SIGNED,
             zmin=-top,
             zmax=top,
             xgap=gap,

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.figures.heatmap import label
-from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, SCORES, V_GREEN, Figure, layout
+from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, SCORES, SIGNED, V_GREEN, Figure, layout
 from attnviz.words import _
 
 MOST_KEYS = 24  #: contributions that are drawn, at most
@@ -68,7 +68,7 @@ def weighted_values(tokens: Sequence[str], weighted: np.ndarray, output: np.ndar
     order = np.sort(order)
     top = float(max(np.abs(weighted).max(initial=0), np.abs(output).max(initial=0))) or 1.0
     fig = make_subplots(rows=2, cols=1, row_heights=[max(1, len(order)), 2], vertical_spacing=0.06, shared_xaxes=True)
-    scale = {"colorscale": SCORES, "zmin": -top, "zmax": top}
+    scale = {"colorscale": SIGNED, "zmin": -top, "zmax": top}
     bar = {"title": {"text": _("value"), "side": "right"}, "thickness": 12, "outlinewidth": 0}
     hover = "%{y} [%{x}]: %{z:.4f}<extra></extra>"
     fig.add_trace(go.Heatmap(z=weighted[order], hovertemplate=hover, colorbar=bar, **scale), row=1, col=1)

@@ -41,6 +41,16 @@ SCORES: list[tuple[float, str]] = [
     (1.0, "#A34F00"),
 ]
 
+#: The same meaning where a chart does not know whether its page is light or dark: nought is the page itself, so that a
+#: dark one is not lit up by cells that hold nothing.
+SIGNED: list[tuple[float, str]] = [
+    (0.0, "rgba(106,81,190,1)"),
+    (0.25, "rgba(128,108,200,0.55)"),
+    (0.5, "rgba(150,140,160,0.05)"),
+    (0.75, "rgba(226,146,40,0.55)"),
+    (1.0, "rgba(214,120,10,1)"),
+]
+
 # Lines that are compared with each other: raw scores, scaled scores, and the alternative under study.
 RAW = "#C44E9B"
 SCALED = "#3B8EA5"

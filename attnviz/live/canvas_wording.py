@@ -58,6 +58,7 @@ def head() -> dict[str, str]:
         "zoomin": _("Zoom in"),
         "zoomout": _("Zoom out"),
         "zoomall": _("Show the whole picture"),
+        "maskoff": _("Mask off · {title}"),
         "letgo": _("Remove all pins"),
         "wheel": _("Ctrl + wheel or pinch to zoom, drag to move"),
         "hidden": _("masked"),

@@ -103,7 +103,7 @@ def test_training_is_drawn_while_it_runs_and_the_mask_is_saved_as_numbers(open_m
     page = open_masks("?m_text=a+b+c&m_view=training")
     page.get_by_role("button", name="Train both, live").click()
     page.get_by_text("its loss falls to").wait_for()
-    page.get_by_text("Learnt weights, mask off").wait_for()
+    page.get_by_text("Learnt weights under the shifted mask").wait_for()
     page.get_by_role("button", name="Export").first.click()
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV, the numbers").click()

@@ -15,7 +15,7 @@ from attnviz.figures import (
     scaling_variance,
 )
 from attnviz.figures.scaling_curves import Limit, Line, over_d_k
-from attnviz.figures.theme import SCORES
+from attnviz.figures.theme import SIGNED
 
 X = np.array([1, 4, 16, 64])
 
@@ -99,7 +99,7 @@ def test_all_jacobians_share_one_scale_centred_on_0_unless_asked():
     own = scaling_gradient.jacobian(small, [3, 9], "t", full_range=False).data[0]
     assert (fixed.zmin, fixed.zmax) == (-0.25, 0.25)
     assert (own.zmin, own.zmax) == pytest.approx((-0.02, 0.02))
-    assert fixed.colorscale[2] == SCORES[2]
+    assert fixed.colorscale[2] == SIGNED[2]
 
 
 def test_eigenvalues_of_0_are_left_out_of_a_log_axis():

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { attend } from "../../attnviz/ui/canvas/src/attend.js";
 import { arrange, columnSums } from "../../attnviz/ui/canvas/src/arrange.js";
-import { changes, editFor, factorOf, maskOf, NO_EDIT, sameEdit } from "../../attnviz/ui/canvas/src/edit.js";
+import { changes, editFor, factorOf, isUnmasked, maskOf, NO_EDIT, sameEdit } from "../../attnviz/ui/canvas/src/edit.js";
 import { thumbnail } from "../../attnviz/ui/canvas/src/tiles.js";
 
 /** @import { Arrangement, Edit } from "../../attnviz/ui/canvas/src/types.js" */
@@ -133,4 +133,13 @@ test("what changes nothing says so, and edits are told apart", () => {
   const painted = (...cells) => edit({ mask: "painted", painted: Uint8Array.from(cells) });
   assert.ok(sameEdit(painted(1, 0), painted(1, 0)));
   assert.ok(!sameEdit(painted(1, 0), painted(1, 1)));
+});
+
+test("only a head whose mask was taken away, and that is on show so, is said to have its mask off", () => {
+  const off = { ...NO_EDIT, mask: /** @type {const} */ ("none") };
+  assert.equal(isUnmasked(off, "after"), true);
+  assert.equal(isUnmasked(off, "before"), false);
+  assert.equal(isUnmasked(off, "difference"), false);
+  assert.equal(isUnmasked({ ...off, hidden: [2] }, "after"), false);
+  assert.equal(isUnmasked(NO_EDIT, "after"), false);
 });

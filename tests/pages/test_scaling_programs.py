@@ -79,7 +79,7 @@ def test_section_2(visit, link):
     assert f"the median norm is {one['jacobian']:.3f} raw and {two['jacobian']:.3f} scaled" in words
     assert f"looks at {one['effective']:,.1f} keys in effect, a scaled one at {two['effective']:,.1f}" in words
     assert f"{one['certain']:.0%} of" in words
-    third = link.get("s_alternative", "temperature")
+    third = link.get("s_alternative", "sqrt")
     parameter = float(link.get(f"s_{third}", 2))
     keys, seed = int(link.get("s_keys", 16)), int(link.get("s_seed", 0))
     at = saturation.GRID.index(d)

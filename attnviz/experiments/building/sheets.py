@@ -14,7 +14,8 @@ SYMBOLS = {
     "E": "E", "E_kv": "E", "P": "P", "P_kv": "P", "X": "X", "Y": "Y", "packed": "QKV",
     "Q": "Q", "K": "K", "V": "V", "Q_flat": "Q", "K_flat": "K", "V_flat": "V", "Q_norm": "Q", "K_norm": "K",
     "Q_turned": "Q", "K_turned": "K",
-    "angles": "θ", "scores": "S", "scaled": "S", "bias": "bias", "biased": "S", "mask": "mask", "masked": "S",
+    "angles": "θ", "scores": "S", "scaled": "S_scaled", "bias": "bias", "biased": "S_biased", "mask": "mask",
+    "masked": "S_masked",
     "weights": "A", "kept": "kept", "dropped": "A", "heads": "O", "merged": "O", "output": "Out", "residual": "Z",
     "normed": "N",
 }  # fmt: skip
@@ -50,10 +51,18 @@ class View:
                 values = values[chosen]
         rows, cols = axes[-2], axes[-1]
         labels = self._labels(rows, name), self._labels(cols, name)
-        made = Sheet(SYMBOLS[name], ROLES.get(name, "x"), values, *labels, (rows, cols), *self._groups(name, cols))
+        made = Sheet(self.symbol(name), ROLES.get(name, "x"), values, *labels, (rows, cols), *self._groups(name, cols))
         if not transpose:
             return made
         return Sheet(made.name + "ᵀ", made.role, values.T, made.cols, made.rows, (cols, rows))
+
+    def symbol(self, name: str) -> str:
+        """What tensor `name` is called here: no two that differ have one symbol, and no tensor has two."""
+        if name in ("E", "E_kv") and "P" not in self.result.tensors:  # what embeds is already what is projected
+            return SYMBOLS["X" if name == "E" else "Y"]
+        if name == "scaled" and not self.config.scaled:
+            return SYMBOLS["scores"]
+        return SYMBOLS[name]
 
     def _groups(self, name: str, cols: str) -> tuple[tuple[Role, ...], tuple[int, ...]]:
         if name == "packed":

@@ -22,9 +22,22 @@ def formula(step: str, result: attention_by_hand.Result) -> str:
     return _FORMULAS[step](result)
 
 
+def _before_softmax(result: attention_by_hand.Result) -> str:
+    """The symbol of what softmax takes, as its board calls it."""
+    for name in ("masked", "biased"):
+        if name in result.tensors:
+            return rf"S_{{\text{{{name}}}}}"
+    return _scaled_name(result)
+
+
+def _scaled_name(result: attention_by_hand.Result) -> str:
+    return r"S_{\text{scaled}}" if result.config.scaled else "S"
+
+
 def _embed(result: attention_by_hand.Result) -> str:
     n = steps.sizes(result)
-    return rf"X \in \mathbb{{R}}^{{{n['Q']} \times {n['M']}}}"
+    made = "E" if "P" in result.tensors else "X"
+    return rf"{made} \in \mathbb{{R}}^{{{n['Q']} \times {n['M']}}}"
 
 
 def _position(result: attention_by_hand.Result) -> str:
@@ -75,7 +88,9 @@ def _scale(result: attention_by_hand.Result) -> str:
     d = result.config.d_head
     if not result.config.scaled:
         return rf"S \;\text{{unscaled}},\quad \sqrt{{D}} = \sqrt{{{d}}} = {math.sqrt(d):.3f}"
-    return rf"\frac{{S}}{{\sqrt{{D}}}} = \frac{{S}}{{\sqrt{{{d}}}}} = {1 / math.sqrt(d):.3f}\, S"
+    return (
+        rf"{_scaled_name(result)} = \frac{{S}}{{\sqrt{{D}}}} = \frac{{S}}{{\sqrt{{{d}}}}} = {1 / math.sqrt(d):.3f}\, S"
+    )
 
 
 def _bias(result: attention_by_hand.Result) -> str:
@@ -84,16 +99,21 @@ def _bias(result: attention_by_hand.Result) -> str:
         for h in range(result.config.n_heads)
     ]
     listed = ",\\;".join(f"{s:.4g}" for s in slopes)
-    return rf"S_{{ij}} - m_h\,|i - j|,\quad m = ({listed})"
+    before = rf"\left({_scaled_name(result)}\right)_{{ij}}" if result.config.scaled else "S_{ij}"
+    return rf"{before} - m_h\,|i - j|,\quad m = ({listed})"
 
 
 def _mask(result: attention_by_hand.Result) -> str:
     kept, all_ = int(result.tensors["mask"].sum()), result.tensors["mask"].size
-    return rf"S_{{ij}} = -\infty \;\text{{where}}\; \text{{mask}}_{{ij}} = 0 \quad ({all_ - kept}/{all_})"
+    hidden = rf"\text{{mask}}_{{ij}} = 0 \quad ({all_ - kept}/{all_})"
+    return rf"\left(S_{{\text{{masked}}}}\right)_{{ij}} = -\infty \;\text{{where}}\; {hidden}"
 
 
 def _softmax(result: attention_by_hand.Result) -> str:
-    return rf"A_{{ij}} = \frac{{e^{{S_{{ij}}}}}}{{\sum_{{j'=1}}^{{{len(result.k_words[0])}}} e^{{S_{{ij'}}}}}}"
+    keys = len(result.k_words[0])
+    if (before := _before_softmax(result)) == "S":
+        return rf"A_{{ij}} = \frac{{e^{{S_{{ij}}}}}}{{\sum_{{j'=1}}^{{{keys}}} e^{{S_{{ij'}}}}}}"
+    return rf"A_{{ij}} = \frac{{e^{{s_{{ij}}}}}}{{\sum_{{j'=1}}^{{{keys}}} e^{{s_{{ij'}}}}}},\quad s = {before}"
 
 
 def _dropout(result: attention_by_hand.Result) -> str:

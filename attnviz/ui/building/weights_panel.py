@@ -20,7 +20,7 @@ def panel(config: inputs.Config, result: attention_by_hand.Result) -> None:
     """Draw the editor of one matrix, and attention before and after the edits."""
     st.markdown(_("Type into a cell: the steps and the board above and the code below change at once."))
     left, right = st.columns([1, 1.35], gap="large")
-    with left:
+    with left, st.container(key="b-weights"):
         makes = {"W_Q": _("queries"), "W_K": _("keys"), "W_V": _("values"), "W_O": _("output")}
         names = {name: f"{makes[name]} ${name}$" for name in inputs.MATRICES}  # a formula alone is not read out
         name = widgets.one_of(building_choices.MATRIX, _("Matrix"), names)

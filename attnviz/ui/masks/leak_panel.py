@@ -65,7 +65,7 @@ def _examples(found: leak_training.Examples, seed: int) -> None:
 
 
 def _leak(words: tuple[str, ...], seed: int) -> None:
-    st.markdown("##### " + _("The mask off by one: a loss of zero, and nothing learnt"))
+    st.markdown("##### " + _("A mask shifted by one: a loss of zero, and nothing learnt"))
     st.markdown(
         _(
             "Two small models are trained on lines of words drawn by lot, with replacement, from {n} different words "
@@ -74,7 +74,7 @@ def _leak(words: tuple[str, ...], seed: int) -> None:
         ).format(n=len(leak_training.vocabulary(words)))
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        leak = widgets.number(mask_choices.LEAK, _("Places the mask is off by"), step=1, width=220)
+        leak = widgets.number(mask_choices.LEAK, _("Places the mask is shifted by"), step=1, width=220)
         start = st.button(_("Train both, live"), key="m-train", icon=":material/play_arrow:")
     config = leak_training.Config(words, seed, leak=leak)
     place = st.empty()
@@ -114,11 +114,11 @@ def _done(result: leak_training.Result) -> None:
         table={
             "step": result.steps,
             "mask right": result.honest,
-            "mask off": result.leaking,
-            "mask off, without the leak": result.without_leak,
+            "mask shifted": result.leaking,
+            "mask shifted, without the leak": result.without_leak,
         },
         words=_(
-            "With the mask off, the model copies the answer and its loss falls to **{leaking:.6f}**. Without "
+            "Under the shifted mask the model copies the answer and its loss falls to **{leaking:.6f}**. Without "
             "the leak, as when it writes by itself, its loss is **{without:.1f}**: worse than guessing blindly "
             "({guess:.2f}), where the honest model stays ({honest:.2f})."
         ).format(
@@ -128,8 +128,8 @@ def _done(result: leak_training.Result) -> None:
     right, wrong = st.columns(2, gap="medium")
     names = [str(n + 1) for n in range(len(result.honest_weights))]
     for column, weights, title, name in (
-        (right, result.honest_weights, _("Learnt weights, mask right"), "right"),
-        (wrong, result.leaking_weights, _("Learnt weights, mask off"), "off"),
+        (right, result.honest_weights, _("Learnt weights under the right mask"), "right"),
+        (wrong, result.leaking_weights, _("Learnt weights under the shifted mask"), "off"),
     ):
         with column:
             st.markdown(f"**{title}**")

@@ -44,7 +44,7 @@ def show_grid(config: mask_lab.Config) -> mask_lab.Result:
         _heading(title)
         _weights("m-before", result, config.seed, result.before, np.zeros_like(result.mask), _("before"), title)
     with after:
-        title = _("Attention under the mask")
+        title = _("Attention, mask off: nothing is hidden") if result.mask.all() else _("Attention under the mask")
         _heading(title)
         _weights("m-after", result, config.seed, result.after, ~result.mask, _("after"), title)
     _numbers(result)

@@ -86,8 +86,17 @@ def _matrices(result: shuffled_words.Result) -> None:
             st.markdown(f"**{title}**")
             fig = heatmap.matrix(weights, words, words, masked=hidden, height=380, numbers=len(words) <= 8)
             if name == "before":
-                said = _("Weights of the first of {heads} heads, random with seed {seed}, over {n} words.").format(
-                    heads=shuffled_words.HEADS, seed=config.seed, n=len(words)
+                q, k = np.unravel_index(int(weights.argmax()), weights.shape)
+                said = _(
+                    "Head 1 of {heads}, random with seed {seed}, over {n} words: {query} looks most at {key}, "
+                    "with {share} of its weight."
+                ).format(
+                    heads=shuffled_words.HEADS,
+                    seed=config.seed,
+                    n=len(words),
+                    query=quoted(words[q]),
+                    key=quoted(words[k]),
+                    share=f"{float(weights[q, k]):.0%}",
                 )
             else:
                 said = _(

@@ -13,13 +13,13 @@ from attnviz.ui.shared import Choice, link_state, show
 
 
 def bars(key: str, config: growing_width.Config) -> None:
-    """Draw the three rows of bars of `config`. When a slider is released, its value is kept as the choice."""
+    """Draw the rows of bars, two where the alternative is scaling itself. A slider that is let go keeps its value."""
     d_k, n_keys, seed, alternative = config.d_k, config.n_keys, config.seed, config.alternative
     film = results.film(n_keys, seed, d_k)
     names = alternative_names()
     panels = [
         softmax_slider.Panel(name, names[name], plain_formula(name), colour(name))
-        for name in ("raw", "sqrt", alternative)
+        for name in dict.fromkeys(("raw", "sqrt", alternative))
     ]
 
     def let_go(pick: softmax_slider.Picked) -> None:

@@ -46,7 +46,7 @@ def panel() -> str | None:
 def _controls() -> experiment.Config:
     d_k = scaling_form.width()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = scaling_form.alternative()
+        alternative, parameter = scaling_form.beside()
         names = {"sgd": "SGD", "adam": "Adam"}  # untranslated: names
         optimizer = widgets.one_of(scaling_choices.OPTIMIZER, _("Optimizer"), names, style="select")
         rate = scaling_form.number(scaling_choices.RATE, _("Learning rate"), 0.1)

@@ -14,7 +14,7 @@ from attnviz.words import _
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = scaling_form.alternative()
+        alternative, parameter = scaling_form.beside()
         d_k = scaling_form.number(scaling_choices.D_K, "d_k", 1)
         n_keys = scaling_form.number(scaling_choices.KEYS, _("Keys, n"), 1)
         seed = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
@@ -46,12 +46,8 @@ def _row_words(result: growing_width.Result) -> str:
 
 def _formulas(result: growing_width.Result) -> None:
     config = result.config
-    for column, name, row in zip(
-        st.columns(3),
-        ("raw", "sqrt", config.alternative),
-        (result.raw, result.scaled, result.alternative),
-        strict=True,
-    ):
+    rows = {"raw": result.raw, "sqrt": result.scaled, config.alternative: result.alternative}
+    for column, (name, row) in zip(st.columns(len(rows)), rows.items(), strict=True):
         with column:
             said = formula(name, config.d_k, config.n_keys, config.parameter)
             st.latex(rf"\begin{{gathered}} {said} \\ \max p = {row.largest:.4f} \end{{gathered}}")

@@ -7,6 +7,7 @@ from attnviz.models.catalogue import EXAMPLES
 from attnviz.ui.shared import PageChoices
 
 PAGE = PageChoices("scaling")
+NOTHING_BESIDE = "none"  #: raw and scaled stand alone
 SECTION = PAGE.one_of(
     "s_section", ("variance", "saturation", "gradient", "training", "alternatives", "head", "softmax")
 )
@@ -16,6 +17,8 @@ D_K = PAGE.whole("s_dk", 64, low=1, high=4096)
 KEYS = PAGE.whole("s_keys", 16, low=1, high=4096)
 SEED = PAGE.whole("s_seed", 0, low=0, high=999_999)
 ALTERNATIVE = PAGE.one_of("s_alternative", tuple(alternatives.CHOICES))
+#: what stands beside raw and scaled; "": nothing is chosen
+BESIDE = PAGE.one_of("s_beside", ("", NOTHING_BESIDE, *alternatives.CHOICES))
 #: the parameter of each alternative that has one
 PARAMETERS = {
     one.id: PAGE.real(f"s_{one.id}", one.default, one.low, one.high)

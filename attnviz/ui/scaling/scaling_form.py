@@ -46,6 +46,28 @@ def alternative() -> tuple[str, float]:
     return picked, parameter(picked)
 
 
+def beside() -> tuple[str, float]:
+    """Draw the choice of what stands beside raw and scaled: nothing, or an alternative.
+
+    Returns an id and its parameter; nothing is told by "sqrt", which stands there already.
+    """
+    nothing = scaling_choices.NOTHING_BESIDE
+    names = {nothing: _("nothing more"), **{name: alternative_names()[name] for name in alternatives.CHOICES}}
+    picked = widgets.one_of(
+        scaling_choices.BESIDE, _("Beside raw and scaled"), names, usual=_usually_beside(), style="select"
+    )
+    return ("sqrt", 1.0) if picked == nothing else (picked, parameter(picked))
+
+
+def _usually_beside() -> str:
+    """The alternative that was chosen or given a number where they are the subject, as in links of earlier versions."""
+    picked = link_state.value(scaling_choices.ALTERNATIVE)
+    number_of = scaling_choices.PARAMETERS.get(picked)
+    touched = number_of is not None and link_state.value(number_of) != number_of.default
+    chosen = touched or picked != scaling_choices.ALTERNATIVE.default
+    return picked if chosen else scaling_choices.NOTHING_BESIDE
+
+
 def chosen_alternative() -> tuple[str, float]:
     """The chosen alternative and its parameter, without drawing the control."""
     picked = link_state.value(scaling_choices.ALTERNATIVE)

@@ -27,6 +27,10 @@ log = logging.getLogger("attnviz")
 #: Its captions are too pale to be read by all, and so are its colours of code and white on the dark theme's buttons.
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
 #: worst; as it no longer fits below its button, it opens above it.
+#: Buttons to choose one of lie apart, because a row of joined ones that wraps has square ends in the middle; they are
+#: as high as a box beside them. What is said under a picture fills its line, and the export stands at its end. A
+#: table's own tools lie over what is above the table: never over the matrices to choose from, and on no touch screen,
+#: where nothing makes them go away.
 #: Who asked the system for less motion sees nothing slide or fade; Streamlit still hears that a motion has ended.
 #: Under a text it asks for Ctrl+Enter, which no phone has; the text is read when one leaves it, and the key works too.
 PAGE_STYLE = """<style>
@@ -48,10 +52,13 @@ PAGE_STYLE = """<style>
 @media (min-width: 1000px) and (max-height: 760px) {
   [data-testid=stMain]:has(.st-key-canvas-of-heads) .st-key-page-about { display: none }
 }
-@media (max-width: 640px) {
-  [data-testid=stButtonGroup] > div { gap: 0.3rem !important }
-  [data-testid=stButtonGroup] button { border-radius: 0.5rem !important; margin: 0 !important }
-}
+[data-testid=stButtonGroup] > div { gap: 0.3rem !important }
+[data-testid=stButtonGroup] button { border-radius: 0.5rem !important; margin: 0 !important }
+[data-testid=stButtonGroup] [data-variant=segmented_control] { min-height: 2.5rem }
+.stHorizontalBlock[class*="-under"] > .stElementContainer { flex: 1 1 15rem !important }
+.stHorizontalBlock[class*="-under"] > [data-testid=stLayoutWrapper] { flex: 0 0 auto !important; width: auto }
+.st-key-b-weights [data-testid=stElementToolbar] { display: none }
+@media (hover: none) { [data-testid=stElementToolbar] { display: none } }
 .st-key-page-heading .stHorizontalBlock { flex-wrap: nowrap }
 .st-key-presenter-place { position: absolute; pointer-events: none }
 @media (prefers-reduced-motion: reduce) {
@@ -153,6 +160,8 @@ STYLED = (
     ("stExpandSidebarButton", _PRESENTING, "no button over a presentation"),
     ("stLayoutWrapper", _PRESENTING, "no heading above a presentation"),
     ("stPopoverBody", "attnviz/ui/web/main.py", "menus that keep their height near the window's edge"),
+    ("stButtonGroup", "attnviz/ui/web/main.py", "rows of buttons that wrap whole and stand level with boxes"),
+    ("stElementToolbar", "attnviz/ui/web/main.py", "tables whose tools cover nothing"),
 )
 
 RELIANCES: tuple[Reliance, ...] = (

@@ -155,11 +155,17 @@ def slider(
 
 
 def toggle(choice: Choice[Any], label: str, *, usual: bool | None = None, help: str | None = None) -> bool:
-    """A switch. `usual` is its state while nothing is chosen, for a choice whose default is None."""
+    """A switch. `usual` is its state while nothing is chosen, for a choice whose default is None.
+
+    `help` stands below it: Streamlit's own mark lies in the label, where a click on it turns the switch.
+    """
     asked = link_state.value(choice)
     say_refusal(choice)
     _show(choice, bool(usual if asked is None else asked))
-    return bool(st.toggle(label, key=choice.name, help=help, on_change=_hear, args=(choice, usual)))
+    chosen = bool(st.toggle(label, key=choice.name, on_change=_hear, args=(choice, usual)))
+    if help:
+        st.caption(help)
+    return chosen
 
 
 def text(

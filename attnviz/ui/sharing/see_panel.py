@@ -19,6 +19,7 @@ from attnviz.words import _, ngettext
 
 TOKENS_SHOWN = 48
 HEADS_SHOWN = 12
+SIDE = 150  #: pixels of a head's picture: Streamlit draws no chart narrower, and cuts off what does not fit
 
 
 def panel() -> None:
@@ -113,18 +114,23 @@ def _group(run: ModelRun, result: Result) -> None:
     tokens = run.stacks[0].queries.labels[:TOKENS_SHOWN]
     n = len(tokens)
     before, after, hidden = result.before[heads][:, :n, :n], result.after[heads][:, :n, :n], result.hidden[:n, :n]
-    st.caption(_("Weights of each head, as trained above and sharing below; dark is 0, bright is 1."))
-    side = 92 if len(heads) > 6 else 170  # nine in a row on a laptop, three on a phone
+    most = max(heads, key=lambda head: float(result.weights_moved[head]))
+    st.caption(
+        _(
+            "Weights of each head, as trained above and sharing below; dark is 0, bright is 1, grey is hidden by the "
+            "mask."
+        )
+    )
     with st.container(horizontal=True, gap="small"):
         for i, head in enumerate(heads):
-            fig = figures.pair(before[i], after[i], head, tokens, hidden, side)
-            st.plotly_chart(fig, width=side, key=f"h-pair-{i}", config={"displayModeBar": False})
+            fig = figures.pair(before[i], after[i], head, tokens, hidden, SIDE)
+            st.plotly_chart(fig, width=SIDE, key=f"h-pair-{i}", config={"displayModeBar": False})
     show.under(
         lambda: figures.groups(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
-        words=_("Once its keys are shared, {share:.0%} of head {head}’s attention goes elsewhere.").format(
-            head=heads[0], share=float(result.weights_moved[heads[0]])
+        words=_("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere.").format(
+            head=most, share=float(result.weights_moved[most])
         )
         + _left_out(per, len(run.stacks[0].queries.labels)),
         caption=_("{model}, layer {layer}: {text}").format(

@@ -29,6 +29,15 @@ export function rescales({ scale, factor }) {
 }
 
 /**
+ * Whether the edit takes the mask away, and its outcome is what is looked at.
+ * @param {Edit} edit
+ * @param {string} seen "before", "after" or "difference"
+ */
+export function isUnmasked({ mask, hidden }, seen) {
+  return mask === "none" && hidden.length === 0 && seen === "after";
+}
+
+/**
  * What multiplies q·k under this edit.
  * @param {Edit} edit
  * @param {Pick<RawHead, "scale" | "dHead">} head

@@ -16,7 +16,7 @@ import { leadToken, litTokens, toldRow } from "./head_lit.js";
 import { HeadMemory, isOvertaken } from "./head_memory.js";
 import { codedNumbers, fromAll, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
 import { HeadTools } from "./head_tools.js";
-import { cellText, strongestText, tokenText } from "./head_readout.js";
+import { cellText, strongestText, titleText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
 import { bringIntoWindow, Room } from "./room.js";
@@ -233,6 +233,7 @@ export class HeadView {
     } = this.held;
     this.compute();
     this.controls.update();
+    say(this.titleBox, titleText(this.drawn, this.controls.seen));
     const { header, hasMasked } = this.held;
     if (header.signed !== signed || header.scale.top !== scale.top || hasMasked !== masked) {
       drawColourBar(this.bar, header, hasMasked ? header.words.hidden : null);
@@ -256,7 +257,7 @@ export class HeadView {
   dress() {
     const { header, words, hasMasked } = this.drawn;
     this.root.classList.toggle("av-compact", header.compact);
-    say(this.titleBox, header.title);
+    say(this.titleBox, titleText(this.drawn, this.controls.seen));
     this.summarise();
     nameStage(this);
     this.lines.stage.hidden = !header.lines;

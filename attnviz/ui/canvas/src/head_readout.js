@@ -2,9 +2,10 @@
 
 import { MASKED_16, strongestCells, valueOf } from "./codes.js";
 import { fill, visibleToken } from "./dom.js";
+import { isUnmasked } from "./edit.js";
 import { fourDigits } from "./numbers.js";
 
-/** @import { Axis, HeadHeader } from "./types.js" */
+/** @import { Axis, Drawn, HeadHeader } from "./types.js" */
 /**
  * `values` are exact where they are known.
  * @typedef {{ header: Pick<HeadHeader, "shape" | "top" | "signed" | "q" | "k" | "words" | "coarse">, codes: Uint16Array, values?: Float32Array | null }} Numbers
@@ -99,4 +100,14 @@ export function summaryText(numbers) {
     return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
   });
   return fill(words.summary, { pairs: pairs.join("; ") });
+}
+
+/**
+ * The title, which says so when what is on show is the head with its mask off.
+ * @param {Drawn} drawn
+ * @param {string} seen
+ */
+export function titleText({ header, words, group }, seen) {
+  const off = header.edit !== null && isUnmasked(group.edit, seen);
+  return off ? fill(words.maskoff, { title: header.title }) : header.title;
 }

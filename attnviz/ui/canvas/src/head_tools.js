@@ -29,7 +29,7 @@ export class HeadTools {
       letGo: addButton(box, "×", words.letgo, () => view.release()),
       out: addButton(box, "−", words.zoomout, () => view.zoomBy(1 / 1.5)),
       in: addButton(box, "+", words.zoomin, () => view.zoomBy(1.5)),
-      all: addButton(box, "⤢", words.zoomall, () => view.setZoom(EVERYTHING)),
+      all: addButton(box, "1:1", words.zoomall, () => view.setZoom(EVERYTHING)),
     };
   }
 

@@ -6,6 +6,7 @@ import { el } from "./dom.js";
 import { clamp } from "./numbers.js";
 import { scrolling } from "./motion.js";
 import { sized } from "./surface.js";
+import { scrolledTo } from "./tensor_strip_geometry.js";
 import { backgroundOf, tint } from "./tensor_tint.js";
 
 /** @import { Component, Rgb, StripHeader, TensorColours, Thumb } from "./types.js" */
@@ -115,11 +116,18 @@ class Strip {
     this.next.disabled = this.current === this.chips.length - 1;
     const chip = this.chips[this.current];
     if (focus) chip.focus({ preventScroll: true });
+    this.follow(this.drawn ? scrolling() : "instant");
+  }
+
+  /**
+   * Scrolls the row to the current step: the step's place is measured from the row, which it lies in.
+   * @param {ScrollBehavior} behavior
+   */
+  follow(behavior) {
     const { row } = this;
-    const left = chip.offsetLeft - row.offsetLeft;
-    if (left >= row.scrollLeft && left + chip.offsetWidth <= row.scrollLeft + row.clientWidth) return;
-    const behavior = this.drawn ? scrolling() : "instant";
-    row.scrollTo({ left: left - (row.clientWidth - chip.offsetWidth) / 2, behavior });
+    const chip = this.chips[this.current];
+    const place = { left: chip.offsetLeft, width: chip.offsetWidth };
+    row.scrollTo({ left: scrolledTo(place, row.clientWidth, row.scrollWidth), behavior });
   }
 
   /**

@@ -1,0 +1,156 @@
+"""Where things stand on a page: level, whole, and where one looks for them. At a projector's size and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from attnviz.experiments.scaling.alternatives import CHOICES
+from tests.browser.conftest import answered
+
+Open = Callable[..., Any]
+
+PROJECTOR = {"width": 1280, "height": 720}
+PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
+
+
+@pytest.fixture
+def opened(server_url: str, new_page: Open) -> Open:
+    """`opened("build?b_step=scores", **size)`: the page, drawn."""
+
+    def open_it(address: str, **size: Any) -> Any:
+        page = new_page(**size)
+        page.goto(f"{server_url}/{address}")
+        page.locator("[data-testid=stMain] h1").first.wait_for(timeout=60_000)
+        page.wait_for_timeout(1000)
+        answered(page)
+        page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')", timeout=60_000)
+        return page
+
+    return open_it
+
+
+def boxes(page: Any, selector: str) -> list[dict[str, float]]:
+    return [box for each in page.locator(selector).all() if (box := each.bounding_box())]
+
+
+def test_the_controls_of_a_row_are_level(opened: Open) -> None:
+    page = opened("build", **PROJECTOR)
+    fields = "stTextInput", "stButtonGroup", "stSelectbox"
+    row = [box for name in fields for box in boxes(page, f".st-key-build-controls [data-testid={name}]")]
+    assert len(row) == 5
+    assert max(box["y"] for box in row) - min(box["y"] for box in row) < 1
+    assert max(box["height"] for box in row) - min(box["height"] for box in row) < 1
+    [more] = boxes(page, ".st-key-build-controls [data-testid=stPopover]")
+    assert abs(more["y"] + more["height"] - row[0]["y"] - row[0]["height"]) < 1, "“More” stands in the same line"
+
+
+@pytest.mark.parametrize("address", ["", "build", "scaling?s_section=saturation", "masks", "sharing", "positions"])
+def test_an_export_stands_at_the_end_of_its_line_or_at_the_beginning_of_one(opened: Open, address: str) -> None:
+    page = opened(address, **PROJECTOR)
+    lines = page.locator('.stHorizontalBlock[class*="-under"]').all()
+    assert lines
+    for line in lines:
+        whole = line.bounding_box()
+        exports = boxes(line, "[data-testid=stPopover]")
+        first, last = exports[0], exports[-1]
+        at_the_end = abs(last["x"] + last["width"] - whole["x"] - whole["width"]) < 2
+        assert at_the_end or abs(first["x"] - whole["x"]) < 2
+        for one, next_one in pairwise(exports):
+            assert 0 < next_one["x"] - one["x"] - one["width"] < 40, "two exports stand beside each other"
+
+
+@pytest.mark.parametrize("size", [PROJECTOR, PHONE], ids=["projector", "phone"])
+@pytest.mark.parametrize("address", ["build", "sharing?h_view=size", "sharing?h_view=count", "positions", "scaling"])
+def test_no_button_of_a_row_cuts_its_words(opened: Open, address: str, size: dict[str, Any]) -> None:
+    page = opened(address, **size)
+    buttons = page.locator("[data-testid=stButtonGroup] button")
+    assert buttons.count()
+    cut = "all => all.filter(b => b.scrollWidth > b.clientWidth + 1).map(b => b.innerText)"
+    assert buttons.evaluate_all(cut) == []
+    square = "all => all.filter(b => parseFloat(getComputedStyle(b).borderTopRightRadius) < 4).map(b => b.innerText)"
+    assert buttons.evaluate_all(square) == [], "a row that wraps has round corners all the same"
+
+
+def test_no_chart_is_wider_than_its_place(opened: Open) -> None:
+    page = opened("sharing", **PROJECTOR)
+    page.locator(".st-key-h-pair-0 .main-svg").first.wait_for()
+    wide = "all => all.filter(c => c.scrollWidth > c.clientWidth + 1).map(c => [c.clientWidth, c.scrollWidth])"
+    assert page.locator(".stPlotlyChart").evaluate_all(wide) == []
+    name, chart = (
+        page.locator(f".st-key-h-pair-0 {part}").first.bounding_box() for part in (".annotation", ".nsewdrag")
+    )
+    assert abs(name["x"] + name["width"] / 2 - chart["x"] - chart["width"] / 2) < 2, "the name is over the picture"
+    assert name["y"] + name["height"] <= chart["y"] + 2
+    rows = [box["y"] for box in boxes(page, "[class*=st-key-h-pair-]")]
+    assert min(rows.count(y) for y in rows) > 1, "no head stands alone in a row"
+
+
+@pytest.mark.parametrize("way", CHOICES)
+def test_every_formula_is_seen_whole_at_a_projectors_size(opened: Open, way: str) -> None:
+    page = opened(f"scaling?s_section=saturation&s_beside={way}&s_dk=4096", **PROJECTOR)
+    page.locator(".katex-display").nth(2).wait_for()
+    cut = "all => all.filter(f => f.scrollWidth > f.clientWidth + 1).map(f => f.innerText)"
+    assert page.locator(".katex-display").evaluate_all(cut) == []
+
+
+@pytest.mark.parametrize("step", ["embed", "scores", "softmax", "output", "norm"])
+def test_the_chosen_step_is_seen_whole_on_a_phone(opened: Open, step: str) -> None:
+    page = opened(f"build?b_step={step}", **PHONE)
+    chip, row = (page.locator(part).bounding_box() for part in (".ts-chip[aria-selected=true]", ".ts-strip"))
+    assert row["x"] <= chip["x"]
+    assert chip["x"] + chip["width"] <= row["x"] + row["width"]
+
+
+def test_every_step_is_seen_at_a_projectors_size(opened: Open) -> None:
+    page = opened("build", **PROJECTOR)
+    assert page.locator(".ts-strip").evaluate("row => row.scrollWidth <= row.clientWidth")
+
+
+def test_a_matrix_is_chosen_over_a_table_on_a_phone(opened: Open) -> None:
+    page = opened("build", **PHONE)
+    table = page.locator(".st-key-b-weights [data-testid=stDataFrame]").first
+    table.scroll_into_view_if_needed()
+    table.tap()
+    page.locator(".st-key-b-weights").get_by_role("radio").last.tap()
+    page.wait_for_url("**b_matrix=W_O*")
+
+
+def test_a_finger_that_moves_down_over_a_mask_scrolls_the_page_and_paints_nothing(opened: Open) -> None:
+    page = opened("masks", **PHONE)
+    board = page.locator(".av-mask canvas").first
+    board.scroll_into_view_if_needed()
+    said = page.locator(".av-mask-count").first.inner_text()
+    before = page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop")
+    place = board.bounding_box()
+    x, y = place["x"] + place["width"] * 0.75, place["y"] + place["height"] * 0.7
+    cdp = page.context.new_cdp_session(page)
+    cdp.send("Input.synthesizeScrollGesture", {"x": x, "y": y, "yDistance": -160, "gestureSourceType": "touch"})
+    page.wait_for_timeout(500)
+    assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop") > before + 80
+    assert page.locator(".av-mask-count").first.inner_text() == said
+    assert "m_paint" not in page.url
+
+
+def test_help_with_a_switch_is_read_without_turning_it(opened: Open) -> None:
+    page = opened("build?b_dropout=0.5", **PHONE)
+    page.get_by_role("button", name="More").tap()
+    said = page.get_by_text("Dropout acts only in training mode.")
+    said.tap()
+    expect(page.get_by_role("switch", name="Training mode").or_(page.get_by_label("Training mode"))).not_to_be_checked()
+
+
+def test_the_export_of_start_opens_to_a_menu_that_can_be_read(opened: Open) -> None:
+    page = opened("", **PROJECTOR)
+    page.get_by_role("button", name="Export").first.click()
+    body = page.locator("[data-testid=stPopoverBody]")
+    body.get_by_text("Background").wait_for()
+    page.wait_for_timeout(400)
+    place = body.bounding_box()
+    assert place["height"] > 300
+    assert place["y"] >= 0
+    assert place["y"] + place["height"] <= 720
