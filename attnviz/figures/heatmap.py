@@ -87,7 +87,7 @@ def masked_legend(fig: Figure, name: str, column: int = 1) -> None:
     """What grey cells are, under the lower left corner of a matrix; `column` tells which of several side by side."""
     axis = str(column) if column > 1 else ""
     fig.add_annotation(
-        text=f'<span style="color:{MASKED}">■</span> ' + html.escape(name),
+        text=f'<span style="color:{MASKED}">■</span> ' + html.escape(name),  # untranslated: markup
         x=0,
         y=0,
         xref=f"x{axis} domain",
