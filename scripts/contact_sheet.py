@@ -1,7 +1,8 @@
 """Photograph every page: `python -m scripts.contact_sheet OUT` (needs requirements-dev.txt and Chromium).
 
 For each page and screen size, in light and dark, it takes what a visitor sees first and, with `--whole`, the page from
-top to bottom with its panels open. `OUT` then holds the single pictures and one sheet for each screen size and theme.
+top to bottom with its panels open. `OUT` then holds the single pictures, one sheet for each screen size and theme, and
+`sheet.png`: all of them, a row for each page.
 """
 
 from __future__ import annotations
@@ -41,10 +42,11 @@ def main() -> None:
         with sync_playwright() as playwright:
             chromium = os.environ.get("ATTNVIZ_CHROMIUM") or shutil.which("chromium")
             browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-            for size in options.sizes:
-                for theme in options.themes:
-                    _sheet(browser, f"http://127.0.0.1:{port}", options, size, theme)
+            ways = [(size, theme) for size in options.sizes for theme in options.themes]
+            taken = [_sheet(browser, f"http://127.0.0.1:{port}", options, *way) for way in ways]
             browser.close()
+        if not options.whole:
+            _lay_all_out(ways, taken, options.pages, options.out / "sheet.png")
     finally:
         server.terminate()
         server.wait()
@@ -63,8 +65,8 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _sheet(browser: Any, root: str, options: argparse.Namespace, size: str, theme: str) -> None:
-    """Photograph the pages at one size and theme, and lay the pictures side by side."""
+def _sheet(browser: Any, root: str, options: argparse.Namespace, size: str, theme: str) -> list[tuple[str, Path]]:
+    """Photograph the pages at one size and theme, lay the pictures side by side, and return them by page."""
     width, height = SIZES[size]
     shots = []
     for where in options.pages:
@@ -84,6 +86,7 @@ def _sheet(browser: Any, root: str, options: argparse.Namespace, size: str, them
             print(f"{where} at {size}, {theme}: {error.message.splitlines()[0]}")
         context.close()
     _lay_out(shots, options.out / f"sheet-{size}-{theme}{'-whole' if options.whole else ''}.png")
+    return shots
 
 
 def _file_name(where: str) -> str:
@@ -134,6 +137,25 @@ def _lay_out(shots: list[tuple[str, Path]], file: Path, column_width: int = 640)
         left, top = cell[0] * (place % columns) + 6, cell[1] * (place // columns) + 20
         draw.text((left, top - 15), name, fill="white")
         sheet.paste(picture, (left, top))
+    sheet.save(file)
+    print(file)
+
+
+def _lay_all_out(
+    ways: list[tuple[str, str]], taken: list[list[tuple[str, Path]]], pages: list[str], file: Path, height: int = 200
+) -> None:
+    """One sheet of everything: pages down, sizes and themes across, each picture `height` high."""
+    widths = [round(SIZES[size][0] * height / SIZES[size][1]) for size, _theme in ways]
+    sheet = Image.new("RGB", (sum(widths) + 8 * (len(ways) + 1), (height + 22) * len(pages) + 24), "#808080")
+    draw = ImageDraw.Draw(sheet)
+    left = 8
+    for (size, theme), wide, shots in zip(ways, widths, taken, strict=True):
+        draw.text((left, 6), f"{size} {theme}", fill="white")
+        for where, path in shots:
+            top = 24 + (height + 22) * pages.index(where)
+            draw.text((left, top), where, fill="white")
+            sheet.paste(Image.open(path).convert("RGB").resize((wide, height)), (left, top + 14))
+        left += wide + 8
     sheet.save(file)
     print(file)
 

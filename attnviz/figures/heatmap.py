@@ -73,7 +73,7 @@ def matrix(
     )
     size = 13 if few else 11 if len(rows) <= LABELS_THAT_FIT else 10
     fit = (labels_that_fit, longest, size)
-    _token_axis(fig.update_xaxes, cols, col_title, fit, side="top")
+    _token_axis(fig.update_xaxes, cols, col_title, fit, side="top", autotickangles=[0, -60, -90])
     _token_axis(fig.update_yaxes, rows, row_title, fit, autorange="reversed")
     fig.update_yaxes(scaleanchor="x", constrain="domain")
     fig.update_xaxes(constrain="domain")
