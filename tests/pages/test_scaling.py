@@ -152,7 +152,11 @@ def test_training_draws_itself_and_ends_with_a_verdict(visit, quick):
 
 def test_a_training_that_was_stopped_keeps_its_curves(visit, quick):
     page = visit("scaling", **quick)
-    partial = next(retrieval_training.train(retrieval_training.Config(steps=20, seeds=2, d_k=65)))
+    partial = next(
+        retrieval_training.train(
+            retrieval_training.Config(steps=20, seeds=2, d_k=65, alternative="sqrt", parameter=1.0)
+        )
+    )
     page.session_state["s_partial"] = partial
     page.number_input(key="s_dk").set_value(65).run()
     assert "Stopped at step 10 of 20." in said(page)

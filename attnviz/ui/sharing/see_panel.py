@@ -129,14 +129,23 @@ def _group(run: ModelRun, result: Result) -> None:
         lambda: figures.groups(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
-        words=_("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere.").format(
-            head=most, share=float(result.weights_moved[most])
-        )
+        words=_changed(most, len(heads), float(result.weights_moved[most]))
         + _left_out(per, len(run.stacks[0].queries.labels)),
         caption=_("{model}, layer {layer}: {text}").format(
             model=run.name, layer=result.config.layer, text=run.request.text
         ),
         table=lambda: _cells(result, heads, tokens),
+    )
+
+
+def _changed(head: int, heads: int, share: float) -> str:
+    """How much sharing changes the head that it changes most."""
+    if heads == 1:
+        return _("Once its keys are shared, {share:.0%} of head {head}’s attention goes elsewhere.").format(
+            head=head, share=share
+        )
+    return _("Of these, head {head} changes most: {share:.0%} of its attention goes elsewhere.").format(
+        head=head, share=share
     )
 
 
