@@ -44,7 +44,7 @@ def test_see_it(visit, link):
     app = healthy(visit("sharing", **link))
     said, words = program(app), spoken(app)
     moved = json.loads(said.splitlines()[0])
-    group = moved[: len(moved) // int(link["h_kept"])]  # those that share the first K/V head
+    group = moved[: len(moved) // int(link.get("h_kept", 1))]  # those that share the first K/V head
     first = max(range(len(group)), key=group.__getitem__)
     one = len(group) == 1
     assert (f"{group[0]:.0%} of head 0" if one else f"head {first} changes most: {group[first]:.0%} of its") in words
