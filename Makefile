@@ -92,8 +92,8 @@ js-build: node_modules/.installed
 	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --write $(SCRIPTS)
 	$(NODE) scripts/bundle.mjs
 
-# Two test processes, for machines with two cores. Browser tests run afterwards and one at a time, because each needs
-# several processes. tests/conftest.py fails the run if a test file is not collected.
+# Two test processes, for machines with two cores. Browser tests run afterwards, because each needs several processes.
+# tests/conftest.py fails the run if a test file is not collected.
 PYTEST := $(BIN)/python -m pytest
 
 test: install-dev
@@ -102,7 +102,7 @@ test: install-dev
 
 test-all: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser
-	$(PYTEST) tests/browser
+	$(PYTEST) -n 2 --dist loadfile tests/browser
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
