@@ -98,11 +98,11 @@ PYTEST := $(BIN)/python -m pytest
 
 test: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser -m "not slow"
-	$(PYTEST) -n 2 --dist loadfile tests/browser -m "not slow"
+	$(PYTEST) -n 2 --dist worksteal tests/browser -m "not slow"
 
 test-all: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser
-	$(PYTEST) -n 2 --dist loadfile tests/browser
+	$(PYTEST) -n 2 --dist worksteal tests/browser
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
