@@ -242,10 +242,7 @@ def test_all_small_pictures_follow_while_the_hand_moves(explore: Open) -> None:
     page.mouse.up()
 
 
-NOT_YET = pytest.mark.xfail(reason="Start's head with its controls needs 784 px since its opening came", strict=True)
-
-
-@pytest.mark.parametrize("where", ["explore", pytest.param("", marks=NOT_YET)])
+@pytest.mark.parametrize("where", ["explore", ""])
 def test_on_a_projector_controls_matrix_and_pinned_row_are_on_screen(explore: Open, where: str) -> None:
     page = explore("", where, width=1280, height=720)
     page.get_by_test_id("said").first.wait_for()
@@ -285,3 +282,24 @@ def test_small_pictures_of_a_long_sentence_follow_when_the_hand_lets_go(explore:
     until(lambda: overview.evaluate(painted) == before)
     page.locator(".av-mark[data-mark=none]").first.click()
     until(lambda: overview.evaluate(painted) not in (before, after))
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1440, 900)], ids=["projector", "laptop"])
+def test_a_matrix_of_many_tokens_uses_the_width_there_is_and_fits_a_window(
+    explore: Open, size: tuple[int, int]
+) -> None:
+    width, height = size
+    text = "+".join(["The", "animal", "was", "tired", "and", "went"] * 30)
+    page = explore(f"?text={text}&at=3.1", width=width, height=height)
+    page.get_by_test_id("said").first.wait_for()
+    stage = page.get_by_test_id("heatmap").first
+    n = len(weights(page))
+    assert n >= 180
+    high = stage.bounding_box()["height"]
+    _x, _y, wide, tall = (float(v) for v in stage.get_attribute("data-plot").split(","))
+    beside_labels = page.locator(".av-pair").first.bounding_box()["width"] * 0.6
+    assert wide > beside_labels
+    assert tall > 2.5 * n
+    assert high <= height - 60, "below the bar, all of it is on screen at once"
+    stage.evaluate("stage => stage.scrollIntoView({block: 'end'})")
+    assert stage.bounding_box()["y"] >= 0

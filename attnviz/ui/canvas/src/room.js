@@ -5,11 +5,16 @@ import { scrolling } from "./motion.js";
 import { soon } from "./surface.js";
 
 /** @import { HeadView } from "./head.js" */
+/** @typedef {{ width: number, high: number | null, many: boolean }} Found many: more tokens than fit beside the lines */
 
 /** A window that is narrower shows one column. */
 const NARROW = 640;
-/** With less room than this, what is above must be scrolled away anyhow. */
+/** With less room than this, what is above must be scrolled away anyhow: the picture gets a screen of its own. */
 const LEAST_ROOM = 200;
+/** Where a row would be lower than this, tokens are many: the matrix gets the whole width, and a screen of its own. */
+const LEAST_ROW = 4;
+/** Pixels of Streamlit's bar, which lies over the top of the window. */
+const BAR = 60;
 /** Pixels that the sentence below the pictures takes. */
 const SENTENCE = 34;
 
@@ -25,6 +30,24 @@ function placeOnPage(element) {
   return top;
 }
 
+/**
+ * How high the matrix may be: what is left of the window where its rows can be seen there, else a window of its own
+ * with its controls, else one without them.
+ * @param {number} rows
+ * @param {number} left pixels below what stands above the matrix
+ * @param {number} screen pixels of the window
+ * @param {number} taken of a window, by controls and sentence
+ * @param {number} below of a window, by the sentence
+ * @returns {{ high: number | null, many: boolean }}
+ */
+export function roomFor(rows, left, screen, taken, below) {
+  const enough = Math.max(LEAST_ROOM, rows * LEAST_ROW);
+  const high = [left, screen - taken].find((room) => room >= enough);
+  if (high !== undefined) return { high, many: false };
+  if (enough > LEAST_ROOM) return { high: screen - below, many: true };
+  return { high: null, many: false };
+}
+
 /** @param {Node} node */
 function hostOf(node) {
   return node instanceof ShadowRoot ? node.host : null;
@@ -35,11 +58,11 @@ export class Room {
   /** @param {HeadView} view */
   constructor(view) {
     this.view = view;
-    /** @type {{ width: number, high: number | null } | null} */
+    /** @type {Found | null} */
     this.found = null;
     this.check = soon(() => {
-      const { width, high } = this.now();
-      if (width !== 0 && (width !== this.found?.width || high !== this.found.high)) this.measure();
+      const now = this.now();
+      if (now.width !== 0 && JSON.stringify(now) !== JSON.stringify(this.found)) this.measure();
     });
   }
 
@@ -63,23 +86,29 @@ export class Room {
     }
   }
 
-  /** The width, and the height that is left of the window for the matrix: null where none is to be spared. */
+  /**
+   * The width, and the height for the matrix: null where it does not matter.
+   * @returns {Found}
+   */
   now() {
     const { root, pair, drawn } = this.view;
     const { header } = drawn;
     const width = root.clientWidth;
-    if (header.edit === null || header.compact) return { width, high: null };
-    const taken = pair.offsetTop + (header.sentence === null ? 8 : SENTENCE);
-    const left = (globalThis.innerHeight - placeOnPage(root)) / magnification(root) - taken;
-    return { width, high: left < LEAST_ROOM ? null : left };
+    if (header.edit === null || header.compact) return { width, high: null, many: false };
+    const by = magnification(root);
+    const below = header.sentence === null ? 8 : SENTENCE;
+    const taken = pair.offsetTop + below;
+    const left = (globalThis.innerHeight - placeOnPage(root)) / by - taken;
+    const screen = (globalThis.innerHeight - BAR) / by;
+    return { width, ...roomFor(header.shape[0], left, screen, taken, below) };
   }
 
   use() {
     if (this.found === null) return;
     const { view } = this;
-    const { width, high } = this.found;
+    const { width, high, many } = this.found;
     const { lines } = view.drawn.header;
-    const beside = lines && width >= 700;
+    const beside = lines && width >= 700 && !many;
     view.pair.classList.toggle("av-beside", beside);
     view.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, high);
     if (lines) {
