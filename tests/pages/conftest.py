@@ -42,6 +42,15 @@ def said_below_heads(page: Any) -> str:
     return " ".join(canvases.sentence(blob) for blob in blobs)
 
 
+def with_code(page: Any) -> Any:
+    """The page with its programs open: what is closed is neither computed nor sent."""
+    kept = page.session_state._state.filtered_state
+    closed = [key for key, is_open in kept.items() if key.startswith("code-") and not is_open]
+    for key in closed:
+        page.session_state[key] = True
+    return page.run() if closed else page
+
+
 @pytest.fixture
 def visit() -> Callable[..., Any]:
     """`visit("explore", text="...")` opens a page with these link parameters, and runs it."""

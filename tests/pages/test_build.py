@@ -16,7 +16,7 @@ from attnviz.experiments.building.attention_by_hand import run
 from attnviz.experiments.building.inputs import Config
 from attnviz.ui.canvas.packing import unblob
 from attnviz.ui.shared import link_pack
-from tests.pages.conftest import canvases_on, open_page
+from tests.pages.conftest import canvases_on, open_page, with_code
 
 
 def opened(**link: str) -> AppTest:
@@ -190,19 +190,19 @@ def test_the_code_shown_gives_the_numbers_shown() -> None:
         app = opened(b_step="softmax", **link)
         names: dict[str, Any] = {}
         with contextlib.redirect_stdout(io.StringIO()):
-            exec(app.code[-1].value, names)
+            exec(with_code(app).code[-1].value, names)
         shown = headers(app)[1]["boards"][0]["sheets"][-1]["text"]
         weights = names["weights"][0, 0].detach().numpy()
         np.testing.assert_allclose([[number(t) for t in row] for row in shown], weights, atol=0.006)
 
 
 def test_torchs_own_calls_run_after_the_module() -> None:
-    module = opened().code[-1].value
+    module = with_code(opened()).code[-1].value
     expected = torch.tensor(run(Config()).tensors["normed"])
     for which in ("sdpa", "mha"):
         names: dict[str, Any] = {}
         with contextlib.redirect_stdout(io.StringIO()):
-            exec(module + "\n" + opened(b_code=which).code[-1].value, names)
+            exec(module + "\n" + with_code(opened(b_code=which)).code[-1].value, names)
         with torch.no_grad():
             torch.testing.assert_close(names["layer"].norm(names["x"] + names["out"]), expected, atol=1e-4, rtol=1e-4)
 
@@ -222,7 +222,7 @@ def test_an_edit_in_the_link_is_used_everywhere() -> None:
     assert board[0]["sheets"][1]["text"][0][0] == "5.0"
     assert board[2]["sheets"][1]["text"][1][1] == "−2.0"
     assert any("typed in by you" in c.value for c in app.caption)
-    assert "5.0" in app.code[-1].value
+    assert "5.0" in with_code(app).code[-1].value
 
 
 def test_the_chosen_cell_head_and_sentence_come_from_the_link() -> None:

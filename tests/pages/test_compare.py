@@ -11,6 +11,7 @@ import pytest
 from attnviz.experiments.compare import layer_costs, layer_timing, reach_training, timing_process, training_process
 from attnviz.ui.compare import compare_results, compare_sections, reach_panel
 from attnviz.ui.compare.compare_results import measured_here, one_at_a_time, trained_reach, training_line
+from tests.pages.conftest import with_code
 
 SECTIONS = list(compare_sections.SECTIONS)
 SHORT = {"c_section": "reach", "c_reach_n": "8", "c_reach_steps": "20", "c_reach_layers": "2"}
@@ -28,7 +29,9 @@ def figures(page):
 
 def printed(page):
     """What the page's own program prints, run as it stands there."""
-    (code,) = [block.value for block in page.code if "import torch" in block.value or "operations" in block.value]
+    (code,) = [
+        block.value for block in with_code(page).code if "import torch" in block.value or "operations" in block.value
+    ]
     with contextlib.redirect_stdout(io.StringIO()) as out:
         exec(code, {})
     return out.getvalue()
@@ -46,7 +49,7 @@ def test_every_section_opens_with_its_pictures_sentences_and_program(visit, sect
     assert not page.exception
     assert not page.error
     assert figures(page) == pictures
-    assert len(page.code) == 1
+    assert len(with_code(page).code) == 1
 
 
 def test_the_table_says_where_attention_and_the_others_cost_the_same(visit):
@@ -178,7 +181,7 @@ def test_on_a_hosted_server_visitors_cannot_measure(visit, monkeypatch):
     page = visit("compare", c_section="measured", c_where="here")
     assert "visitors cannot start it" in said(page)
     assert "c_measure" not in [button.key for button in page.button]
-    assert page.code
+    assert with_code(page).code
     page.segmented_control(key="c_where").set_value("prepared").run()
     assert figures(page) == 2
 

@@ -8,6 +8,7 @@ from attnviz.ui.canvas.packing import unblob
 from attnviz.ui.decoding import decoder_form
 from attnviz.ui.shared import live_run
 from tests.models.conftest import smollm2
+from tests.pages.conftest import with_code
 from tests.pages.test_scaling import said
 
 __all__ = ["smollm2"]
@@ -33,7 +34,7 @@ def test_every_section_computes_and_says_what_to_see(visit, view):
     assert not page.exception
     assert not page.error
     assert page.get("plotly_chart") or page.get("bidi_component")
-    assert page.code
+    assert with_code(page).code
 
 
 def test_the_player_is_sent_every_step_at_once(visit):

@@ -9,7 +9,7 @@ import pytest
 
 from attnviz.ui.shared import plain
 from tests.models.conftest import smollm2
-from tests.pages.conftest import canvases_on, said_below_heads
+from tests.pages.conftest import canvases_on, said_below_heads, with_code
 
 __all__ = ["smollm2"]
 
@@ -255,7 +255,7 @@ def test_the_code_of_a_what_if_prints_what_is_on_screen(visit, link):
     if canvas:
         link["c"] = link_pack.pack(canvas)
     page = visit("explore", open_what_if="true", **link)
-    code = next(block.value for block in page.code if "before[" in block.value)
+    code = next(block.value for block in with_code(page).code if "before[" in block.value)
     found = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(code, found)

@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from tests.models.tiny_tokenizers import marian, word_piece
-from tests.pages.conftest import canvases_on
+from tests.pages.conftest import canvases_on, with_code
 from tests.pages.test_explore import said
 
 
@@ -77,7 +77,7 @@ def test_the_code_of_a_what_if_on_an_encoder_decoder_prints_what_is_on_screen(vi
         visit, model="other", hub_id=translator, text="the cat sat", second="one two", stack=stack, at="1.2",
         open_what_if="true", **link,
     )  # fmt: skip
-    code = next(block.value for block in page.code if "before[" in block.value)
+    code = next(block.value for block in with_code(page).code if "before[" in block.value)
     assert "encode_target" in code
     found = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:

@@ -20,6 +20,7 @@ from attnviz.ui.canvas import packing
 from attnviz.ui.masks import layers_panel as layers_panel
 from attnviz.ui.masks.mask_choices import PAINT
 from attnviz.ui.shared import link_pack
+from tests.pages.conftest import with_code
 
 WORDS = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"]
 
@@ -150,17 +151,17 @@ def test_a_word_that_may_look_at_nothing_is_named(visit):
 
 @pytest.mark.parametrize("way", ["attn_mask", "is_causal", "mask_mod"])
 def test_the_code_on_the_page_prints_the_weights_on_the_page(visit, way):
-    app = visit("masks", m_code=way)
+    app = with_code(visit("masks", m_code=way))
     np.testing.assert_allclose(executed(app.code[-1].value), np.nan_to_num(after(app)), atol=2e-5)
 
 
 def test_the_transformers_code_on_the_page_looks_where_the_grid_lets_it(visit):
-    app = visit("masks", m_code="transformers", m_rule1="window")
+    app = with_code(visit("masks", m_code="transformers", m_rule1="window"))
     assert ((executed(app.code[-1].value) > 0) == grid(app)).all()
 
 
 def test_rows_that_the_transformers_code_cannot_keep_empty_are_counted(visit):
-    app = visit("masks", m_code="transformers", m_rule2="padding", m2_padding_side="left")
+    app = with_code(visit("masks", m_code="transformers", m_rule2="padding", m2_padding_side="left"))
     looked = executed(app.code[-1].value) > 0
     wrong = (looked != grid(app)).any(-1)
     assert f"and nowhere else, but for {wrong.sum()} rows with nothing left: they are all ones" in spoken(app)
@@ -198,7 +199,7 @@ def test_rows_that_lose_nothing_are_not_said_to(visit):
 
 
 def test_a_mask_that_no_flag_can_express_is_explained(visit):
-    app = visit("masks", m_code="is_causal", m_rule1="window")
+    app = with_code(visit("masks", m_code="is_causal", m_rule1="window"))
     assert "differs from it in 21 of 100 cells" in spoken(app)
     assert not app.code
 

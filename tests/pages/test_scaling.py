@@ -9,7 +9,7 @@ from attnviz.experiments.scaling import growing_width, retrieval_training, satur
 from attnviz.ui.canvas.packing import unblob
 from attnviz.ui.scaling import results, retrieval_panel
 from attnviz.ui.scaling.sections import SECTIONS
-from tests.pages.conftest import canvases_on
+from tests.pages.conftest import canvases_on, with_code
 
 NEEDS_NO_MODEL = [name for name in SECTIONS if name != "head"]
 
@@ -52,7 +52,7 @@ def test_every_section_computes_and_says_what_to_see(visit, quick, section):
     assert not page.error
     assert figures(page) >= 1
     assert page.latex
-    assert page.code
+    assert with_code(page).code
 
 
 def test_only_the_chosen_section_computes(visit, monkeypatch, caplog):

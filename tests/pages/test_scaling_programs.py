@@ -7,6 +7,7 @@ import pytest
 
 from attnviz.experiments.scaling import saturation
 from attnviz.ui.scaling import results, retrieval_panel
+from tests.pages.conftest import with_code
 from tests.pages.test_scaling import said
 
 pytestmark = pytest.mark.slow  # in `make check-all`
@@ -24,7 +25,7 @@ def run(page):
     assert not page.error
     found = {}
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        exec(page.code[0].value, found)
+        exec(with_code(page).code[0].value, found)
     found["printed"] = printed.getvalue()
     return found
 
@@ -192,4 +193,4 @@ def test_section_7(visit, link):
 
 def test_a_section_without_numbers_to_print_has_no_program(visit):
     scores = ", ".join(map(str, range(500)))
-    assert not visit("scaling", s_section="softmax", s_scores=scores).code
+    assert not with_code(visit("scaling", s_section="softmax", s_scores=scores)).code

@@ -13,6 +13,7 @@ from attnviz.figures import sharing_costs
 from attnviz.models.architecture.architecture import Architecture
 from attnviz.models.architecture.presets import all_presets
 from attnviz.ui.sharing import sharing_programs, tables, units
+from tests.pages.conftest import with_code
 
 MINILM = {"h_lm": "minilm-l6"}
 
@@ -72,7 +73,7 @@ def test_an_encoder_is_shared_from_twelve_heads_to_one(visit):
 
 def test_the_see_snippet_prints_what_the_page_shows(visit):
     app = healthy(visit("sharing", **MINILM, h_kept="4", h_text="A short sentence."))
-    said = printed(app.code[0].value)
+    said = printed(with_code(app).code[0].value)
     group = [
         float(each) for each in said.split("[")[1].split("]")[0].split(",")[:3]
     ]  # heads that share the first K/V head
@@ -296,7 +297,7 @@ def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
     assert "changes by 0%" in words
     options = next(group for group in app.get("button_group") if group.key == "h_kept").options
     assert options == ["MHA 9", "GQA 3 (trained)", "MQA 1"]
-    printed(app.code[0].value)
+    printed(with_code(app).code[0].value)
 
 
 def test_a_model_trained_with_every_head_its_own_shows_the_gqa_that_is_chosen(visit):

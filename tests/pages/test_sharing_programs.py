@@ -6,6 +6,7 @@ import re
 import pytest
 
 from attnviz.ui.sharing import units
+from tests.pages.conftest import with_code
 from tests.pages.test_sharing import healthy, metrics, printed, spoken
 
 pytestmark = pytest.mark.slow  # in `make check-all`
@@ -17,8 +18,8 @@ LATENT = OWN | {"h_scheme": "latent", "h_kv_rank": "128", "h_d_rope": "32"}
 
 def program(app):
     """What the one program on the page prints."""
-    assert len(app.code) == 1
-    return printed(app.code[0].value)
+    assert len(with_code(app).code) == 1
+    return printed(with_code(app).code[0].value)
 
 
 def number(said, name):
@@ -144,7 +145,7 @@ def test_size_an_encoder(visit, link):
 )
 def test_prove_it(visit, link):
     app = healthy(visit("sharing", h_view="prove", **link))
-    assert len(app.code) == 0, "nothing is proved yet"
+    assert len(with_code(app).code) == 0, "nothing is proved yet"
     app = healthy(next(button for button in app.button if "without memory" in button.label).click().run())
     said, table = program(app), app.table[0].value
     shown = {cell for column in ("by formula", "measured") for cell in table[column]}

@@ -6,14 +6,16 @@ import streamlit as st
 
 from attnviz.experiments.building import attention_by_hand, generated_code
 from attnviz.ui.building import building_choices
-from attnviz.ui.shared import spoken, widgets
+from attnviz.ui.shared import program_box, spoken, widgets
 from attnviz.words import _
 
 
 def panel(result: attention_by_hand.Result) -> None:
     """Draw the code in the form that the visitor chooses."""
-    with st.expander(_("The same in PyTorch"), icon=":material/code:"):
-        _code(result)
+    box = program_box("build")
+    if box is not None:
+        with box:
+            _code(result)
 
 
 def _code(result: attention_by_hand.Result) -> None:

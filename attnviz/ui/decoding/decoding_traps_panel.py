@@ -37,8 +37,7 @@ def panel() -> None:
     with measured:
         traps_panel.largest_difference(outcome)
     traps_panel.draw(trap, outcome, "d-trap")
-    with st.expander(_("What both pieces of code import")):
-        st.code(traps.IMPORTS, language="python")
+    traps_panel.imports("decoding-imports")
     code = cache_traps.program(trap, words, seed)
     if code is not None:
         snippet(

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.experiments.masks import mask_lab, mask_programs
 from attnviz.ui.masks import mask_choices, workbench
-from attnviz.ui.shared import spoken, widgets
+from attnviz.ui.shared import program_box, spoken, widgets
 from attnviz.words import _, ngettext
 
 NAMES = {str(way): way for way in mask_programs.WAYS}
@@ -14,8 +14,10 @@ NAMES = {str(way): way for way in mask_programs.WAYS}
 
 def panel(config: mask_lab.Config) -> None:
     """Draw one of four programs; three print the weights shown above, that of transformers where a model looks."""
-    with st.expander(_("The same in PyTorch"), icon=":material/code:"):
-        _code(config)
+    box = program_box("masks")
+    if box is not None:
+        with box:
+            _code(config)
 
 
 def _code(config: mask_lab.Config) -> None:

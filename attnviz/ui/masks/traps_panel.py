@@ -9,7 +9,7 @@ from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import sentence
 from attnviz.ui import canvas
 from attnviz.ui.masks import mask_choices, sentence_words, workbench
-from attnviz.ui.shared import plain, show, spoken, widgets
+from attnviz.ui.shared import plain, program_box, show, spoken, widgets
 from attnviz.words import _, say
 
 
@@ -29,8 +29,14 @@ def panel(words: tuple[str, ...], seed: int) -> None:
         largest_difference(outcome)
     draw(trap, outcome, "m-trap")
     _all(words, seed)
-    with st.expander(_("What both pieces of code import")):
-        st.code(traps.IMPORTS, language="python")
+    imports("masks-imports")
+
+
+def imports(key: str) -> None:
+    """Draw what both pieces of code import, closed until it is opened."""
+    box = program_box(key, _("What both pieces of code import"))
+    if box is not None:
+        box.code(traps.IMPORTS, language="python")
 
 
 def largest_difference(outcome: traps.Outcome) -> None:

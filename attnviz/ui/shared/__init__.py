@@ -6,7 +6,7 @@ page that shows no model should not wait for them.
 
 from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.choices import EVERY_PAGE, LONGEST_ID, NONSENSE, Choice, PageChoices, Partly, choices_of, pages
-from attnviz.ui.shared.code_snippet import snippet
+from attnviz.ui.shared.code_snippet import program_box, snippet
 from attnviz.ui.shared.exports import Gathering, MadeFigure, WrittenFigure, gather, to_csv
 from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.held_bytes import held_bytes
@@ -62,6 +62,7 @@ __all__ = [
     "pages",
     "plain",
     "presenting",
+    "program_box",
     "quoted",
     "say_refusals",
     "say_what_is_gone",
