@@ -151,19 +151,17 @@ def test_hover_reads_four_digits_and_escape_lets_go_of_pins(explore: Open) -> No
 
 def test_back_undoes_only_the_last_change(explore: Open) -> None:
     page = explore("?open_what_if=true")
-    page.get_by_role("button", name="Hide tokens").click()
-    page.get_by_role("button", name="animal", exact=True).last.click()
-    page.get_by_text("Hidden: animal").first.wait_for()
-    page.keyboard.press("Escape")
+    page.get_by_test_id("hide").first.select_option("1")
+    page.get_by_text("No token may look at: animal (1).").first.wait_for()
     page.get_by_role("button", name=re.compile("previous token")).first.click()
     page.locator(".av-title", has_text="Layer 16, head 0").first.wait_for()
     page.wait_for_url("**at=16.0*")
     answered(page)
     page.go_back()
     page.locator(".av-title", has_text="Layer 13, head 8").first.wait_for()
-    page.get_by_text("Hidden: animal").first.wait_for()
+    page.get_by_text("No token may look at: animal (1).").first.wait_for()
     page.go_back()
-    page.get_by_text("Hidden: animal").first.wait_for(state="detached")
+    page.get_by_text("No token may look at: animal (1).").first.wait_for(state="detached")
 
 
 def test_the_keyboard_alone_chooses_a_head(explore: Open) -> None:

@@ -264,19 +264,6 @@ def point_at(page: Any, stage: Any, query: int, key: int, n: int) -> str:
     return beside(stage, "readout")
 
 
-def choose(page: Any, label: str, option: str) -> None:
-    """Take an option of a select box."""
-    wanted = page.locator("[role=option]").filter(has_text=re.compile(f"^{re.escape(option)}$"))  # not of a native list
-
-    def listed() -> bool:  # a run that ends just now closes the list again: a visitor opens it once more
-        if not wanted.is_visible():
-            page.get_by_test_id("stSelectbox").get_by_label(label, exact=True).click()
-        return bool(wanted.is_visible())
-
-    until(page, listed, f"the option {option}")
-    wanted.click()
-
-
 def switch_to(page: Any, name: str) -> None:
     """Press a button of a segmented control."""
     page.get_by_role("radio", name=name, exact=True).or_(page.get_by_role("button", name=name, exact=True)).click()
@@ -588,17 +575,17 @@ def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_i
     page.get_by_role("button", name=re.compile(r"Layer \d+ head \d+ ")).first.wait_for()  # the last thing to come
     rest(page)
     page.get_by_text("What if: another mask, another scale").click()
-    page.get_by_test_id("stSelectbox").get_by_label("Mask", exact=True).wait_for()
+    page.get_by_text("what changes is shown here at once").wait_for()
     in_link(page, "open_what_if=true")
     page.mouse.click(*tile(page, layer * HEADS + head))
     in_link(page, f"at={layer}.{head}")
     assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
     page.mouse.click(*cell_at(head_stage(page), query, query - 1, n))
     in_link(page, "c=")
-    choose(page, "Mask", "window")
-    page.get_by_role("slider", name="Tokens in the window").press("ArrowLeft")
+    page.get_by_test_id("mask").first.select_option("window")
+    page.get_by_test_id("window").first.press("ArrowLeft")
     in_link(page, f"window={window}")
-    choose(page, "Scale of the scores", "no scaling")
+    page.locator(".av-mark[data-mark=none]").first.click()
     in_link(page, "scale=none")
     expected = model.weights(SENTENCE, layer, head, causal(n, window), None)
     key = int(expected[query].argmax())

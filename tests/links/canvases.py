@@ -6,6 +6,7 @@ the one place that knows the names in the headers; its facts keep their own name
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import zlib
@@ -91,9 +92,22 @@ def controls(data: bytes) -> Facts:
     """The values of controls that stand on a canvas, by the names that links have for them."""
     header, _payload = unblob(data)
     edit = header.get("edit")
-    if edit is None or header.get("group") != "home":
+    if edit is None:
         return {}
-    return {"causal": edit["mask"] != "none", "scaled": edit["scale"] != "none"}
+    if header.get("group") == "home":
+        return {"causal": edit["mask"] != "none", "scaled": edit["scale"] != "none"}
+    named = {"mask": edit["mask"], "scale": edit["scale"], "where": edit["where"], "hide": edit["hidden"]}
+    window = {"window": edit["window"]} if edit["mask"] == "window" else {}
+    return named | window | ({"factor": edit["factor"]} if edit["scale"] == "factor" else {})
+
+
+def painted(data: bytes) -> Facts | None:
+    """The mask that is painted on a large head; None where none is."""
+    header, _payload = unblob(data)
+    edit = header.get("edit")
+    if edit is None or edit["mask"] != "painted":
+        return None
+    return _mask(header, base64.b64decode(edit["painted"]))
 
 
 def _one_head(header: dict[str, Any], values: NDArray[np.float64]) -> Facts:

@@ -6,7 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 RELATIVE = 1e-4
-KINDS = ("multiselect", "text_input")  #: kinds of controls that had no name in links of version 1 and have one now
+KINDS = (
+    "multiselect",
+    "text_input",
+    "button_group",
+)  #: kinds of controls that had no name in links of version 1 and have one now
 ON_CANVAS = ("causal", "scaled")  #: controls that stand on a canvas now, and so not on a page without one
 EXACT = ("shape", "finite")  #: fields that are counts: compared exactly, unlike the numbers beside them
 Record = dict[str, Any]

@@ -51,7 +51,7 @@ def what_it_shows(page: Any, parameters: frozenset[str], hidden: dict[str, str] 
     texts += [text for blob in blobs for text in (canvases.title(blob), canvases.sentence(blob))]
     for blob in blobs:
         named |= canvases.controls(blob)
-    shown = [canvases.facts(blob) for blob in blobs]
+    shown = [facts(blob) for blob in blobs for facts in (canvases.facts, canvases.painted)]
     code = "\n".join(e.value for e in elements if e.type == "code")
     return {
         "controls": named,

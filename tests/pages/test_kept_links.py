@@ -13,6 +13,7 @@ from tests.links.differences import differences
 from tests.links.opening import opened, translator
 from tests.links.views import TRANSLATOR
 from tests.links.what_a_link_shows import what_it_shows
+from tests.pages.conftest import with_code
 
 KEPT = sorted((Path(__file__).parents[1] / "links").glob("version_*.json"))
 VERSIONS = {file.stem: json.loads(file.read_text("utf-8")) for file in KEPT}
@@ -32,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 def shown(visit: Callable[..., Any], version: str, kept: dict[str, Any], folder: str) -> dict[str, Any]:
     """What a kept link shows with the present code."""
     names = frozenset(VERSIONS[version]["parameters"])
-    return what_it_shows(opened(visit, kept, folder), names, {folder: TRANSLATOR})
+    return what_it_shows(with_code(opened(visit, kept, folder)), names, {folder: TRANSLATOR})
 
 
 def test_every_page_has_kept_links() -> None:

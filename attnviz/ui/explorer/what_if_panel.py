@@ -35,7 +35,12 @@ def panel(shown: Shown) -> None:
 
 def _consequences(shown: Shown, change: WhatIf, again: bool) -> None:
     if not change.changes:
-        st.info(_("Choose another mask or scale, hide tokens or silence a head: what changes is shown here at once."))
+        st.info(
+            _(
+                "Choose another mask or scale beside the large head, hide a token there or silence a head here: "
+                "what changes is shown here at once."
+            )
+        )
         return
     trace = _rerun(shown, change) if again or change.silenced else None
     stack = shown.stack if trace is None else _same_stack(shown, trace)
