@@ -51,6 +51,7 @@ STEPS = ("embed", "project", "split", "scores", "softmax", "sum", "merge", "outp
 VIEWS = (
     "",
     "explore?c=&at=13.8",
+    "explore?open_place=true",
     "explore?open_stages=true",
     "explore?open_what_if=true&mask=none",
     "explore?open_next=true",

@@ -36,13 +36,14 @@ every view of the group. Only the one large head of a group names its `layer` an
 them None. The JavaScript is in src/, bundled into bundles/ by `make js-build`.
 """
 
+from attnviz.figures.svg_strip import StripBlock, StripPart
 from attnviz.ui.canvas.addresses import app_root, remember_page
 from attnviz.ui.canvas.attention_view import attention_view, head_view, overview_grid, pinned_in
 from attnviz.ui.canvas.blobs import document
 from attnviz.ui.canvas.kinds import AskedText, Head, HeadEdit, Options, Overview, Pin, Pins, Raw, SaidOfRow, Selection
 from attnviz.ui.canvas.live_view import live_view
 from attnviz.ui.canvas.mask_grid import mask_grid
-from attnviz.ui.canvas.model_strip import StripBlock, StripPart, model_strip
+from attnviz.ui.canvas.model_strip import model_strip, strip_picture
 from attnviz.ui.canvas.patch_view import PatchChoices, PatchScene, patch_view
 from attnviz.ui.canvas.pictures import head_picture, lines_picture
 from attnviz.ui.canvas.registration import component, served_by_address
@@ -86,5 +87,6 @@ __all__ = [
     "served_by_address",
     "softmax_slider",
     "step_player",
+    "strip_picture",
     "tensor_strip",
 ]

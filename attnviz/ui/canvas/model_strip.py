@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
 
+from attnviz.figures.svg_strip import StripBlock, StripPart, StripPicture
 from attnviz.ui.canvas import packing
 from attnviz.ui.canvas.blobs import count, mapping
 from attnviz.ui.canvas.packing import blob
 from attnviz.ui.canvas.registration import component
 from attnviz.words import _
-
-
-@dataclass(frozen=True)
-class StripPart:
-    """A part of a model: its name, lines about it, its share of the parameters (None: it has none), that in words."""
-
-    title: str
-    lines: Sequence[str] = ()
-    share: float | None = None
-    said: str = ""
-
-
-@dataclass(frozen=True)
-class StripBlock:
-    """What is in one layer's block."""
-
-    attention: StripPart
-    mlp: StripPart
-    norms: StripPart
 
 
 def model_strip(
@@ -63,7 +45,7 @@ def model_strip(
         "words": {
             "blocks": _("Blocks: a press shows a head of that layer"),
             "layer": _("Layer {layer}"),
-            "inside": _("Inside the block of layer {layer}; on show is head {head}"),
+            "inside": _inside(),
             "heads": _("Heads of this layer: a press shows one"),
             "head": _("Head {head}"),
         },
@@ -77,3 +59,22 @@ def model_strip(
             on_pick(layer, head)
 
     component("model_strip")(key=key, data=blob(header), on_pick_change=picked)
+
+
+def strip_picture(
+    before: Sequence[StripPart],
+    blocks: StripPart,
+    inside: Sequence[StripBlock],
+    after: Sequence[StripPart],
+    heads: Sequence[int],
+    at: tuple[int, int],
+    title: str,
+) -> StripPicture:
+    """The same as a picture for a file."""
+    layer, head = at
+    told = _inside().format(layer=layer, head=head)
+    return StripPicture(before, blocks, inside[layer], after, len(inside), heads[layer], at, title, told)
+
+
+def _inside() -> str:
+    return _("Inside the block of layer {layer}; on show is head {head}")

@@ -6,7 +6,7 @@ from attnviz.experiments.explorer import model_parts
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown
-from attnviz.ui.shared import model_cache
+from attnviz.ui.shared import model_cache, show
 from attnviz.words import _
 
 MOST_LINES = 6  # matrices that are named one by one
@@ -19,17 +19,37 @@ def panel(shown: Shown) -> None:
     parts = model_cache.cached(shown.run, ("parts", stack.id), lambda: model_parts.run(loaded.model, stack))
     layers = len(stack.layers)
     inside = [_block(parts.blocks[parts.block_of(layer, layers)], parts) for layer in range(layers)]
-    canvas.model_strip(
-        "place",
-        _before(shown, parts),
-        _blocks(parts, layers),
-        inside,
-        _after(parts),
-        [layer.n_heads for layer in stack.layers],
-        at=(shown.layer, shown.head),
-        group="heads",
-        on_pick=explorer_state.go_to,
+    heads, at = [layer.n_heads for layer in stack.layers], (shown.layer, shown.head)
+    drawn = _before(shown, parts), _blocks(parts, layers), inside, _after(parts), heads
+    canvas.model_strip("place", *drawn, at=at, group="heads", on_pick=explorer_state.go_to)
+    title = _("Where layer {layer}, head {head} of {model} sits").format(
+        layer=shown.layer, head=shown.head, model=shown.run.name
     )
+    show.under(
+        lambda: canvas.strip_picture(*drawn, at, title),
+        name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
+        key="place-out",
+        caption=" ".join(
+            part for part in (_("Parameters counted in the model’s own weights."), explorer_state.link()) if part
+        ),
+        table=lambda: _table(drawn, shown.layer),
+    )
+
+
+def _table(
+    drawn: tuple[list[canvas.StripPart], canvas.StripPart, list[canvas.StripBlock], list[canvas.StripPart], list[int]],
+    layer: int,
+) -> dict[str, list[str]]:
+    """Every part that is drawn, one in each row."""
+    before, blocks, inside, after, _heads = drawn
+    block = inside[layer]
+    parts = [*before, blocks, block.attention, block.mlp, block.norms, *after]
+    return {
+        "part": [part.title for part in parts],
+        "shapes": ["; ".join(part.lines) for part in parts],
+        "parameters": [part.said for part in parts],
+        "share": ["" if part.share is None else f"{part.share:.6g}" for part in parts],
+    }
 
 
 def _before(shown: Shown, parts: model_parts.ModelParts) -> list[canvas.StripPart]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from attnviz.experiments.explorer.head_matrix import Look, average, head_matrix, rolled_out
+from attnviz.experiments.explorer.head_matrix import Look, average, head_matrix, rolled_out, telling_depth
 from attnviz.experiments.explorer.head_measures import measured
 
 
@@ -88,6 +88,17 @@ def test_rollout_rows_sum_to_one_and_never_look_ahead(decoded):
     matrix = rolled_out(decoded.stacks[0])
     np.testing.assert_allclose(matrix.values.sum(1), 1, atol=1e-4)
     assert np.abs(np.triu(matrix.values, 1)).max() < 1e-6
+
+
+def test_rollout_opens_at_the_last_depth_at_which_no_token_is_half_of_everything(decoded, eager):
+    n = eager[0].shape[-1]
+    flowed, largest = np.eye(n), []
+    for weights in eager:
+        flowed = (weights[0].double().numpy().mean(0) / 2 + np.eye(n) / 2) @ flowed
+        largest.append(flowed.mean(0).max())
+    depth = telling_depth(decoded.stacks[0])
+    assert 1 < depth < len(eager)
+    assert largest[depth - 1] < 0.5 <= largest[depth]
 
 
 def test_the_sentence_about_a_row_has_its_own_numbers(decoded):
