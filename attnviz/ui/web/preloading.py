@@ -24,6 +24,9 @@ WIDGETS = (
     "PageLink", "Html", "BidiComponent", "TextArea", "TextInput", "Selectbox", "NumberInput", "Slider", "ButtonGroup",
     "Checkbox",
 )  # fmt: skip
+#: Pages that begin with a chart, by their names in an address. Plotly's script is the largest of all.
+WITH_CHARTS = frozenset({"scaling", "positions", "decoding", "compare"})
+CHART = "PlotlyChart"
 THEME_ROUTE = "attnviz/theme_of_link.js"  #: below the app's root, as Streamlit's own files are
 _IMPORTED = re.compile(rb"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")
 
@@ -38,6 +41,7 @@ class Preloading:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self.app(scope, receive, send)
             return
+        place = scope["path"].rstrip("/").rsplit("/", 1)[-1]
         held: Message | None = None
         body = b""
 
@@ -52,7 +56,7 @@ class Preloading:
                 if message.get("more_body"):
                     return
                 packed = "content-encoding" in Headers(raw=held["headers"])
-                whole = with_names(gzip.decompress(body) if packed else body)
+                whole = with_names(gzip.decompress(body) if packed else body, place in WITH_CHARTS)
                 whole = gzip.compress(whole, 6) if packed else whole
                 headers = MutableHeaders(scope=held)
                 headers["content-length"] = str(len(whole))
@@ -70,21 +74,29 @@ def _is_page(start: Message) -> bool:
     return bool(start["status"] == 200 and html and headers.get("content-encoding", "gzip") == "gzip")
 
 
-def with_names(page: bytes) -> bytes:
+def with_names(page: bytes, charts: bool = False) -> bytes:
     """The page with a line for each script that it does not name yet; only Streamlit's own page has that place."""
     if b"static/js/" not in page:
         return page
-    lines = (f'<link rel="modulepreload" crossorigin href="./static/js/{name}">\n' for name in scripts())
+    widgets = scripts()
+    lines = [_line(name) for name in widgets]
+    if charts:  # it may come last: the widgets stand above the chart
+        lines += [_line(name, ' fetchpriority="low"') for name in scripts((CHART,)) if name not in widgets]
     named = "".join(line for line in lines if line.split("/")[-1].split('"')[0].encode() not in page)
     first = f'<script src="./{THEME_ROUTE}"></script>\n'
     return page.replace(b"<head>", b"<head>\n" + first.encode(), 1).replace(b"</head>", named.encode() + b"</head>", 1)
 
 
+def _line(name: str, more: str = "") -> str:
+    return f'<link rel="modulepreload" crossorigin{more} href="./static/js/{name}">\n'
+
+
 @cache
-def scripts() -> tuple[str, ...]:
-    """The files of WIDGETS and what they import, in the order in which they are needed."""
+def scripts(widgets: tuple[str, ...] | None = None) -> tuple[str, ...]:
+    """The files of these widgets (None: WIDGETS) and what they import, in the order in which they are needed."""
     files = {path.name: path for path in (FRONTEND / "static" / "js").glob("*.js")}
-    begun = [name for widget in WIDGETS for name in sorted(files) if name.startswith(f"{widget}.")]
+    wanted = WIDGETS if widgets is None else widgets
+    begun = [name for widget in wanted for name in sorted(files) if name.startswith(f"{widget}.")]
     return tuple(_with_imports(begun, files))
 
 

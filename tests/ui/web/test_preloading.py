@@ -13,8 +13,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from attnviz.ui.shared import FRONTEND
-from attnviz.ui.web import preloading
-from attnviz.ui.web.preloading import WIDGETS, Preloading, scripts, with_names
+from attnviz.ui.web import navigation, preloading
+from attnviz.ui.web.preloading import CHART, WIDGETS, WITH_CHARTS, Preloading, scripts, with_names
 
 PAGE = (FRONTEND / "index.html").read_bytes()
 OTHER = "<html><head></head>no scripts</html>"
@@ -36,6 +36,7 @@ async def zipped(_request):
 def client():
     routes = [
         Route("/", lambda _request: HTMLResponse(PAGE)),
+        Route("/compare", lambda _request: HTMLResponse(PAGE)),
         Route("/parts", in_parts),
         Route("/packed", packed),
         Route("/zipped", zipped),
@@ -50,6 +51,14 @@ def test_every_widget_has_its_script_in_this_streamlit():
     assert [name for name in WIDGETS if not any(script.startswith(f"{name}.") for script in scripts())] == []
     there = {path.name for path in (FRONTEND / "static" / "js").iterdir()}
     assert set(scripts()) <= there
+
+
+def test_a_page_that_begins_with_a_chart_names_plotlys_script_too_and_no_other_page_does(client):
+    (chart,) = [name for name in scripts((CHART,)) if name.startswith(f"{CHART}.")]
+    assert client.get("/").text.count(chart) == 0
+    found = client.get("/compare").text
+    assert found.count(chart) == 1
+    assert {row.name for row in navigation.ROWS} >= WITH_CHARTS
 
 
 def test_the_page_names_each_script_once_before_its_end(client):
