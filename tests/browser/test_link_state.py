@@ -343,7 +343,7 @@ def told(page: Any) -> list[str]:
 @pytest.mark.every_commit
 def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(tab: Open, tmp_path: Path) -> None:
     page = tab("/explore?" + urlencode(EVERYTHING))
-    page.get_by_text("Hidden: three (3)").wait_for(timeout=FIRST)
+    page.get_by_text("No token may look at: three (3).").wait_for(timeout=FIRST)
     answered(page)
     shown = link(page)
     share(page)
@@ -358,7 +358,7 @@ def test_a_saved_view_holds_everything_and_opens_the_same_elsewhere(tab: Open, t
     other = tab("/masks")
     open_view(other, file)
     at(other, "Explore")
-    other.get_by_text("Hidden: three (3)").wait_for(timeout=FIRST)
+    other.get_by_text("No token may look at: three (3).").wait_for(timeout=FIRST)
     answered(other)
     assert meaning(link(other)) == meaning(shown)
     assert other.locator(".av-title").first.text_content() == page.locator(".av-title").first.text_content()

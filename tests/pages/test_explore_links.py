@@ -23,7 +23,7 @@ def test_a_link_restores_hidden_tokens_silenced_heads_and_the_stages(visit):
     page = visit("explore", c=held, **OPEN)
     assert not page.exception
     assert not page.error
-    assert "Hidden: animal" in said(page)
+    assert "No token may look at: animal (1)." in said(page)
     assert page.multiselect(key="quiet").value == ["0.2", "13.8"]
     assert (page.selectbox(key="stage_query").value, page.selectbox(key="stage_key").value) == (8, 6)
     assert "to “street”" in said(page)

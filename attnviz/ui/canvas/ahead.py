@@ -71,7 +71,10 @@ def offer(
 
 
 def answer(token: str, layer: int, head: int) -> bytes | None:
-    """The blob of a head, as `head_view` would send it; None where the offer or the head is gone."""
+    """The blob of a head, None where the offer or the head is gone: with 16 bits a score, if that is less.
+
+    The exact head follows with the rerun of a click; most that are fetched are neighbours that nobody chooses.
+    """
     with _lock:
         offered = _offers.get(token)
     if offered is None:
@@ -84,4 +87,6 @@ def answer(token: str, layer: int, head: int) -> bytes | None:
         tokens = (offered.tokens_q, offered.tokens_k)
         to_fetch = (offered.address, offered.every)
         over = offered.over
-        return head_blob(offered.group, drawn, *tokens, offered.options, None, NOBODY, *to_fetch, over=over)
+        return head_blob(
+            offered.group, drawn, *tokens, offered.options, None, NOBODY, *to_fetch, over=over, coarse=True
+        )

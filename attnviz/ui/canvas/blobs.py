@@ -66,12 +66,13 @@ def head_blob(
     edit: HeadEdit | None = None,
     over: Sequence[int] | None = None,
     edited_tiles: str | None = None,
+    coarse: bool = False,
 ) -> bytes:
     """A head with all that it takes to draw it; `echo` says who answers, and what it has heard of.
 
     `ahead` is the address under which the browser may fetch other heads by itself, `every` that of all at once. With an
     `edit` the view has controls of mask and scale; with `over`, heads of its layer whose lines are laid over its own,
-    it has the squares that choose them.
+    it has the squares that choose them. A `coarse` head has 16 bits a score where that is less than its exact form.
     """
     values = np.asarray(head.values)
     expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
@@ -80,7 +81,7 @@ def head_blob(
     fixed = head.kind in ("weights", "diff")
     code_top = max(head.largest, 1.0 if fixed else 0.0) or 1.0
     shown_top = options.top or (1.0 if fixed and options.full_range else head.largest) or 1.0
-    raw, payload = (None, _coded(head, code_top)) if head.raw is None else _raw(head.raw)
+    raw, payload = (None, _coded(head, code_top)) if head.raw is None else _raw(head.raw, coarse)
     header: dict[str, Any] = {
         "group": group,
         "doc": document(tokens_q, tokens_k),
@@ -109,6 +110,7 @@ def head_blob(
         "every": every,
         "editedTiles": edited_tiles,
         "raw": raw,
+        "coarse": raw is not None and raw["scores"]["bits"] == 16,
         "fullRange": options.full_range,
         "fixedTop": options.top,
         "sentence": plain_sentence(head),
@@ -127,9 +129,11 @@ def _coded(head: Head, top: float) -> bytes:
     return packing.squeeze(packing.planes(codes), runs=True)
 
 
-def _raw(raw: Raw) -> tuple[dict[str, Any], bytes]:
+def _raw(raw: Raw, coarse: bool) -> tuple[dict[str, Any], bytes]:
     """What the browser computes weights from: not compressed, because unpacking would cost more time than sending."""
     scores, payload = raw_scores.pack([raw.head], 32)
+    if coarse:
+        scores, payload = min((scores, payload), raw_scores.pack([raw.head], 16), key=lambda packed: len(packed[1]))
     norms = b"" if raw.norms is None else raw.norms.astype("<f4").tobytes()
     return {"scores": scores, "arranged": plain_arrangement(raw)}, payload + norms
 

@@ -3,11 +3,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import streamlit as st
+import torch
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from attnviz import words
-from attnviz.ui.canvas import Head, Options, ahead, packing
+from attnviz.core.attention import attend
+from attnviz.packing import RawHead, raw_scores
+from attnviz.ui.canvas import Head, Options, Raw, ahead, packing
 from attnviz.ui.canvas.blobs import head_blob
 from attnviz.ui.web.server import ROUTES
 
@@ -29,11 +32,43 @@ def address(monkeypatch):
 
 def test_a_fetched_head_equals_the_one_the_script_would_send(address):
     token = address.rsplit("/", 1)[1]
-    expected = head_blob("g", head_of(1, 0), TOKENS, None, Options(), None, ahead.NOBODY, address)
+    expected = head_blob("g", head_of(1, 0), TOKENS, None, Options(), None, ahead.NOBODY, address, coarse=True)
     assert ahead.answer(token, 1, 0) == expected
     header, _ = packing.unblob(expected)
     assert header["tile"] == [1, 0]
     assert header["ahead"] == address
+
+
+def raw_head(n: int, width: int) -> RawHead:
+    made = torch.Generator().manual_seed(n)
+    q, k = (torch.randn(n, width, generator=made) * 2 for _ in range(2))
+    causal = np.tri(n, dtype=bool)
+    return RawHead((q @ k.T).numpy(), causal, width**-0.5, width, q=q.numpy(), k=k.numpy())
+
+
+@pytest.mark.parametrize("n", [100, 200, 400])
+def test_a_fetched_head_takes_fewer_bytes_and_its_weights_are_those_that_attend_gives(n):
+    head = raw_head(n, 64)
+    drawn = Head(np.zeros((n, n)), "", raw=Raw(head))
+    tokens = [str(i) for i in range(n)]
+    exact, fetched = (
+        packing.unblob(head_blob("g", drawn, tokens, None, Options(), None, ahead.NOBODY, coarse=coarse))
+        for coarse in (False, True)
+    )
+    assert not exact[0]["coarse"]
+    assert fetched[0]["coarse"] == (n < 256), "of a longer text q and k are less"
+    assert len(fetched[1]) <= len(exact[1]) * (0.53 if n == 100 else 0.81 if n == 200 else 1)
+    if n > 256:
+        return
+    scores = torch.from_numpy(raw_scores.decoded(fetched[0]["raw"]["scores"], fetched[1])[0])
+    one, mask = torch.eye(n)[None], torch.from_numpy(head.mask)
+    for times, off in ((1, 2e-4), (10, 2e-3)):
+        # scores as the queries of an identity: q.kT is then the scores themselves
+        found, expected = (
+            attend(each[None], one, one, mask, head.scale * times).weights
+            for each in (scores, torch.from_numpy(head.scores))
+        )
+        assert (found - expected).abs().max() < off
 
 
 def test_a_session_keeps_its_address_and_nobody_can_guess_it(address):
