@@ -24,6 +24,7 @@ from playwright.sync_api import sync_playwright
 from attnviz.ui.building import building_choices
 from attnviz.ui.compare import compare_choices
 from attnviz.ui.decoding import decoding_choices
+from attnviz.ui.lessons import lesson_choices
 from attnviz.ui.masks import mask_choices
 from attnviz.ui.positions import positions_choices
 from attnviz.ui.scaling import scaling_choices
@@ -58,6 +59,9 @@ VIEWS = (
     "explore?open_average=true&combine=rollout",
     "explore?open_beside=true",
     *(f"build?b_step={step}" for step in STEPS),
+    "heads",
+    "pictures",
+    *(f"lessons?lesson={lesson}" for lesson in lesson_choices.IDS),
     *(f"{page}?{choice.name}={each}" for page, choice in TURNING.items() for each in choice.ids),
 )
 
