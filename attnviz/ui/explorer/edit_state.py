@@ -19,7 +19,7 @@ from attnviz.experiments.explorer import (
 )
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
-from attnviz.ui.shared import link_state
+from attnviz.ui.shared import link_state, widgets
 
 
 def chosen(stack: Stack) -> WhatIf:
@@ -77,6 +77,13 @@ def keep(edit: canvas.HeadEdit) -> None:
         choices.WHERE: edit.where,
         choices.SEEN: edit.seen,
     })  # fmt: skip
+
+
+def say_refusals(stack: Stack) -> None:
+    """Say why parts of the link that are about mask and scale are not used."""
+    widgets.chosen_of(choices.HIDDEN, range(len(stack.keys)))
+    for choice in (choices.MASK, choices.WINDOW, choices.HIDDEN, choices.SCALE, choices.FACTOR, choices.WHERE):
+        widgets.say_refusal(choice)
 
 
 def seen(stack: Stack, layer: int, change: WhatIf) -> str:

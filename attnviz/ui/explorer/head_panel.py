@@ -257,6 +257,7 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
         show.export_menu(threads, f"{name}-lines", "lines-out", None, told, _("Export lines"))
     for note in matrix.notes:
         st.caption(spoken(note))
+    edit_state.say_refusals(shown.stack)
 
 
 def drawn_head(shown: Shown) -> canvas.Head:

@@ -32,8 +32,6 @@ def controls(shown: Shown) -> tuple[WhatIf, bool]:
 def _chosen_above(shown: Shown) -> None:
     """Say which mask and scale the pictures here are drawn with, and where these are chosen."""
     stack, change = shown.stack, shown.change
-    widgets.chosen_of(choices.HIDDEN, range(len(stack.keys)))
-    widgets.say_refusal(choices.HIDDEN)
     if link_state.value(choices.MASK) == "painted" and link_state.value(choices.PAINTED) and not change.painted:
         st.caption(_("The painted mask was for other tokens, so painting starts again from the model's own mask."))
     mask, scale, more = edit_wording.said_of(stack, shown.layer, change)
