@@ -1,0 +1,47 @@
+"""What a page fetches before a visitor has asked for it: no page begins with the highlighter of programs, 1.5 MB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from attnviz.ui.web.navigation import ROWS
+from tests.browser.conftest import answered
+
+Open = Callable[..., Any]
+HIGHLIGHTER = "StreamlitSyntaxHighlighter"
+
+
+def fetched(page: Any) -> list[str]:
+    """The names of the scripts that are asked for from now on."""
+    found: list[str] = []
+    page.on("request", lambda request: found.append(request.url.rsplit("/", 1)[-1]))
+    return found
+
+
+@pytest.mark.parametrize("name", [row.name for row in ROWS])
+def test_no_page_begins_with_the_highlighter(server_url: str, new_page: Open, name: str) -> None:
+    page = new_page()
+    scripts = fetched(page)
+    page.goto(f"{server_url}/{'' if name == 'home' else name}")
+    page.get_by_test_id("stMain").get_by_role("heading").first.wait_for(timeout=90_000)
+    answered(page)
+    page.wait_for_timeout(500)
+    assert scripts
+    assert not [script for script in scripts if script.startswith(HIGHLIGHTER)]
+
+
+def test_a_program_comes_with_its_highlighter_when_it_is_opened(server_url: str, new_page: Open) -> None:
+    page = new_page()
+    scripts = fetched(page)
+    page.goto(f"{server_url}/scaling")
+    page.get_by_text("This section in PyTorch").wait_for(timeout=90_000)
+    answered(page)
+    assert page.get_by_test_id("stCode").count() == 0
+    page.get_by_text("This section in PyTorch").click()
+    page.get_by_test_id("stCode").first.wait_for()
+    assert "import torch" in page.get_by_test_id("stCode").first.inner_text()
+    page.wait_for_function(f"performance.getEntriesByType('resource').some(one => one.name.includes('{HIGHLIGHTER}'))")
+    assert [script for script in scripts if script.startswith(HIGHLIGHTER)]
