@@ -1,0 +1,87 @@
+"""`attnviz figure LINK` writes what the page behind the link saves: byte for byte, on every page that has figures."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import expect
+
+from attnviz.ui import headless
+from tests.browser.conftest import answered
+
+LINKS = (
+    "?start_scale=none&text=A+dog+barks",
+    "explore?at=3.1&mask=none&text=The+cat+sat+on+the+mat",
+    "masks",
+    "sharing",
+    "positions",
+    "decoding?d_model=core&d_steps=6",
+    "heads",
+)
+HEAD = "head-out"  #: Explore's figure that a link is about; above it stands the overview
+
+
+def saved(page: Any, button: Any) -> bytes:
+    with page.expect_download(timeout=60_000) as download:
+        button.click()
+    return Path(download.value.path()).read_bytes()
+
+
+def opened_menu(page: Any, url: str) -> str:
+    """Open the export menu of the figure that the page is about; its key."""
+    page.goto(url)
+    menus = page.locator("[class*='st-key-'][class*='-export']:visible")
+    menus.first.wait_for(timeout=120_000)
+    expect(page.locator("[class*='st-key-live-']")).to_have_count(0, timeout=60_000)
+    answered(page)
+    names = [re.search(r"st-key-(\S+)-export", menus.nth(n).get_attribute("class"))[1] for n in range(menus.count())]
+    number = names.index(HEAD) if HEAD in names else 0
+    menus.nth(number).locator("button").first.click()
+    page.locator("button[data-kind=svg]").wait_for(timeout=60_000)
+    return names[number]
+
+
+def steady(svg: str) -> str:
+    """The SVG without the six digits that plotly.js draws by lot for each picture, to name its parts."""
+    lot = re.search(r'id="(?:top)?defs-([0-9a-f]{6})"', svg)
+    return svg.replace(lot[1], "000000") if lot else svg
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_the_command_s_files_are_those_that_the_page_saves(link, server_url, new_page):
+    page = new_page(locale="en")
+    key = opened_menu(page, f"{server_url}/{link}")
+    figure = headless.run_page(headless.app_link(link), key).figure
+    looks = headless.Looks()
+
+    theirs = saved(page, page.locator("button[data-kind=svg]")).decode()
+    mine = headless.figure_file(figure, "svg", looks).decode()
+    assert steady(mine) == steady(theirs)
+    assert len(mine) > 1_000
+    for kind, label in (("csv", "CSV, the numbers"), ("html", re.compile("HTML"))):
+        button = page.get_by_role("button", name=label)
+        if button.count():
+            assert headless.figure_file(figure, kind, looks) == saved(page, button.first)
+
+
+def test_without_a_name_a_link_gives_the_figure_that_it_is_about(server_url):
+    answer = headless.run_page(headless.app_link("explore?at=13.8"), "")
+    assert answer.file_name == "attention-smollm2-135m-layer13-head8"
+    assert headless.run_page(headless.app_link("explore?at=13.8")).names[0] == "attention-all-heads-smollm2-135m"
+
+
+def test_a_png_is_the_picture_that_the_browser_makes(server_url, new_page):
+    page = new_page(locale="en")
+    key = opened_menu(page, server_url)
+    theirs = saved(page, page.locator("button[data-kind=png2]"))
+    mine = headless.figure_file(headless.run_page(headless.app_link(""), key).figure, "png", headless.Looks())
+    a, b = (np.asarray(Image.open(io.BytesIO(each)).convert("RGB"), float) for each in (mine, theirs))
+    assert a.shape == b.shape
+    assert np.abs(a - b).mean() < 4, "of 255; letters are smoothed in two ways"
+    assert np.abs(a - 255).mean() > 40, "something is drawn"
