@@ -12,6 +12,12 @@ from attnviz.core.message import Problem
 Heads = Literal["mean", "max", "min"]
 
 
+def joined_heads(weights: Tensor, heads: Heads = "mean") -> Tensor:
+    """The heads of one layer as one: weights (..., H, T, T) -> (..., 1, T, T)."""
+    joined = {"mean": weights.mean, "max": weights.amax, "min": weights.amin}[heads]
+    return joined(-3, keepdim=True)
+
+
 def layer_mix(weights: Tensor, residual: float = 0.5, heads: Heads = "mean") -> Tensor:
     """One matrix per layer, residual stream included: weights (..., H, T, T) -> (..., T, T), rows sum to 1.
 
@@ -26,7 +32,7 @@ def layer_mix(weights: Tensor, residual: float = 0.5, heads: Heads = "mean") -> 
         )
     if not 0 <= residual <= 1:
         raise Problem("residual={residual} must be between 0 and 1", residual=residual)
-    joined = {"mean": weights.mean(-3), "max": weights.amax(-3), "min": weights.amin(-3)}[heads]
+    joined = joined_heads(weights, heads).squeeze(-3)
     identity = torch.eye(weights.shape[-1], dtype=weights.dtype, device=weights.device)
     mixed = (1 - residual) * joined + residual * identity
     total = mixed.sum(-1, keepdim=True)

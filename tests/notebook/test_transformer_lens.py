@@ -108,6 +108,64 @@ def test_a_head_patched_in_from_another_sentence_moves_the_logits_as_there(
         assert float((expected - plain[:, -1]).abs().max()) > 0.05, "the patch must do something"
 
 
+def hooked(lens: Any, ids: Tensor, layer: int, change: Callable[[Tensor], Tensor]) -> Tensor:
+    """Their logits at the last position, with what one layer's heads hand on (B, T, H, D) changed by a hook."""
+
+    def hook(z: Tensor, hook: Any) -> Tensor:
+        return change(z.clone())
+
+    with torch.no_grad():
+        logits: Tensor = lens.run_with_hooks(ids, fwd_hooks=[(f"blocks.{layer}.attn.hook_z", hook)])[:, -1]
+    return logits
+
+
+@pytest.mark.parametrize("place", [(0, 3), (1, 2)], ids=str)
+def test_a_knockout_is_theirs(model: GPT2LMHeadModel, lens: Any, texts: list[str], place: tuple[int, int]) -> None:
+    layer, head = place
+    ids = torch.cat([lens.to_tokens(text) for text in texts])
+
+    def silenced(z: Tensor) -> Tensor:
+        z[:, :, head] = 0
+        return z
+
+    expected = hooked(lens, ids, layer, silenced)
+    found = av.intervene(model, av.Edit(layer, head, silence=True), input_ids=ids).logits
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+    assert float((expected - hooked(lens, ids, layer, lambda z: z)).abs().max()) > 0.05
+
+
+def test_a_mean_ablation_is_theirs(model: GPT2LMHeadModel, lens: Any, texts: list[str]) -> None:
+    layer, head = 1, 2
+    batches = [lens.to_tokens(text) for text in texts]
+    caches = [lens.run_with_cache(ids)[1][f"blocks.{layer}.attn.hook_z"] for ids in batches]
+    mean = torch.cat(caches, 1)[0, :, head].mean(0).detach()  # over all positions of all sentences, (D,)
+
+    def averaged(z: Tensor) -> Tensor:
+        z[:, :, head] = mean
+        return z
+
+    expected = hooked(lens, batches[0], layer, averaged)
+    means = av.mean_outputs(model, batches)
+    found = av.intervene(model, av.Edit(layer, head, output=means), input_ids=batches[0]).logits
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+    assert float((expected - hooked(lens, batches[0], layer, lambda z: z)).abs().max()) > 0.05
+
+
+def test_a_resample_ablation_is_theirs(model: GPT2LMHeadModel, lens: Any, texts: list[str]) -> None:
+    layer, head = 0, 3
+    ids = torch.cat([lens.to_tokens(text) for text in texts])
+
+    def resampled(z: Tensor) -> Tensor:
+        z[:, :, head] = z[:, :, head].roll(1, 0)
+        return z
+
+    expected = hooked(lens, ids, layer, resampled)
+    swap = av.Edit(layer, head, output=lambda own: own.roll(1, 0))
+    found = av.intervene(model, swap, input_ids=ids).logits
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+    assert float((expected - hooked(lens, ids, layer, lambda z: z)).abs().max()) > 0.05
+
+
 def test_a_cache_of_theirs_is_shown(lens: Any, texts: list[str], tmp_path: Path) -> None:
     _, cache = lens.run_with_cache(lens.to_tokens(texts[0]))
     view = av.show(cache, layer=1, head=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -35,9 +36,9 @@ def inputs_of(
             yield from (_read(model, line, tokenizer) for line in _lines(batch))
         elif isinstance(batch, Tensor | np.ndarray):
             ids = torch.as_tensor(batch)
-            yield {"input_ids": ids if ids.dim() > 1 else ids.unsqueeze(0)}
+            yield {_name_of_ids(model): ids if ids.dim() > 1 else ids.unsqueeze(0)}
         elif isinstance(batch, list | tuple) and batch and all(isinstance(each, int) for each in batch):
-            yield {"input_ids": torch.tensor([list(batch)])}
+            yield {_name_of_ids(model): torch.tensor([list(batch)])}
         elif isinstance(batch, Iterable) and not isinstance(batch, bytes):
             several: list[Any] = list(batch)
             yield from inputs_of(model, several, tokenizer)
@@ -48,10 +49,28 @@ def inputs_of(
             )
 
 
+def _name_of_ids(model: nn.Module | LoadedModel) -> str:
+    """What the model's forward calls its token ids: input_ids, or the first argument of a model of one's own."""
+    asked = inspect.signature(module_of(model).forward).parameters.values()
+    named = [each.name for each in asked if each.kind is each.POSITIONAL_OR_KEYWORD]
+    open_ended = any(each.kind is each.VAR_KEYWORD for each in asked)
+    return "input_ids" if open_ended or not named or "input_ids" in named else named[0]
+
+
+def ids_in(inputs: dict[str, Any]) -> Tensor | None:
+    """The token ids (B, T) among a model's inputs: input_ids, or else the first that can be ids."""
+    named = [inputs["input_ids"]] if "input_ids" in inputs else list(inputs.values())
+    return next((each for each in named if isinstance(each, Tensor) and each.dim() == 2 and _whole(each)), None)
+
+
+def _whole(tensor: Tensor) -> bool:
+    return not tensor.is_floating_point() and tensor.dtype != torch.bool
+
+
 def parts_of(inputs: dict[str, Any], tokens: int) -> Iterator[dict[str, Any]]:
     """A batch in parts of whole sentences with about `tokens` positions each, so that memory is bounded."""
-    ids = inputs.get("input_ids")
-    if not isinstance(ids, Tensor) or ids.dim() != 2:
+    ids = ids_in(inputs)
+    if ids is None:
         yield inputs
         return
     count, length = ids.shape
@@ -90,7 +109,7 @@ def _of_record(model: nn.Module | LoadedModel, record: dict[str, Any], tokenizer
     if isinstance(record.get("text"), str):
         return _read(model, record["text"], tokenizer)
     if record.get("input_ids"):
-        return {"input_ids": torch.tensor([list(record["input_ids"])])}
+        return {_name_of_ids(model): torch.tensor([list(record["input_ids"])])}
     raise Problem("a dictionary must hold a model's inputs as tensors, or a sentence as text")
 
 

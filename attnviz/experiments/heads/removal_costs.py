@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.core.message import Problem
-from attnviz.experiments.heads.batches import Batch, inputs_of, module_of, parts_of
+from attnviz.experiments.heads.batches import Batch, ids_in, inputs_of, module_of, parts_of
 from attnviz.experiments.heads.growing_scores import GrowingScores
 from attnviz.experiments.heads.head_scores import HeadScores
 from attnviz.experiments.heads.kept_costs import KeptCosts, OfBatch
@@ -116,8 +116,8 @@ def _groups(heads: int, tokens: int) -> list[list[int]]:
 
 def targets(inputs: dict[str, Any]) -> tuple[Tensor, Tensor]:
     """Token ids (B, Q), and at which positions a next token is there to be guessed, (B, Q - 1)."""
-    ids = inputs.get("input_ids")
-    if not isinstance(ids, Tensor) or ids.dim() != 2 or ids.shape[1] < 2:
+    ids = ids_in(inputs)
+    if ids is None or ids.shape[1] < 2:
         raise Problem("the cost of a head is measured on the next token: give input_ids of two tokens at least")
     mask = inputs.get("attention_mask")
     real = torch.ones_like(ids) if not isinstance(mask, Tensor) else mask

@@ -2,10 +2,11 @@
 
 from attnviz.models.capture.all_heads import Swept, few_heads, measures, sweep, yardstick
 from attnviz.models.capture.cached_pass import AnswerLayer, CachedPass, pass_with_cache
+from attnviz.models.capture.edit import Edit, NumberChoice, TensorChange
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.generation import generate, sampler
 from attnviz.models.capture.head_selection import of_heads
-from attnviz.models.capture.intervention import Edit, NumberChoice, TensorChange, intervene
+from attnviz.models.capture.intervention import intervene
 from attnviz.models.capture.logit_attribution import LogitAttribution
 from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved
 from attnviz.models.capture.output_projection import output_projection_of

@@ -18,7 +18,7 @@ from attnviz.models.capture.recorded_layer import RecordedLayer
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """One edit as it applies to one layer, with its heads as a list. See `attnviz.models.capture.intervention.Edit`."""
+    """One edit as it applies to one layer, with its heads as a list. See `attnviz.models.capture.edit.Edit`."""
 
     heads: list[int]
     mask: Tensor | Literal["model"] | None

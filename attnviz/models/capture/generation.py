@@ -13,7 +13,8 @@ from attnviz.core.message import Problem
 from attnviz.models.capture.adapter import takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.compiled import unwrapped
-from attnviz.models.capture.intervention import Edit, Intervention
+from attnviz.models.capture.edit import Edit
+from attnviz.models.capture.intervention import Intervention
 from attnviz.models.capture.next_token import probabilities
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.run import record
@@ -72,7 +73,7 @@ def generate(
         recorder = Intervention(model, tuple(edits))
         recorder.earlier_norms = norms
         trace, output = record(model, recorder, "last", {**given, "use_cache": True})
-        recorder.must_have_met_all()
+        recorder.edits.must_have_met_all()
         shared = (buffers.setdefault(n, _Buffer(layer, steps)).keep(layer) for n, layer in enumerate(trace.layers))
         trace = replace(trace, layers=tuple(shared) if not two_stacks else trace.layers)
         norms = {la.place: la.norms for la in trace.layers if la.norms is not None}

@@ -21,12 +21,14 @@ from attnviz.core.message import Problem
 from attnviz.models.capture.attention_call import Call
 from attnviz.models.capture.compiled import plain_name, uncompiled
 from attnviz.models.capture.forward_pass import Logits, at_last
-from attnviz.models.capture.recorded_layer import AttentionKind, StackName
+from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.softmax_watch import SoftmaxWatch
 from attnviz.models.capture.torch_call import understand
 from attnviz.models.capture.trace import Trace
+
+Change = Callable[[RecordedLayer], RecordedLayer | None]  #: what a layer is to be instead; None: itself
 
 
 def record_plain(
@@ -36,20 +38,34 @@ def record_plain(
     inputs: dict[str, Any],
     grad: bool = False,
     residual: bool = False,
+    change: Change | None = None,
 ) -> Trace:
-    """One pass of `model` as it is, with every attention call recorded; refuses where one could not be."""
+    """One pass of `model`, with every attention call recorded; refuses where one could not be.
+
+    A layer of which `change` makes another one hands on what that other one would.
+    """
     _must_be_watchable(model)
-    recorder, watch, stream = _Recorder(model, grad, residual), SoftmaxWatch(), ResidualWatch(model)
+    recorder, watch, stream = _Recorder(model, grad, residual, change), SoftmaxWatch(), ResidualWatch(model)
     watching = stream.watching() if residual else nullcontext()
     graph = torch.set_grad_enabled(grad)
     with graph, uncompiled(model), watching, _running(model) as place, _Mode(recorder, watch, place):
         output = model(*args, **inputs)
     _must_be_whole(model, recorder, watch)
-    layers, found, kept = tuple(recorder.layers), _logits_of(output, logits), _kept(model, args, inputs)
+    layers, found, kept = tuple(recorder.layers), logits_in(output, logits), _kept(model, args, inputs)
     if not residual:
         return Trace(layers, found, kept)
     at = torch.full((layers[0].shape[0],), layers[0].shape[2] - 1)
     return Trace(layers, found, kept, stream.residual(layers, at_last(found, at), at), at)
+
+
+@contextmanager
+def recording_plain(model: nn.Module) -> Iterator[Recorder]:
+    """Inside the block, attention calls of `model` in this thread are recorded; refused where one could not be."""
+    _must_be_watchable(model)
+    recorder, watch = _Recorder(model, False, False, None), SoftmaxWatch()
+    with uncompiled(model), _running(model) as place, _Mode(recorder, watch, place):
+        yield recorder
+    _must_have_seen_all(model, watch, len(recorder.layers))
 
 
 class _Mode(TorchFunctionMode):
@@ -64,8 +80,9 @@ class _Mode(TorchFunctionMode):
         module = self._place()
         seen = understand(func, args, kwargs, module)
         if seen is not None:
-            self._recorder.take(module, seen.call, seen.cross)
-            return func(*args, **kwargs)
+            changed = self._recorder.take(module, seen.call, seen.cross)
+            answer = func(*args, **kwargs)
+            return answer if changed is None else seen.answer_of(changed, answer)
         result = func(*args, **kwargs)
         self._watch.saw(func, args, kwargs, result, self._recorder.name_of(module))
         return result
@@ -74,13 +91,19 @@ class _Mode(TorchFunctionMode):
 class _Recorder(Recorder):
     """Names stacks and kinds by what a call shows, since there is no config to ask."""
 
-    def __init__(self, model: nn.Module, keeps_graph: bool, keeps_projections: bool) -> None:
+    def __init__(self, model: nn.Module, keeps_graph: bool, keeps_projections: bool, change: Change | None) -> None:
         super().__init__(model, keeps_graph, keeps_projections)
+        self._change = change
         self._cross: bool | None = None
 
-    def take(self, module: nn.Module, call: Call, cross: bool | None) -> None:
+    def take(self, module: nn.Module, call: Call, cross: bool | None) -> RecordedLayer | None:
+        """Record one call; the layer that takes its place, if one does."""
         self._cross = cross
-        self.layers.append(self.with_norms(self.describe(module, call), module))
+        layer = self.describe(module, call)
+        changed = None if self._change is None else self._change(layer)
+        kept = layer if changed is None else changed
+        self.layers.append(self.with_norms(kept, module, values_are_known=kept.v is layer.v))
+        return changed
 
     def name_of(self, module: nn.Module) -> str:
         return self._names.get(id(module), type(module).__name__)
@@ -141,8 +164,7 @@ def _must_be_watchable(model: nn.Module) -> None:
             )
 
 
-def _must_be_whole(model: nn.Module, recorder: _Recorder, watch: SoftmaxWatch) -> None:
-    """Refuse a pass in which attention was computed, or may have been, that is not recorded."""
+def _must_have_seen_all(model: nn.Module, watch: SoftmaxWatch, recorded: int) -> None:
     if watch.found:
         first = ", ".join(plain_name(name) or type(model).__name__ for name in list(watch.found)[:3])
         raise Problem(
@@ -152,8 +174,13 @@ def _must_be_whole(model: nn.Module, recorder: _Recorder, watch: SoftmaxWatch) -
             model=type(model).__name__,
             count=watch.found.total(),
             first=first,
-            recorded=len(recorder.layers),
+            recorded=recorded,
         )
+
+
+def _must_be_whole(model: nn.Module, recorder: _Recorder, watch: SoftmaxWatch) -> None:
+    """Refuse a pass in which attention was computed, or may have been, that is not recorded."""
+    _must_have_seen_all(model, watch, len(recorder.layers))
     if not recorder.layers:
         raise Problem(
             "no attention was seen in {model}: it called neither torch's scaled_dot_product_attention, nor "
@@ -162,7 +189,7 @@ def _must_be_whole(model: nn.Module, recorder: _Recorder, watch: SoftmaxWatch) -
         )
 
 
-def _logits_of(output: Any, logits: Logits) -> Tensor | None:
+def logits_in(output: Any, logits: Logits) -> Tensor | None:
     """The model's answer, taken to be its first tensor of real numbers: with "last", the last position of (B, Q, V)."""
     if logits not in ("last", "all", None):
         raise Problem('logits={logits} must be "last", "all" or None', logits=repr(logits))

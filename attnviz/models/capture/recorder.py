@@ -30,12 +30,16 @@ class Recorder:
     def __init__(self, model: nn.Module, keeps_graph: bool = False, keeps_projections: bool = False) -> None:
         self._keeps_projections = keeps_projections
         self._held: Callable[[Tensor], Tensor] = (lambda tensor: tensor) if keeps_graph else Tensor.detach
-        self.layers: list[RecordedLayer] = []
-        self.splitter = MaskSplitter()
         self.earlier_norms: dict[Any, Tensor] = {}  # of passes that this one goes on
         self._modules = {plain_name(name): module for name, module in model.named_modules()}
         self._names = {id(module): name for name, module in self._modules.items()}
         self._two_stacks = bool(getattr(getattr(model, "config", None), "is_encoder_decoder", False))
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a pass: nothing is known of an earlier one but the lengths of its values."""
+        self.layers: list[RecordedLayer] = []
+        self.splitter = MaskSplitter()
         self._counts: Counter[tuple[str, StackName, AttentionKind]] = Counter()
         self._runs: Counter[int] = Counter()  # by id(module)
         self._latest: tuple[nn.Module, Tensor] | None = None  # the last call's module and queries

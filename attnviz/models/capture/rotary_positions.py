@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from attnviz.core.message import Problem
 from attnviz.core.rope import Pairing, rotate
 from attnviz.core.rope_scaling import frequencies
-from attnviz.models.capture.intervention import TensorChange
+from attnviz.models.capture.edit import TensorChange
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.run import capture
 

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
 
@@ -20,6 +21,7 @@ from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.compiled import uncompiled, unwrapped
 from attnviz.models.capture.eager_fallback import eager_layers
 from attnviz.models.capture.forward_pass import Logits, arguments, at_last, last_positions, logits_of
+from attnviz.models.capture.generated import record_generation
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorder import Recorder, listening
 from attnviz.models.capture.residual_watch import ResidualWatch
@@ -29,7 +31,12 @@ __all__ = ["adopt", "capture", "choose_again"]
 
 
 def capture(
-    model: nn.Module, *args: Any, logits: Logits = "last", grad: bool = False, residual: bool = False, **inputs: Any
+    model: nn.Module | Callable[..., Any],
+    *args: Any,
+    logits: Logits = "last",
+    grad: bool = False,
+    residual: bool = False,
+    **inputs: Any,
 ) -> Trace:
     """One pass of any model, on its own fast path, with every attention layer recorded.
 
@@ -43,8 +50,19 @@ def capture(
     Families of transformers that cannot use a custom attention function run their eager path instead, and their
     layers have `exact=False`. In any other torch model, calls of torch's fused attention, `nn.MultiheadAttention` and
     `attnviz.attend` are recorded; one that computes attention otherwise is refused. Dropout follows the model's mode.
+
+    A method of a model, such as `capture(model.generate, ids, max_new_tokens=20)`, is run with all its passes joined
+    into one trace: its queries are all positions that went through the model, `trace.inputs["sequences"]` is what was
+    written, and `logits` "all" are those of every step, (B, steps, V).
     """
     must_hold()
+    if not isinstance(model, nn.Module):
+        if grad or residual:
+            raise Problem(
+                "grad and residual are of one pass: capture the model itself over what was generated, "
+                'trace.inputs["sequences"]'
+            )
+        return record_generation(model, args, logits, inputs)
     model = unwrapped(model)
     if takes_interface(model):
         trace, _ = record(model, Recorder(model, grad, residual), logits, by_name(model, args, inputs), grad, residual)

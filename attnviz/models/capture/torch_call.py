@@ -6,24 +6,27 @@ Three functions are understood: torch's fused attention, the function behind `nn
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from attnviz.core.attention import Scale, attend, scale_factor
+from attnviz.core.attention import Scale, Stages, attend, scale_factor
 from attnviz.models.capture.attention_call import Call, MaskSplitter
+from attnviz.models.capture.recorded_layer import RecordedLayer
 
 _HEADS = ("num_heads", "n_heads", "n_head", "heads", "num_attention_heads", "nhead")
 
 
+@dataclass(frozen=True, eq=False)
 class TorchCall:
-    """One call, with the layer it was made in: `call`, and whether its keys come from another sequence (`cross`)."""
+    """One call as it is understood, and what the function answers where another layer takes the call's place."""
 
-    def __init__(self, call: Call, cross: bool | None = None) -> None:
-        self.call = call
-        self.cross = cross
+    call: Call
+    answer_of: Callable[[RecordedLayer, Any], Any]  #: from that layer and the function's own answer
+    cross: bool | None = None  #: whether the keys come from another sequence; None: not known
 
 
 def understand(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module) -> TorchCall | None:
@@ -52,7 +55,11 @@ def _fused(
     q, k, v = (_four_axes(t, module) for t in (query, key, value))
     allowed, bias = MaskSplitter().split(attn_mask)
     factor = q.shape[-1] ** -0.5 if scale is None else float(scale)
-    return TorchCall(Call(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p, ()))
+
+    def answer_of(layer: RecordedLayer, own: Tensor) -> Tensor:
+        return layer.head_outputs().reshape(own.shape).to(own.dtype)
+
+    return TorchCall(Call(q, k, v, attn_mask, allowed, is_causal, bias, None, None, factor, dropout_p, ()), answer_of)
 
 
 def _four_axes(tensor: Tensor, module: nn.Module) -> Tensor:
@@ -96,7 +103,14 @@ def _ours(
     factor = scale_factor(scale, q.shape[-1])
     q, k, v = (_led(t) for t in (q, k, v))
     mask, bias = (None if t is None else _led(t) for t in (mask, bias))
-    return TorchCall(Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0, ()))
+    call = Call(q, k, v, mask, mask, False, bias, softcap, sinks, factor, dropout if training else 0.0, ())
+    return TorchCall(call, _other_stages)
+
+
+def _other_stages(layer: RecordedLayer, own: Stages) -> Stages:
+    """The stages with the weights and the output of another layer; those before them stay the model's own."""
+    weights, output = layer.weights().reshape(own.weights.shape), layer.head_outputs().reshape(own.output.shape)
+    return replace(own, weights=weights.to(own.weights.dtype), output=output.to(own.output.dtype), dropped=None)
 
 
 def _led(tensor: Tensor) -> Tensor:
@@ -150,7 +164,16 @@ def _multi_head(  # its many arguments are torch's, in torch's order
     if add_zero_attn:
         k, v = (F.pad(t, (0, 0, 0, 1)) for t in (k, v))
     allowed, bias = _of_masks(attn_mask, key_padding_mask, k.shape[2], batch)
-    return TorchCall(Call(q, k, v, None, allowed, False, bias, None, None, q.shape[-1] ** -0.5, dropout_p, ()), cross)
+
+    def answer_of(layer: RecordedLayer, own: tuple[Tensor, Tensor | None]) -> tuple[Tensor, Tensor | None]:
+        made = layer.head_outputs().permute(2, 0, 1, 3).flatten(2).to(own[0].dtype)  # (Q, B, M)
+        weights = layer.weights() if not average_attn_weights else layer.weights().mean(1)
+        told = None if own[1] is None else weights.reshape(own[1].shape).to(own[1].dtype)
+        return F.linear(made, out_proj_weight, out_proj_bias).reshape(own[0].shape), told
+
+    dropout = dropout_p if training else 0.0
+    call = Call(q, k, v, None, allowed, False, bias, None, None, q.shape[-1] ** -0.5, dropout, ())
+    return TorchCall(call, answer_of, cross)
 
 
 def _same(one: Tensor, other: Tensor) -> bool:

@@ -11,18 +11,20 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from attnviz.core import rollout as core_rollout
 from attnviz.core.message import Problem
 from attnviz.extras import needed_for
 from attnviz.models.capture.logit_attribution import LogitAttribution, attribute
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.residual import Residual
 from attnviz.models.capture.trace_file import read_trace_file, write_trace_file
+from attnviz.models.capture.trace_summary import summary
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """The attention layers of one pass in execution order, and the model's logits; the residual stream on request.
 
@@ -36,6 +38,12 @@ class Trace:
     inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding masks given to the pass
     residual: Residual | None = None  #: of a capture with `residual`
     last: Tensor | None = None  #: of such a capture: the position of each row's last real token, (B,)
+
+    def __repr__(self) -> str:
+        device = str(self.layers[0].device) if self.layers else "cpu"
+        return summary(
+            self.layers, {"logits": self.logits} | self.inputs, len(self.residual or ()), self.nbytes, device
+        )
 
     def __len__(self) -> int:
         return len(self.layers)
@@ -121,6 +129,23 @@ class Trace:
             raise Problem("this trace has no residual stream: capture with residual=True")
         at = self.last if position is None else torch.full_like(self.last, position)
         return attribute(self.layers, self.residual, token, versus, at)
+
+    def rollout(
+        self, stack: StackName | None = None, residual: float = 0.5, heads: core_rollout.Heads = "mean"
+    ) -> Tensor:
+        """The share of each input token in each position after every layer, (L, B, T, T): rows sum to 1.
+
+        Attention followed through all self-attention layers (Abnar & Zuidema 2020): each layer's heads are joined by
+        `heads`, and `residual` is the share that skips the layer. It shows paths of attention, not causes. `stack` is
+        needed where encoder and decoder both have layers.
+        """
+        among = [layer for layer in self.layers if layer.kind == "self" and stack in (None, layer.stack)]
+        lists = {(layer.tower, layer.stack) for layer in among}
+        if len(lists) != 1:
+            said = ", ".join(sorted(f"{each} ({tower})" for tower, each in lists)) or "none"
+            raise Problem("rollout follows one list of self-attention layers: {lists}; say stack=", lists=said)
+        joined = [core_rollout.joined_heads(layer.weights().detach(), heads) for layer in among]
+        return core_rollout.rollout(torch.stack(joined), residual)
 
     def to_dataframe(self, layers: int | str | None = None, heads: int | None = None) -> pd.DataFrame:
         """One row for each weight: layer (in execution order), name, batch, head, query, key and weight.

@@ -11,7 +11,7 @@ import torch
 
 from attnviz.core.message import Problem
 from attnviz.experiments.heads import head_costs, scan
-from attnviz.experiments.heads.batches import inputs_of, parts_of
+from attnviz.experiments.heads.batches import ids_in, inputs_of, parts_of
 from tests.models.tiny import llama, padded, tokens
 
 IDS = [[5, 6, 7], [8, 9, 10]]
@@ -26,7 +26,7 @@ class Letters:
 
 
 def read(batches: Any, tokenizer: Any = None) -> list[list[list[int]]]:
-    return [inputs["input_ids"].tolist() for inputs in inputs_of(torch.nn.Identity(), batches, tokenizer)]
+    return [ids_in(inputs).tolist() for inputs in inputs_of(torch.nn.Identity(), batches, tokenizer)]
 
 
 def test_token_ids_come_as_lists_tensors_arrays_rows_of_a_data_set_and_from_a_generator() -> None:

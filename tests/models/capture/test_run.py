@@ -12,7 +12,7 @@ from transformers import MambaConfig, MambaForCausalLM
 from attnviz.core.attention import attend
 from attnviz.core.masks import causal
 from attnviz.core.message import Problem
-from attnviz.models.capture import adapter
+from attnviz.models.capture import Edit, adapter, intervene
 from attnviz.models.capture.adapter import NAME, switched
 from attnviz.models.capture.output_projection import lengths_through, output_projection_of, value_lengths
 from attnviz.models.capture.run import adopt, capture
@@ -521,3 +521,33 @@ def test_invalid_arguments_are_refused_in_one_sentence(ask, sentence):
     layer = capture(llama(), input_ids=tokens()).layers[0]
     with pytest.raises(Problem, match=sentence):
         layer.weights(**ask)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_model_in_8_bits_is_read_and_changed_as_it_computes():
+    """Linear layers in int8: q, k and v are what those layers answer, and what a head adds goes through the int8 W_O."""
+    model = torch.ao.quantization.quantize_dynamic(llama(), {nn.Linear}, dtype=torch.qint8)
+    ids = tokens()
+    with torch.no_grad():
+        expected = model(input_ids=ids).logits[:, -1]
+    trace = capture(model, input_ids=ids)
+    assert_close(trace.logits, expected)
+    reference = eager(model, input_ids=ids)
+    for layer, weights in zip(trace, reference.attentions, strict=True):
+        assert_close(layer.weights(), weights, atol=1e-5, rtol=1e-4)
+    attention = model.model.layers[1].self_attn
+    values = trace[1].v.repeat_interleave(3, 1)  # (B, H, K, D)
+    alone = torch.zeros(1, 48)
+    alone[0, 16:24] = values[0, 2, 4]
+    bias_free = attention.o_proj(alone) - attention.o_proj(torch.zeros(1, 48))
+    assert_close(trace[1].value_norms()[0, 2, 4], bias_free.norm(), atol=0.05, rtol=0.05)
+    silenced = intervene(model, Edit(layers=1, heads=2, silence=True), input_ids=ids).logits
+    assert float((silenced - expected).abs().max()) > 0.01
+
+
+def test_bfloat16_keeps_its_number_type_and_its_weights():
+    model, ids = llama().bfloat16(), tokens()
+    trace = capture(model, input_ids=ids)
+    assert trace[0].q.dtype == trace.logits.dtype == torch.bfloat16
+    reference = eager(model, input_ids=ids)
+    assert_close(trace[1].weights().float(), reference.attentions[1].float(), atol=2e-2, rtol=2e-2)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Literal
+
 import pytest
 import torch
 from torch import nn
@@ -54,3 +57,52 @@ def test_moving_it_moves_every_tensor_and_nothing_else() -> None:
     assert moved.logits is not None
     assert {moved[0].device.type, moved.logits.device.type, moved.inputs["input_ids"].device.type} == {"meta"}
     assert moved[0].name == "model.layers.0.self_attn"
+
+
+def test_it_says_what_is_in_it() -> None:
+    trace = av.capture(llama(), tokens(), residual=True)
+    first, kinds, rest = repr(trace).splitlines()
+    assert re.fullmatch(r"<Trace: 2 layers, [0-9.]+ kB", first)
+    assert kinds == (
+        "  [0-1] decoder self (model.layers): 6 heads on 2 keys and values, 2 x 7 x 7, "
+        '"model.layers.0.self_attn" to "model.layers.1.self_attn"'
+    )
+    assert rest == "  logits (2, 100), input_ids (2, 7), residual stream at 3 places>"
+    edited = av.intervene(llama(), av.Edit(layers=1, heads=2, silence=True), input_ids=tokens())
+    assert repr(edited).splitlines()[1:3] == [
+        '  [0] decoder self (model.layers): 6 heads on 2 keys and values, 2 x 7 x 7, "model.layers.0.self_attn"',
+        "  [1] decoder self (model.layers): 6 heads on 2 keys and values, 2 x 7 x 7, changed, "
+        '"model.layers.1.self_attn"',
+    ]
+
+
+def test_layers_that_take_turns_are_told_by_their_numbers() -> None:
+    model = nn.Transformer(8, 2, 1, 2, 16, batch_first=True).eval()
+    x = torch.randn(1, 4, 8)
+    lines = repr(av.capture(model, x, x)).splitlines()
+    assert lines[2].startswith("  [1, 3] decoder self (decoder.layers): 2 heads, 1 x 4 x 4")
+    assert lines[3].startswith("  [2, 4] decoder cross (decoder.layers): 2 heads, 1 x 4 x 4")
+
+
+@pytest.mark.parametrize("heads", ["mean", "max"])
+def test_rollout_is_the_running_product_of_the_layers(heads: Literal["mean", "max"]) -> None:
+    trace = av.capture(llama(), tokens(), logits=None)
+    flow = trace.rollout(heads=heads, residual=0.4)
+    expected = torch.eye(7).expand(2, 7, 7)
+    for layer in trace:
+        weights = layer.weights()
+        joined = weights.mean(1) if heads == "mean" else weights.max(1).values
+        mixed = 0.6 * joined + 0.4 * torch.eye(7)
+        expected = mixed / mixed.sum(-1, keepdim=True) @ expected
+    assert flow.shape == (2, 2, 7, 7)
+    torch.testing.assert_close(flow[-1], expected)
+    torch.testing.assert_close(flow.sum(-1), torch.ones(2, 2, 7))
+
+
+def test_rollout_asks_which_stack() -> None:
+    model = nn.Transformer(8, 2, 1, 2, 16, batch_first=True).eval()
+    x = torch.randn(1, 4, 8)
+    trace = av.capture(model, x, x)
+    with pytest.raises(Problem, match=r"decoder \(decoder.layers\), encoder \(encoder.layers\); say stack="):
+        trace.rollout()
+    assert trace.rollout(stack="encoder").shape == (1, 1, 4, 4)

@@ -1,0 +1,146 @@
+"""What to change in a model's attention, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from torch import Tensor
+
+from attnviz.core.attention import Scale
+from attnviz.core.message import Problem
+from attnviz.models.capture.edited_layer import Plan
+from attnviz.models.capture.head_selection import chosen_heads, whole_number
+from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.models.capture.trace import Trace
+
+NumberChoice = int | Collection[int] | Literal["all"]
+LayerChoice = NumberChoice | str | Collection[int | str]
+NewOutput = Tensor | Callable[[Tensor], Tensor] | Trace | Mapping[str, Tensor]
+TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """What to change, and where. Edits are applied in the order given, so a later edit overrides an earlier one.
+
+    `layers` and `heads` count from 0; `layers` within the same tower, stack and kind, like `RecordedLayer.index`.
+    `layers` may also be dotted module names: of attention layers, or of modules that contain them. `tower` is the
+    dotted name of a list of layers or of a module that contains it, and is required where several towers have a
+    layer of that number, unless `stack` tells them apart or they are an encoder and its decoder. `run` selects one
+    of the runs of a module that runs several times in a pass, for several images or as several layers.
+    `mask` replaces the model's pattern as in `RecordedLayer.weights`. `scale` replaces the number that
+    multiplies q.kT; `factor` multiplies the model's own. `change` is called with copies of q (B, H, Q, D),
+    k (B, G, K, D) and v (B, G, K, Dv) of the whole layer and returns replacements, which are used for the chosen
+    heads; it may return fewer key/value heads. It is given the model's own tensors unless an earlier `change` had
+    some of the same heads; then it is given the changed ones, with one key/value head per query head (G = H) if
+    only some heads were changed.
+
+    `weights` broadcasts to (B, H', Q, K), H' being the chosen heads, and need not sum to 1. `output` broadcasts to
+    (B, H', Q, Dv); or it is a function of what the heads hand on themselves, a `Trace` of another pass (activation
+    patching), or a mapping from layer names to (H, 1 or Q, Dv), such as `mean_outputs` makes (mean ablation). Dropout
+    is not applied in a changed layer, even in training.
+    """
+
+    layers: LayerChoice = "all"
+    heads: NumberChoice = "all"
+    stack: Literal["encoder", "decoder"] | None = None  #: None: either
+    kind: Literal["self", "cross"] = "self"
+    mask: Tensor | Literal["model"] | None = "model"
+    scale: Scale | Literal["model"] = "model"
+    factor: float = 1.0
+    uniform: bool = False  #: give every key that may be seen the same weight
+    silence: bool = False  #: replace the heads' input to the output projection by 0
+    change: TensorChange | None = None
+    weights: Tensor | Callable[[Tensor], Tensor] | None = None  #: these weights, or a function of the model's own
+    block: Collection[tuple[int, int]] = ()  #: (query, key) positions that may not be seen; -1 is the last
+    output: NewOutput | None = None  #: what the heads hand on, in place of weights times values
+    at: NumberChoice = "all"  #: the query positions at which `weights` and `output` are put
+    tower: str | None = None  #: None: any
+    run: int | None = None  #: None: every
+
+    def chosen_by(self, layer: RecordedLayer) -> set[int | str]:
+        """The entries of `layers` that select this layer; empty if the edit does not apply to it."""
+        in_tower = self.tower is None or _within(layer.tower, self.tower)
+        if not in_tower or self.run not in (None, layer.run):
+            return set()
+        choices = layers_chosen(self.layers)
+        if layer.name in choices:  # the module itself, whatever its kind
+            return {layer.name}
+        if self.kind != layer.kind or self.stack not in (None, layer.stack):
+            return set()
+        return {each for each in choices if each in ("all", layer.index) or _within(layer.name, each)}
+
+    def heads_of(self, layer: RecordedLayer) -> list[int]:
+        return sorted(set(chosen_heads(numbers_chosen("heads", self.heads, layer.n_heads), layer.n_heads, layer.index)))
+
+
+def plan(edit: Edit, layer: RecordedLayer) -> Plan:
+    """The edit as it applies to this layer, with the chosen heads as a list."""
+    heads = edit.heads_of(layer)
+    at = None if edit.at == "all" else list(numbers_chosen("at", edit.at, 0))
+    return Plan(
+        heads,
+        edit.mask,
+        edit.scale,
+        edit.factor,
+        edit.uniform,
+        edit.silence,
+        edit.change,
+        edit.weights,
+        edit.block,
+        _output(edit.output, layer, heads),
+        at,
+    )
+
+
+def _output(
+    given: NewOutput | None, layer: RecordedLayer, heads: list[int]
+) -> Tensor | Callable[[Tensor], Tensor] | None:
+    """What the edit puts in the place of these heads' outputs."""
+    if isinstance(given, Trace):
+        found = [other for other in given.layers if other.place == layer.place]
+        if not found:
+            raise Problem("the trace that output is taken from has no layer {name}", name=layer.name)
+        return found[0].head_outputs(heads)
+    if isinstance(given, Mapping):
+        if layer.name not in given:
+            raise Problem("output has nothing for the layer {name}", name=layer.name)
+        return given[layer.name][heads]
+    return given
+
+
+def _within(name: str, above: int | str) -> bool:
+    """Whether a module is `above` or below it, by their dotted names."""
+    return name == above or (isinstance(above, str) and name.startswith(f"{above}."))
+
+
+def layers_chosen(choice: LayerChoice) -> list[int | str]:
+    """The numbers and names chosen, one by one; "all" is one."""
+    if isinstance(choice, str):
+        return [choice]
+    several = list(choice) if isinstance(choice, Collection) else []
+    names: list[int | str] = [each for each in several if isinstance(each, str)]
+    if names and len(names) == len(several):
+        return names
+    numbers = [each for each in several if not isinstance(each, str)] if names else choice
+    return names + list(numbers_chosen("layers", cast(NumberChoice, numbers), 0))
+
+
+def numbers_chosen(name: str, choice: NumberChoice, count: int) -> Collection[int]:
+    """The numbers chosen, "all" being those below `count`; anything else is refused by the name of its field."""
+    if isinstance(choice, str) and choice == "all":
+        return range(count)
+    try:
+        return (whole_number(choice),)
+    except TypeError:
+        pass
+    if isinstance(choice, Collection) and not isinstance(choice, str):
+        if len(choice) == 0:
+            raise Problem('{name} is empty: name at least one, or "all"', name=name)
+        try:
+            return [whole_number(number) for number in choice]
+        except TypeError:
+            pass
+    raise Problem('{name}={choice} must be a number, several numbers, or "all"', name=name, choice=repr(choice))

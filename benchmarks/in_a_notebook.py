@@ -1,0 +1,248 @@
+"""What each tool needs for the same picture in a notebook's cell, and for one head knocked out.
+
+    python -m benchmarks.in_a_notebook             prints the tables
+    python -m benchmarks.in_a_notebook --readme    and writes them into README.md
+
+The model is the packaged MiniLM, the sentence has 15 tokens, and the picture has all of its 72 heads. Each program
+below is run as it stands; its lines are counted. What a cell holds is opened in Chromium with the network cut, and
+counts as drawn where something is painted. Tools that are not installed (requirements-dev.txt, requirements-compared.txt)
+are left out with a word.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from playwright.sync_api import sync_playwright
+
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.loading import load
+from attnviz.models.tokens import encode
+from benchmarks.tables import size, table
+from tests.browser.conftest import CHROMIUM
+
+MODEL = "minilm-l6"
+SENTENCE = "The animal didn't cross the street because it was too tired."
+HAVE = ("torch", "numpy", "transformers")  #: what whoever studies models has installed
+EAGER = 'model.set_attn_implementation("eager")\n'
+ATTENTIONS = "attention = model(**inputs, output_attentions=True).attentions\n"
+README = Path(__file__).parents[1] / "README.md"
+MARKS = ("<!-- in a notebook: written by python -m benchmarks.in_a_notebook -->\n", "<!-- end -->")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool, what it is imported as, and a program that leaves the cell's picture in `view`."""
+
+    name: str
+    package: str
+    imports: str
+    program: str
+
+    @property
+    def lines(self) -> int:
+        return len(self.program.strip().splitlines())
+
+
+PICTURES = (
+    Tool(
+        "attnviz",
+        "attnviz",
+        "import attnviz as av",
+        "trace = av.capture(model, **inputs)\nview = av.show(trace, tokens)\n",
+    ),
+    Tool(
+        "bertviz, head_view",
+        "bertviz",
+        "from bertviz import head_view",
+        EAGER + ATTENTIONS + 'view = head_view(attention, tokens, html_action="return")\n',
+    ),
+    Tool(
+        "bertviz, model_view",
+        "bertviz",
+        "from bertviz import model_view",
+        EAGER + ATTENTIONS + 'view = model_view(attention, tokens, html_action="return")\n',
+    ),
+    Tool(
+        "attnview",
+        "attnview",
+        "import attnview",
+        EAGER
+        + ATTENTIONS
+        + 'cache = {f"blocks.{n}.attn.hook_pattern": each for n, each in enumerate(attention)}\n'
+        + "view = attnview.display_cache(cache, tokens=tokens)\n",
+    ),
+)
+
+#: logits of a GPT-2 without head 2 of layer 1, left in `logits`
+KNOCKOUTS = (
+    Tool(
+        "attnviz",
+        "attnviz",
+        "import attnviz as av",
+        "logits = av.intervene(model, av.Edit(layers=1, heads=2, silence=True), input_ids=ids).logits\n",
+    ),
+    Tool(
+        "TransformerLens",
+        "transformer-lens",
+        "from tests.notebook.transformer_lens_side import bridge",
+        "lens = bridge(model, folder)\n"
+        "def silence(z, hook):\n"
+        "    z[:, :, 2] = 0\n"
+        "    return z\n"
+        'logits = lens.run_with_hooks(ids, fwd_hooks=[("blocks.1.attn.hook_z", silence)])[:, -1]\n',
+    ),
+    Tool(
+        "torch alone, a hook",
+        "torch",
+        "",
+        "def silence(module, given):\n"
+        "    given[0][..., 2 * width : 3 * width] = 0\n"
+        "hook = model.transformer.h[1].attn.c_proj.register_forward_pre_hook(silence)\n"
+        "logits = model(ids).logits[:, -1]\n"
+        "hook.remove()\n",
+    ),
+)
+
+
+def installed(tool: Tool) -> bool:
+    try:
+        return bool(version(tool.package))
+    except PackageNotFoundError:
+        return False
+
+
+def brought(package: str) -> list[str]:
+    """The packages that its installation asks for, beside those that one has."""
+    asked = [Requirement(each) for each in requires(package) or ()]
+    plain = {each.name.lower() for each in asked if each.marker is None or each.marker.evaluate({"extra": ""})}
+    return sorted(plain - set(HAVE))
+
+
+def run(tool: Tool, names: Mapping[str, Any]) -> dict[str, Any]:
+    """The names that the program leaves behind."""
+    held = dict(names)
+    exec(f"{tool.imports}\n{tool.program}", held)
+    return held
+
+
+def cell_of(view: Any) -> str:
+    """What a notebook keeps of the picture."""
+    held: str = view.data if hasattr(view, "data") else view._repr_html_()
+    return held
+
+
+def drawn_offline(cell: str, browser: Any) -> bool:
+    """Whether anything is painted where no address can be reached."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "cell.html"
+        file.write_text(f"<!doctype html><meta charset=utf-8><body>{cell}", "utf-8")
+        context = browser.new_context(offline=True)
+        page = context.new_page()
+        page.goto(file.as_uri())
+        page.wait_for_timeout(3_000)
+        marks = "document.querySelectorAll('svg line, svg rect, svg path, canvas, table td').length"
+        found = sum(frame.evaluate(marks) for frame in page.frames)
+        context.close()
+        return bool(found)
+
+
+def needs_eager(tool: Tool, names: Mapping[str, Any]) -> bool:
+    """Whether the program fails without the line that takes the model off its fast path."""
+    if EAGER not in tool.program:
+        return False
+    names["model"].set_attn_implementation("sdpa")
+    without = Tool(tool.name, tool.package, tool.imports, tool.program.replace(EAGER, ""))
+    try:
+        run(without, names)
+    except Exception:
+        return True
+    return False
+
+
+def pictures() -> list[dict[str, str]]:
+    """A row for each tool."""
+    rows = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        for tool in PICTURES:
+            if not installed(tool):
+                print(f"{tool.package} is not installed: left out", file=sys.stderr)
+                continue
+            loaded: LoadedModel = load(MODEL)
+            encoded = encode(loaded, SENTENCE)
+            names = {"model": loaded.model, "inputs": dict(encoded.inputs), "tokens": list(encoded.labels)}
+            eager = needs_eager(tool, names)
+            cell = cell_of(run(tool, names)["view"])
+            rows.append(
+                {
+                    "picture of all 72 heads, 15 tokens": f"{tool.name} {version(tool.package)}",
+                    "lines after the import": str(tool.lines),
+                    "the cell holds": size(len(cell.encode())),
+                    "drawn with the network cut": "yes" if drawn_offline(cell, browser) else "no",
+                    "model on its fast path": "no: eager attention" if eager else "yes",
+                    "packages it brings": ", ".join(brought(tool.package)) or "none",
+                }
+            )
+        browser.close()
+    return rows
+
+
+def knockouts() -> list[dict[str, str]]:
+    """A row for each tool; all must come to the same logits."""
+    import torch
+
+    from tests.notebook.transformer_lens_side import gpt2
+
+    rows, answers = [], []
+    for tool in KNOCKOUTS:
+        if not installed(tool):
+            print(f"{tool.package} is not installed: left out", file=sys.stderr)
+            continue
+        model = gpt2()
+        ids = torch.arange(3, 12)[None]
+        with tempfile.TemporaryDirectory() as folder, torch.no_grad():
+            names = {"model": model, "ids": ids, "folder": Path(folder)}
+            names["width"] = model.config.n_embd // model.config.n_head
+            answers.append(run(tool, names)["logits"])
+        off = float((answers[-1] - answers[0]).abs().max())
+        assert off < 1e-3, f"{tool.name} comes to other logits, by {off}"
+        rows.append(
+            {
+                "logits without one head": f"{tool.name} {version(tool.package)}",
+                "lines": str(tool.lines),
+                "packages it brings": str(len(brought(tool.package))) if tool.package != "torch" else "0",
+            }
+        )
+    return rows
+
+
+def markdown(rows: list[dict[str, str]]) -> str:
+    return table(list(rows[0]), [list(row.values()) for row in rows])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--readme", action="store_true")
+    given = parser.parse_args()
+    made = f"{markdown(pictures())}\n\n{markdown(knockouts())}\n"
+    print(made)
+    if given.readme:
+        begin, end = (re.escape(mark) for mark in MARKS)
+        text = README.read_text("utf-8")
+        put, count = re.subn(f"(?<={begin}).*?(?={end})", lambda _: made, text, flags=re.DOTALL)
+        assert count == 1, "README.md has no place for the tables"
+        README.write_text(put, "utf-8")
+
+
+if __name__ == "__main__":
+    main()

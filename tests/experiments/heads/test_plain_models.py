@@ -1,0 +1,72 @@
+"""Scores, means and costs of the heads of a model that is not of transformers and names its arguments as it likes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+import attnviz as av
+from tests.models.tiny import VOCAB, tokens
+
+WIDTH, HEADS = 24, 4
+
+
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.ln, self.qkv, self.out_proj = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in self.qkv(self.ln(x)).chunk(3, -1))
+        made = F.scaled_dot_product_attention(3 * q, k, v, is_causal=True)
+        return x + self.out_proj(made.transpose(1, 2).flatten(2))
+
+
+class Own(nn.Module):
+    """As in a course: `idx` goes in, logits come out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.wte, self.h = nn.Embedding(VOCAB, WIDTH), nn.ModuleList([Block(), Block()])
+        self.ln_f, self.lm_head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, VOCAB, bias=False)
+
+    def forward(self, idx: Tensor) -> Tensor:
+        x = self.wte(idx)
+        for block in self.h:
+            x = block(x)
+        return self.lm_head(self.ln_f(x))
+
+
+@pytest.fixture(scope="module")
+def model() -> Own:
+    return Own().eval()
+
+
+def test_scores_are_the_mean_of_its_own_weights(model: Own) -> None:
+    ids = tokens(3, 8)
+    table = av.find_heads(model, [ids[:2], ids[2].tolist()], ("previous_token",))
+    weights = torch.stack([layer.weights() for layer in av.capture(model, ids)])  # (L, B, H, Q, K)
+    expected = weights.diagonal(-1, -2, -1).mean((1, 3))
+    np.testing.assert_allclose(table.mean["previous_token"], expected, atol=1e-6)
+    assert table.sentences == 3
+
+
+def test_costs_are_those_of_one_edited_pass_for_each_head(model: Own) -> None:
+    ids = tokens(2, 8)
+    table = av.cost_of_heads(model, [ids], means=av.mean_outputs(model, [ids]))
+    assert set(table.mean) == {"silenced", "mean", "direct"}
+
+    def loss(logits: Tensor) -> float:
+        return float(F.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten()))
+
+    before = loss(av.capture(model, ids, logits="all").logits)
+    for layer in range(2):
+        for head in range(HEADS):
+            edit = av.Edit(layers=f"h.{layer}", heads=head, silence=True)
+            after = loss(av.intervene(model, edit, ids, logits="all").logits)
+            assert table.mean["silenced"][layer, head] == pytest.approx(after - before, abs=1e-5)
+    assert np.ptp(table.mean["silenced"]) > 1e-3

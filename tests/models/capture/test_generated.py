@@ -1,0 +1,140 @@
+"""All steps of `model.generate` as one trace, against one pass over the text that it wrote."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from transformers import (
+    GPTNeoXConfig,
+    GPTNeoXForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+import attnviz as av
+from attnviz.core.message import Problem
+from attnviz.models.capture import Trace
+from tests.models.tiny import VOCAB, llama, padded, tokens
+
+STEPS = 5
+GREEDY: dict[str, Any] = {"max_new_tokens": STEPS, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
+
+
+def mistral() -> MistralForCausalLM:
+    """Its layers see four positions back only, and its cache drops the others."""
+    torch.manual_seed(0)
+    shape = {"hidden_size": 48, "intermediate_size": 64, "num_hidden_layers": 2, "vocab_size": VOCAB}
+    heads = {"num_attention_heads": 6, "num_key_value_heads": 2, "sliding_window": 4, "initializer_range": 0.3}
+    return MistralForCausalLM(MistralConfig(**shape, **heads)).eval()
+
+
+def neox() -> GPTNeoXForCausalLM:
+    torch.manual_seed(0)
+    shape = {"hidden_size": 48, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 6}
+    return GPTNeoXForCausalLM(GPTNeoXConfig(**shape, vocab_size=VOCAB, initializer_range=0.3)).eval()
+
+
+def same(joined: Trace, whole: Trace) -> None:
+    """Every layer's vectors, weights and lengths."""
+    assert len(joined) == len(whole)
+    for mine, theirs in zip(joined, whole, strict=True):
+        assert (mine.place, mine.shape, mine.name) == (theirs.place, theirs.shape, theirs.name)
+        rows = torch.ones(theirs.shape[0], 1, theirs.shape[2], dtype=torch.bool)
+        real = theirs.real_queries if theirs.real_queries is not None else rows
+        for ours, other in ((mine.weights(), theirs.weights()), (mine.head_outputs(), theirs.head_outputs())):
+            torch.testing.assert_close(ours * real[..., None], other * real[..., None], atol=1e-5, rtol=1e-4)
+        if theirs.norms is not None:
+            torch.testing.assert_close(mine.value_norms(), theirs.value_norms(), atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("build", [llama, mistral, neox])
+@pytest.mark.parametrize("how", [{}, {"use_cache": False}, {"cache_implementation": "static"}], ids=str)
+def test_the_steps_joined_are_one_pass_over_the_text(build: Any, how: dict[str, Any]) -> None:
+    model, ids = build(), tokens(2, 6)
+    trace = av.capture(model.generate, input_ids=ids, logits="all", **GREEDY, **how)
+    written = trace.inputs["sequences"]
+    assert torch.equal(written, model.generate(ids, **GREEDY))
+    assert torch.equal(trace.inputs["input_ids"], written[:, :-1])
+    whole = av.capture(model, input_ids=written[:, :-1], logits="all")
+    same(trace, whole)
+    assert trace.logits.shape == (2, STEPS, VOCAB)
+    torch.testing.assert_close(trace.logits, whole.logits[:, 5:], atol=1e-4, rtol=1e-4)
+
+
+def test_sentences_of_different_lengths_keep_their_padding_hidden() -> None:
+    model, ids, mask = llama(), tokens(2, 7), padded("left")
+    trace = av.capture(model.generate, ids, attention_mask=mask, **GREEDY)
+    written = trace.inputs["sequences"]
+    assert torch.equal(trace.inputs["attention_mask"], torch.cat([mask, torch.ones(2, STEPS - 1, dtype=torch.long)], 1))
+    positions = (trace.inputs["attention_mask"].cumsum(-1) - 1).clamp_min(0)
+    whole = av.capture(
+        model, written[:, :-1], attention_mask=trace.inputs["attention_mask"], position_ids=positions, logits="all"
+    )
+    same(trace, whole)
+    assert not trace[0].weights()[0, :, 3:, :3].any()
+    assert trace[0].padding.tolist()[0] == [[[False] * 3 + [True] * (4 + STEPS - 1)]]
+    torch.testing.assert_close(trace.logits, whole.logits[:, -1], atol=1e-4, rtol=1e-4)
+
+
+def test_an_encoder_runs_once_and_its_decoder_s_steps_are_joined() -> None:
+    torch.manual_seed(0)
+    shape = {"d_model": 24, "d_kv": 6, "d_ff": 32, "num_layers": 2, "num_heads": 4, "vocab_size": VOCAB}
+    model = T5ForConditionalGeneration(T5Config(**shape, decoder_start_token_id=0)).eval()
+    ids = tokens(2, 6)
+    mask = padded("right", 2, 6, 2)
+    trace = av.capture(model.generate, input_ids=ids, attention_mask=mask, **GREEDY)
+    decoded = trace.inputs["decoder_input_ids"]
+    assert decoded.shape == (2, STEPS)
+    whole = av.capture(model, input_ids=ids, attention_mask=mask, decoder_input_ids=decoded)
+    by_place = {layer.place: layer for layer in trace}
+    assert set(by_place) == {layer.place for layer in whole}
+    for layer in whole:
+        torch.testing.assert_close(by_place[layer.place].weights(), layer.weights(), atol=1e-5, rtol=1e-4)
+
+
+def test_a_beam_search_is_refused_and_so_is_a_graph() -> None:
+    model, ids = llama(), tokens(2, 6)
+    with pytest.raises(Problem, match=r"do not go on from one another.*num_beams=1"):
+        av.capture(model.generate, input_ids=ids, **GREEDY, num_beams=4)
+    with pytest.raises(Problem, match="grad and residual are of one pass"):
+        av.capture(model.generate, input_ids=ids, residual=True, **GREEDY)
+    with pytest.raises(Problem, match="neither a model nor a method of one"):
+        av.capture(len, input_ids=ids)
+
+
+class Writer(nn.Module):
+    """A model of one's own, with a `generate` as small as they come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.wte, self.qkv, self.proj = nn.Embedding(VOCAB, 24), nn.Linear(24, 72), nn.Linear(24, 24)
+        self.head, self.n_head = nn.Linear(24, VOCAB), 4
+
+    def forward(self, idx: Tensor) -> Tensor:
+        x = self.wte(idx)
+        q, k, v = (t.unflatten(-1, (4, 6)).transpose(1, 2) for t in self.qkv(x).chunk(3, -1))
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return self.head(x + self.proj(y.transpose(1, 2).flatten(2)))
+
+    @torch.no_grad()
+    def generate(self, idx: Tensor, steps: int) -> Tensor:
+        for _ in range(steps):
+            probabilities = F.softmax(self(idx)[:, -1], dim=-1)
+            idx = torch.cat([idx, probabilities.argmax(-1, keepdim=True)], 1)
+        return idx
+
+
+def test_a_plain_model_s_own_generate() -> None:
+    model = Writer().eval()
+    trace = av.capture(model.generate, tokens(2, 4), 3)
+    written = trace.inputs["sequences"]
+    assert written.shape == (2, 7)
+    same(trace, av.capture(model, written[:, :-1]))
+    assert trace.logits.argmax(-1).tolist() == written[:, -1].tolist()

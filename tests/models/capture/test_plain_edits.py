@@ -1,0 +1,206 @@
+"""Edits of models that are not of transformers, against the same change made by hand to their own modules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+import attnviz as av
+from attnviz.core.message import Problem
+from attnviz.models.capture import Edit
+from tests.models.capture.test_plain_torch import BATCH, HEADS, LENGTH, WIDTH, ByHand, Fused
+
+D = WIDTH // HEADS
+
+
+@pytest.fixture
+def x() -> Tensor:
+    return torch.randn(BATCH, LENGTH, WIDTH, generator=torch.Generator().manual_seed(0))
+
+
+def encoder(**options: Any) -> nn.Module:
+    torch.manual_seed(2)
+    layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 32, batch_first=True, **options)
+    return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
+
+
+def two_of(build: Callable[[], nn.Module]) -> nn.Module:
+    torch.manual_seed(2)
+    return nn.Sequential(build(), build()).eval()
+
+
+MODELS = {
+    "nn.TransformerEncoder": (encoder, "layers.1.self_attn.out_proj"),
+    "fused": (lambda: two_of(lambda: Fused(is_causal=True)), "1.proj"),
+    "attend": (lambda: two_of(lambda: ByHand(ours=True)), "1.c_proj"),
+}
+
+
+@contextmanager
+def without_columns(model: nn.Module, name: str, heads: list[int]) -> Iterator[None]:
+    """The output projection blind to what some heads hand on."""
+    weight = model.get_submodule(name).weight
+    before = weight.detach().clone()
+    with torch.no_grad():
+        for head in heads:
+            weight[:, head * D : (head + 1) * D] = 0
+        yield
+        weight.copy_(before)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_silencing_heads_equals_a_projection_that_does_not_see_them(x: Tensor, kind: str) -> None:
+    build, projection = MODELS[kind]
+    model = build()
+    found = av.intervene(model, Edit(layers=1, heads=[1, 3], silence=True), x, logits="all").logits
+    with without_columns(model, projection, [1, 3]):
+        expected = model(x)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    with torch.no_grad():
+        assert float((model(x) - expected).abs().max()) > 0.01
+        torch.testing.assert_close(av.capture(model, x, logits="all").logits, model(x), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_weights_of_ones_own_reach_the_output(x: Tensor, kind: str) -> None:
+    """Each query looks at itself only: what the heads hand on are the values themselves."""
+    build, _ = MODELS[kind]
+    model = build()
+    own = torch.eye(LENGTH)
+    trace = av.intervene(model, Edit(layers="all", weights=own), x, logits="all")
+    assert torch.equal(trace[1].weights(2)[0, 0], own)
+    values = trace[0].v
+    torch.testing.assert_close(trace[0].head_outputs(), values)
+    expected = _with_values_only(model, x)
+    torch.testing.assert_close(trace.logits, expected, atol=1e-5, rtol=1e-5)
+
+
+def _with_values_only(model: nn.Module, x: Tensor) -> Tensor:
+    with torch.no_grad():
+        if isinstance(model, nn.TransformerEncoder):
+            for layer in model.layers:
+                attention = layer.self_attn
+                values = F.linear(x, attention.in_proj_weight.chunk(3)[2], attention.in_proj_bias.chunk(3)[2])
+                x = layer.norm1(x + attention.out_proj(values))
+                x = layer.norm2(x + layer.linear2(F.relu(layer.linear1(x))))
+            return x
+        for block in model:
+            into, out = (block.qkv, block.proj) if isinstance(block, Fused) else (block.c_attn, block.c_proj)
+            x = out(into(x).chunk(3, -1)[2])
+        return x
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_an_edit_that_changes_nothing_changes_nothing(x: Tensor, kind: str) -> None:
+    model = MODELS[kind][0]()
+    found = av.intervene(model, Edit(factor=1.0), x, logits="all").logits
+    with torch.no_grad():
+        torch.testing.assert_close(found, model(x), atol=1e-5, rtol=1e-5)
+
+
+def test_what_a_head_did_for_another_input_is_patched_in_at_one_position(x: Tensor) -> None:
+    model = MODELS["fused"][0]()
+    other = torch.randn(BATCH, LENGTH, WIDTH, generator=torch.Generator().manual_seed(5))
+    clean = av.capture(model, other)
+    found = av.intervene(model, Edit(1, 2, output=clean, at=-1), x, logits="all").logits
+    taken: list[Tensor] = []
+
+    def take(_: nn.Module, given: tuple[Tensor]) -> None:
+        taken.append(given[0].clone())
+
+    def put(_: nn.Module, given: tuple[Tensor]) -> tuple[Tensor]:
+        made = given[0].clone()
+        made[:, -1, 2 * D : 3 * D] = taken[0][:, -1, 2 * D : 3 * D]
+        return (made,)
+
+    with torch.no_grad():
+        hook = model[1].proj.register_forward_pre_hook(take)
+        model(other)
+        hook.remove()
+        hook = model[1].proj.register_forward_pre_hook(put)
+        expected = model(x)
+        hook.remove()
+        assert float((expected - model(x)).abs().max()) > 0.01
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("made", [{}, {"batch_first": True}], ids=str)
+@pytest.mark.parametrize("batched", [True, False])
+@pytest.mark.parametrize("average", [True, False])
+def test_a_scale_of_ones_own_in_multihead_attention(
+    x: Tensor, made: dict[str, Any], batched: bool, average: bool
+) -> None:
+    """Answer and reported weights are those of the same layer with its queries multiplied."""
+    torch.manual_seed(3)
+    layer = nn.MultiheadAttention(WIDTH, HEADS, **made).eval()
+    given = x if batched else x[0]
+    hide = torch.ones(LENGTH if made or not batched else BATCH, LENGTH if made or not batched else BATCH).triu(1).bool()
+    seen: list[Any] = []
+    model = _Keeping(layer, seen, attn_mask=hide, average_attn_weights=average)
+    av.intervene(model, Edit(factor=3.0), given)
+    with torch.no_grad():
+        layer.in_proj_weight[:WIDTH] *= 3
+        layer.in_proj_bias[:WIDTH] *= 3
+        expected = layer(given, given, given, attn_mask=hide, average_attn_weights=average)
+    for mine, theirs in zip(seen[0], expected, strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-5, rtol=1e-5)
+
+
+class _Keeping(nn.Module):
+    """Keeps what its attention answered."""
+
+    def __init__(self, attention: nn.Module, seen: list[Any], **options: Any) -> None:
+        super().__init__()
+        self.attention, self.seen, self.options = attention, seen, options
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.seen.append(self.attention(x, x, x, **self.options))
+        return self.seen[-1][0]
+
+
+def test_one_of_two_stacks_is_named_and_cross_attention_too(x: Tensor) -> None:
+    model = nn.Transformer(WIDTH, HEADS, 2, 2, 32, batch_first=True).eval()
+    with pytest.raises(Problem, match=r"layer 0 is in decoder\.layers, encoder\.layers: say which, as tower"):
+        av.intervene(model, Edit(layers=0, silence=True), x, x)
+    found = av.intervene(model, Edit(layers=1, kind="cross", silence=True), x, x, logits="all").logits
+    with without_columns(model, "decoder.layers.1.multihead_attn.out_proj", list(range(HEADS))), torch.no_grad():
+        torch.testing.assert_close(found, model(x, x), atol=1e-5, rtol=1e-5)
+    by_name = av.intervene(model, Edit("decoder.layers.1.multihead_attn", silence=True), x, x, logits="all").logits
+    assert torch.equal(by_name, found)
+
+
+def test_a_layer_that_is_not_there_and_attention_by_hand_are_refused(x: Tensor) -> None:
+    with pytest.raises(Problem, match="TransformerEncoder has no layer 7 to change"):
+        av.intervene(encoder(), Edit(layers=7, silence=True), x)
+    with pytest.raises(Problem, match="softmax calls"):
+        av.intervene(two_of(lambda: ByHand(ours=False)), Edit(silence=True), x)
+
+
+def test_gradients_flow_through_a_changed_pass(x: Tensor) -> None:
+    model = two_of(lambda: Fused(is_causal=True))
+    trace = av.intervene(model, Edit(layers=0, heads=0, silence=True), x, logits="all", grad=True)
+    (grad,) = torch.autograd.grad(trace.logits.square().sum(), trace[0].v)
+    assert grad[:, 0].abs().max() == 0
+    assert grad[:, 1].abs().max() > 0
+
+
+def test_the_scores_of_a_changed_attend_stay_the_model_s_own(x: Tensor) -> None:
+    q, k, v = (t.unflatten(-1, (HEADS, -1)).transpose(1, 2) for t in (x, 2 * x, 3 * x))
+
+    class Staged(nn.Module):
+        def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+            self.stages = av.attend(q, k, v)
+            return self.stages.output
+
+    model = Staged()
+    av.intervene(model, Edit(uniform=True, heads=1), q, k, v)
+    torch.testing.assert_close(model.stages.scores, q @ k.mT)
+    torch.testing.assert_close(model.stages.weights[:, 1], torch.full((BATCH, LENGTH, LENGTH), 1 / LENGTH))
+    torch.testing.assert_close(model.stages.weights[:, 0], torch.softmax(q @ k.mT / math.sqrt(D), -1)[:, 0])
