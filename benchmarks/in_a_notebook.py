@@ -5,8 +5,8 @@
 
 The model is the packaged MiniLM, the sentence has 15 tokens, and the picture has all of its 72 heads. Each program
 below is run as it stands; its lines are counted. What a cell holds is opened in Chromium with the network cut, and
-counts as drawn where something is painted. Tools that are not installed (requirements-dev.txt, requirements-compared.txt)
-are left out with a word.
+counts as drawn where something is painted. Tools that are not installed (requirements-dev.txt,
+requirements-compared.txt) are left out with a word.
 """
 
 from __future__ import annotations

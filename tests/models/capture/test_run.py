@@ -525,7 +525,7 @@ def test_invalid_arguments_are_refused_in_one_sentence(ask, sentence):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_model_in_8_bits_is_read_and_changed_as_it_computes():
-    """Linear layers in int8: q, k and v are what those layers answer, and what a head adds goes through the int8 W_O."""
+    """Linear layers in int8: q, k and v are what those answer, and what a head adds goes through the int8 W_O."""
     model = torch.ao.quantization.quantize_dynamic(llama(), {nn.Linear}, dtype=torch.qint8)
     ids = tokens()
     with torch.no_grad():
