@@ -45,14 +45,18 @@ def main() -> None:
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health")
         with sync_playwright() as playwright:
-            chromium = shutil.which("chromium") or os.environ["ATTNVIZ_CHROMIUM"]
-            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+            browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
             for name, shot in SHOTS.items():
                 take(browser, f"http://127.0.0.1:{port}", name, *shot)
             browser.close()
     finally:
         server.terminate()
         server.wait()
+
+
+def chromium() -> str:
+    """Where the browser is."""
+    return shutil.which("chromium") or os.environ["ATTNVIZ_CHROMIUM"]
 
 
 def take(browser: Any, root: str, name: str, where: str, dark: bool, width: int, height: int, text: str | None) -> None:

@@ -1,8 +1,8 @@
-"""Empty environments that hold a wheel and exactly what it asks for.
+"""Empty environments that hold a wheel and what it asks for: the versions that the tests run with, or the lowest.
 
-Nothing is downloaded: of the packages that the tests' own environment has, those that the wheel's requirements lead to
-are linked in, and pip then installs the wheel with its extras and no index. A requirement that is missing, or a bound
-that the tested versions do not meet, stops it.
+For the first nothing is downloaded: of the packages that the tests' own environment has, those that the wheel's
+requirements lead to are linked in, and pip then installs the wheel with its extras and no index. A requirement that is
+missing, or a bound that the tested versions do not meet, stops it. The lowest versions come from the index, by uv.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ import subprocess
 import sys
 import zipfile
 from email import message_from_string
-from importlib.metadata import distribution
+from importlib.metadata import distribution, distributions
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 BUILT_FROM = ("pyproject.toml", "README.md", "LICENSE")
+AS_HERE = "torch"  #: older builds of it bring gigabytes for graphics cards
 
 
 def build(folder: Path) -> Path:
@@ -36,15 +38,36 @@ def build(folder: Path) -> Path:
 
 def environment(folder: Path, wheel: Path, extra: str = "") -> Path:
     """The Python of a new environment with the wheel in it, and one extra of it."""
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
-    python = folder / "bin" / "python"
-    command = [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]
-    packages = Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
+    python = _empty(folder)
     for name in sorted(required_by(wheel, extra)):
-        _link(name, packages)
-    options = ["--quiet", "--no-index", "--disable-pip-version-check"]
+        _link(name, _packages(python))
+    options = ["--quiet", "--no-index", "--no-compile", "--disable-pip-version-check"]
     what = f"{wheel}[{extra}]" if extra else str(wheel)
     subprocess.run([sys.executable, "-m", "pip", "--python", str(python), "install", *options, what], check=True)
+    return python
+
+
+def uv() -> str | None:
+    """The program, from the tests' environment or from the machine."""
+    beside = Path(sys.executable).with_name("uv")
+    return str(beside) if beside.exists() else shutil.which("uv")
+
+
+def lowest(folder: Path, wheel: Path, extra: str) -> Path:
+    """The Python of a new environment with the lowest versions that wheel and extra allow; torch as it is here.
+
+    uv works in a folder without links, so that it can remove nothing that another environment has.
+    """
+    python = _empty(folder)
+    asked = [str(each) for each in asked_for(wheel, extra) if each.name != AS_HERE]
+    wanted, found = folder / "wanted.txt", folder / "found.txt"
+    wanted.write_text("\n".join(asked), "utf-8")
+    _uv("compile", "--python", python, "--resolution", "lowest-direct", wanted, "--output-file", found)
+    _uv("install", "--python", python, "--no-deps", "-r", found, wheel)
+    there = {canonicalize_name(each.metadata["Name"]) for each in distributions(path=[str(_packages(python))])}
+    for name in sorted(led_to({AS_HERE})):
+        if canonicalize_name(name) not in there:
+            _link(name, _packages(python))
     return python
 
 
@@ -55,25 +78,61 @@ def metadata(wheel: Path) -> str:
         return file.read(name).decode()
 
 
+def asked_for(wheel: Path, extra: str) -> list[Requirement]:
+    """What the wheel with this extra asks for itself, on this machine."""
+    every = [Requirement(each) for each in message_from_string(metadata(wheel)).get_all("Requires-Dist") or []]
+    extras, found = [extra], list[Requirement]()
+    for of in extras:  # grows while it is walked: an extra may name others
+        for each in every:
+            if each in found or not (each.marker is None or each.marker.evaluate({"extra": of})):
+                continue
+            if each.name == "attnviz":
+                extras += [more for more in each.extras if more not in extras]
+            else:
+                found.append(each)
+    for each in found:
+        each.marker = None  # it holds here, and was said for an extra
+    return found
+
+
 def required_by(wheel: Path, extra: str) -> set[str]:
     """The names of all packages that the wheel with this extra leads to."""
-    asked = message_from_string(metadata(wheel)).get_all("Requires-Dist") or []
+    asked = asked_for(wheel, extra)
+    return led_to({each.name for each in asked}, {each.name: each.extras for each in asked})
+
+
+def led_to(names: set[str], extras: dict[str, set[str]] | None = None) -> set[str]:
+    """These packages and all that their own requirements lead to, as they are installed here."""
     found: set[str] = set()
-    waiting = [(text, extra) for text in asked]
-    own = {extra}
+    waiting = [(name, (extras or {}).get(name, set())) for name in names]
     while waiting:
-        text, of = waiting.pop()
-        requirement = Requirement(text)
-        if requirement.marker and not requirement.marker.evaluate({"extra": of}):
+        name, chosen = waiting.pop()
+        if name in found:
             continue
-        if requirement.name == "attnviz":
-            waiting += [(each, more) for more in requirement.extras - own for each in asked]
-            own |= requirement.extras
-        elif requirement.name not in found:
-            found.add(requirement.name)
-            extras = [*requirement.extras, ""]
-            waiting += [(each, more) for more in extras for each in distribution(requirement.name).requires or ()]
+        found.add(name)
+        for text in distribution(name).requires or ():
+            requirement = Requirement(text)
+            if requirement.marker is None or any(requirement.marker.evaluate({"extra": of}) for of in (*chosen, "")):
+                waiting.append((requirement.name, requirement.extras))
     return found
+
+
+def _empty(folder: Path) -> Path:
+    """The Python of a new environment without anything in it."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    return folder / "bin" / "python"
+
+
+def _packages(python: Path) -> Path:
+    """Where its packages lie."""
+    (found,) = (python.parents[1] / "lib").glob("python*/site-packages")
+    return found
+
+
+def _uv(*command: object) -> None:
+    program = uv()
+    assert program is not None
+    subprocess.run([program, "pip", *(str(each) for each in command), "--quiet"], check=True)
 
 
 def _link(name: str, packages: Path) -> None:

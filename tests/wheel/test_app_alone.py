@@ -112,10 +112,7 @@ def test_a_figure_is_made_from_a_link(app):
     assert ", masks, " in wrong.stderr
 
 
-@pytest.fixture(scope="module")
-def tiny(app):
-    """A folder with a small random model, made by the wheel's own transformers, and a text."""
-    make = """
+MAKE_TINY = """
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 words = {word: place for place, word in enumerate(["<unk>", *"the cat sat on a mat and ran off".split()])}
@@ -124,10 +121,21 @@ PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="<unk>").save_pretrain
 shape = dict(hidden_size=16, intermediate_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
 LlamaForCausalLM(LlamaConfig(vocab_size=len(words), **shape)).save_pretrained("tiny")
 """
-    done = app.run(app.python, "-c", make)
+
+
+def make_tiny(installed):
+    """A folder with a small random model, made by the environment's own transformers, and a text."""
+    done = installed.run(installed.python, "-c", MAKE_TINY)
     assert done.returncode == 0, done.stderr
-    (app.away / "text.txt").write_text("the cat sat on a mat and the cat sat on\na cat ran off and a cat ran off\n")
-    return app.away / "tiny"
+    (installed.away / "text.txt").write_text(
+        "the cat sat on a mat and the cat sat on\na cat ran off and a cat ran off\n"
+    )
+    return installed.away / "tiny"
+
+
+@pytest.fixture(scope="module")
+def tiny(app):
+    return make_tiny(app)
 
 
 def test_heads_of_a_text_become_a_table(app, tiny):

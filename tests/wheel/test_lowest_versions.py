@@ -1,0 +1,64 @@
+"""The lower bounds of pyproject.toml are true: with exactly those versions the library and the app do their work."""
+
+from __future__ import annotations
+
+import csv
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+from tests.wheel import environments
+from tests.wheel.conftest import Installed
+from tests.wheel.test_app_alone import make_tiny
+from tests.wheel.test_core_alone import PROGRAM
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(environments.uv() is None, reason="uv, which finds the lowest versions, is not installed"),
+]
+
+
+@pytest.fixture(scope="module")
+def lowest(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    folder = tmp_path_factory.mktemp("lowest")
+    away = folder / "away"
+    away.mkdir()
+    return Installed(environments.lowest(folder / "venv", wheel, "app"), away)
+
+
+def test_every_package_has_the_version_of_its_lower_bound(wheel: Path, lowest: Installed) -> None:
+    """Those that do not are told to be raised: a bound that nothing can have has never been tried."""
+    (packages,) = (lowest.python.parents[1] / "lib").glob("python*/site-packages")
+    have = {
+        each.metadata["Name"].lower().replace("-", "_"): each.version for each in distributions(path=[str(packages)])
+    }
+    for asked in environments.asked_for(wheel, "app"):
+        if asked.name == environments.AS_HERE:
+            continue
+        (bound,) = (each.version for each in asked.specifier if each.operator == ">=")
+        version = have[asked.name.lower().replace("-", "_")]
+        assert version == bound or version.startswith(f"{bound}."), f"{asked} is met by {version} at the lowest"
+
+
+def test_attend_capture_and_show(lowest: Installed) -> None:
+    done = lowest.run(lowest.python, "-c", PROGRAM)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_figure_of_a_page_with_charts_and_one_of_a_head(lowest: Installed) -> None:
+    out = [lowest.away / f"head.{kind}" for kind in ("svg", "png", "html", "csv")]
+    made = lowest.run(lowest.attnviz, "figure", "/?start_scale=none", *(part for file in out for part in ("-o", file)))
+    assert made.returncode == 0, made.stderr
+    assert out[1].read_bytes().startswith(b"\x89PNG")
+    assert len(list(csv.DictReader(out[3].open()))) > 50
+    chart = lowest.run(lowest.attnviz, "figure", "sharing", "-o", "sharing.html", "-o", "sharing.csv")
+    assert chart.returncode == 0, chart.stderr
+
+
+def test_heads_of_a_text_and_their_costs(lowest: Installed) -> None:
+    make_tiny(lowest)
+    for more in ([], ["--cost"]):
+        done = lowest.run(lowest.attnviz, "heads", "./tiny", "text.txt", *more, "-o", "heads.csv")
+        assert done.returncode == 0, done.stderr
+        assert len(list(csv.DictReader((lowest.away / "heads.csv").open()))) >= 2 * 4 * 2
