@@ -166,6 +166,28 @@ def test_a_resample_ablation_is_theirs(model: GPT2LMHeadModel, lens: Any, texts:
     assert float((expected - hooked(lens, ids, layer, lambda z: z)).abs().max()) > 0.05
 
 
+@pytest.mark.parametrize("layer, position", [(0, 4), (1, -1), (2, 7)])
+def test_a_stream_patched_in_at_one_position_is_theirs(
+    model: GPT2LMHeadModel, lens: Any, texts: list[str], layer: int, position: int
+) -> None:
+    ids, other = lens.to_tokens(texts[0]), lens.to_tokens(texts[1])
+    name = f"blocks.{layer}.hook_resid_pre"
+    _, clean = lens.run_with_cache(other)
+
+    def patch(stream: Tensor, hook: Any) -> Tensor:
+        stream[:, position] = clean[name][:, position]
+        return stream
+
+    with torch.no_grad():
+        expected = lens.run_with_hooks(ids, fwd_hooks=[(name, patch)])
+        plain = lens(ids)
+    trace = av.capture(model, input_ids=other, residual=True)
+    edit = av.Edit(layers=layer, stream=trace, at=position)
+    found = av.intervene(model, edit, input_ids=ids, logits="all").logits
+    torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
+    assert float((expected - plain).abs().max()) > 0.05, "the patch must do something"
+
+
 def test_a_cache_of_theirs_is_shown(lens: Any, texts: list[str], tmp_path: Path) -> None:
     _, cache = lens.run_with_cache(lens.to_tokens(texts[0]))
     view = av.show(cache, layer=1, head=2)

@@ -18,6 +18,7 @@ from attnviz.models.capture.trace import Trace
 NumberChoice = int | Collection[int] | Literal["all"]
 LayerChoice = NumberChoice | str | Collection[int | str]
 NewOutput = Tensor | Callable[[Tensor], Tensor] | Trace | Mapping[str, Tensor]
+NewStream = Tensor | Callable[[Tensor], Tensor] | Trace
 TensorChange = Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor, Tensor]]
 
 
@@ -41,6 +42,10 @@ class Edit:
     (B, H', Q, Dv); or it is a function of what the heads hand on themselves, a `Trace` of another pass (activation
     patching), or a mapping from layer names to (H, 1 or Q, Dv), such as `mean_outputs` makes (mean ablation). Dropout
     is not applied in a changed layer, even in training.
+
+    `stream` changes no head: it is what stands in the residual stream where the layers' blocks begin, a tensor that
+    broadcasts to (B, Q, M), a function of the model's own, or a `Trace` with `residual` of another pass. It goes into
+    an edit of its own.
     """
 
     layers: LayerChoice = "all"
@@ -56,13 +61,25 @@ class Edit:
     weights: Tensor | Callable[[Tensor], Tensor] | None = None  #: these weights, or a function of the model's own
     block: Collection[tuple[int, int]] = ()  #: (query, key) positions that may not be seen; -1 is the last
     output: NewOutput | None = None  #: what the heads hand on, in place of weights times values
-    at: NumberChoice = "all"  #: the query positions at which `weights` and `output` are put
+    at: NumberChoice = "all"  #: the query positions at which `weights`, `output` and `stream` are put
     tower: str | None = None  #: None: any
     run: int | None = None  #: None: every
+    stream: NewStream | None = None  #: the residual stream at the input of the layer's block, (B, Q, M)
+
+    @property
+    def of_stream(self) -> bool:
+        """Whether it changes the residual stream; a Problem where it is told to change heads as well."""
+        if self.stream is None:
+            return False
+        others = ("heads", "mask", "scale", "factor", "uniform", "silence", "change", "weights", "block", "output")
+        told = [name for name in others if not _is_default(getattr(self, name), getattr(Edit, name))]
+        if told:
+            raise Problem("an edit with stream changes no head: give {others} in another one", others=", ".join(told))
+        return True
 
     def chosen_by(self, layer: RecordedLayer) -> set[int | str]:
         """The entries of `layers` that select this layer; empty if the edit does not apply to it."""
-        in_tower = self.tower is None or _within(layer.tower, self.tower)
+        in_tower = self.tower is None or within(layer.tower, self.tower)
         if not in_tower or self.run not in (None, layer.run):
             return set()
         choices = layers_chosen(self.layers)
@@ -70,10 +87,14 @@ class Edit:
             return {layer.name}
         if self.kind != layer.kind or self.stack not in (None, layer.stack):
             return set()
-        return {each for each in choices if each in ("all", layer.index) or _within(layer.name, each)}
+        return {each for each in choices if each in ("all", layer.index) or within(layer.name, each)}
 
     def heads_of(self, layer: RecordedLayer) -> list[int]:
         return sorted(set(chosen_heads(numbers_chosen("heads", self.heads, layer.n_heads), layer.n_heads, layer.index)))
+
+
+def _is_default(value: object, default: object) -> bool:
+    return value is default or (not isinstance(value, Tensor) and value == default)
 
 
 def plan(edit: Edit, layer: RecordedLayer) -> Plan:
@@ -111,7 +132,7 @@ def _output(
     return given
 
 
-def _within(name: str, above: int | str) -> bool:
+def within(name: str, above: int | str) -> bool:
     """Whether a module is `above` or below it, by their dotted names."""
     return name == above or (isinstance(above, str) and name.startswith(f"{above}."))
 

@@ -22,7 +22,8 @@ from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
-from attnviz.models.capture.run import by_name, record
+from attnviz.models.capture.run import by_name, capture, record
+from attnviz.models.capture.stream_edit import changing_streams
 from attnviz.models.capture.trace import Trace
 
 
@@ -40,9 +41,26 @@ def intervene(
     Works on whatever `capture` reads exactly: models of transformers, and any torch model whose attention goes through
     torch's own functions or `attnviz.attend`. With `residual`, the stream is that of the changed pass.
     """
-    chosen = (edits,) if isinstance(edits, Edit) else tuple(edits)
+    every = (edits,) if isinstance(edits, Edit) else tuple(edits)
     must_hold()
     model = unwrapped(model)
+    with changing_streams(model, [edit for edit in every if edit.of_stream]):
+        heads = tuple(edit for edit in every if not edit.of_stream)
+        return _intervened(model, heads, args, logits, inputs, grad, residual)
+
+
+def _intervened(
+    model: nn.Module,
+    chosen: tuple[Edit, ...],
+    args: tuple[Any, ...],
+    logits: Logits,
+    inputs: dict[str, Any],
+    grad: bool,
+    residual: bool,
+) -> Trace:
+    """The pass with these edits of heads."""
+    if not chosen:
+        return capture(model, *args, logits=logits, grad=grad, residual=residual, **inputs)
     if takes_interface(model):
         recorder = Intervention(model, chosen, grad, residual)
         trace, _ = record(model, recorder, logits, by_name(model, args, inputs), grad, residual)
@@ -67,6 +85,8 @@ class EditedPass:
         for edit in edits:
             layers_chosen(edit.layers)
             numbers_chosen("heads", edit.heads, 0)
+            if edit.of_stream:
+                raise Problem("the residual stream is changed by intervene, in one pass")
         self._edits = edits
         self._two_stacks = two_stacks
         self._model_name = type(model).__name__

@@ -54,7 +54,7 @@ class ResidualWatch:
 
     def _enter(self, name: str) -> Any:
         def note(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            given = next((t for t in (*args, *kwargs.values()) if _is_hidden(t)), None)
+            given = next((t for t in (*args, *kwargs.values()) if is_hidden(t)), None)
             if given is not None:
                 self.passed.setdefault(name, []).append(Passage(given.detach()))
 
@@ -63,7 +63,7 @@ class ResidualWatch:
     def _leave(self, name: str) -> Any:
         def note(_: nn.Module, __: Any, output: Any) -> None:
             output = output[0] if isinstance(output, tuple | list) and output else output
-            if _is_hidden(output) and name in self.passed:
+            if is_hidden(output) and name in self.passed:
                 self.passed[name][-1].answered = output.detach()
 
         return note
@@ -85,7 +85,7 @@ class ResidualWatch:
         """The outermost numbered modules that hold the self-attention of one stack, in order of execution."""
         names = []
         for layer in layers:
-            name = _block_of(layer.name)
+            name = block_of(layer.name)
             if name is not None and name in self.passed and name not in names:
                 names.append(name)
         lists = {name.rpartition(".")[0] for name in names}
@@ -99,7 +99,7 @@ class ResidualWatch:
         """Why what the heads hand on is not simply added to the stream; None if it is, in every layer."""
         modules = {plain_name(name): module for name, module in self.model.named_modules()}
         for layer in layers:
-            block = _block_of(layer.name)
+            block = block_of(layer.name)
             if block not in blocks or layer.kind != "self":
                 return Message("{name} lies outside the blocks of the residual stream", {"name": layer.name})
             added = self._added(layer, modules)
@@ -179,11 +179,11 @@ class ResidualWatch:
         return None
 
 
-def _is_hidden(value: Any) -> bool:
+def is_hidden(value: Any) -> bool:
     return isinstance(value, Tensor) and value.dim() == 3 and value.is_floating_point()
 
 
-def _block_of(name: str) -> str | None:
+def block_of(name: str) -> str | None:
     """The dotted name up to the first number."""
     parts = name.split(".")
     first = next((place for place, part in enumerate(parts) if part.isdigit()), None)

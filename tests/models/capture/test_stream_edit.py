@@ -1,0 +1,90 @@
+"""The residual stream changed where it enters a block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+import attnviz as av
+from attnviz.core.message import Problem
+from attnviz.models.capture import Edit
+from tests.experiments.heads.test_plain_models import Own
+from tests.models.tiny import bert, llama, tokens
+
+MODELS: dict[str, Any] = {"llama": llama, "bert": bert, "plain": lambda: Own().eval()}
+LISTS = {"llama": "model.layers", "bert": "bert.encoder.layer", "plain": "h"}
+
+
+def given(model: nn.Module, ids: Tensor) -> dict[str, Tensor]:
+    return {"idx" if isinstance(model, Own) else "input_ids": ids}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_another_text_s_stream_everywhere_gives_that_text_s_answer(name: str) -> None:
+    model, ids, other = MODELS[name](), tokens(2, 7), tokens(2, 7, seed=5)
+    clean = av.capture(model, **given(model, other), logits="all", residual=True)
+    for layer in (0, 1):
+        found = av.intervene(model, Edit(layers=layer, stream=clean), **given(model, ids), logits="all")
+        assert_close(found.logits, clean.logits, atol=1e-5, rtol=1e-5)
+    by_name = av.intervene(model, Edit(f"{LISTS[name]}.1", stream=clean), **given(model, ids), logits="all")
+    assert_close(by_name.logits, clean.logits, atol=1e-5, rtol=1e-5)
+
+
+def test_at_one_position_it_is_what_a_hook_of_torch_does() -> None:
+    model, ids, other = llama(), tokens(2, 7), tokens(2, 7, seed=5)
+    clean = av.capture(model, input_ids=other, residual=True)
+    found = av.intervene(model, Edit(layers=1, stream=clean, at=[2, -1]), input_ids=ids, residual=True)
+
+    def put(_: nn.Module, args: tuple[Tensor, ...], kwargs: dict[str, Any]) -> Any:
+        made = args[0].clone()
+        for row in (2, 6):
+            made[:, row] = clean.residual[1][:, row]
+        return (made, *args[1:]), kwargs
+
+    hook = model.model.layers[1].register_forward_pre_hook(put, with_kwargs=True)
+    with torch.no_grad():
+        expected = model(input_ids=ids).logits[:, -1]
+    hook.remove()
+    assert_close(found.logits, expected)
+    assert_close(found.residual[1][:, 2], clean.residual[1][:, 2])
+    assert not torch.allclose(found.residual[1][:, 3], clean.residual[1][:, 3])
+    assert not any(module._forward_pre_hooks for module in model.modules())
+
+
+def test_a_function_of_the_stream_and_an_edit_of_heads_beside_it() -> None:
+    model, ids = llama(), tokens()
+    half = Edit(layers=1, stream=lambda own: own / 2)
+    both = av.intervene(model, [half, Edit(layers=1, heads=2, silence=True)], input_ids=ids, residual=True)
+    plain = av.capture(model, input_ids=ids, residual=True)
+    assert_close(both.residual[1], plain.residual[1] / 2)
+    assert both[1].silenced == {2}
+    assert not both[0].silenced
+
+
+@pytest.mark.parametrize(
+    "edit, said",
+    [
+        (lambda clean: Edit(layers=7, stream=clean), "no layer 7 to change"),
+        (lambda clean: Edit(layers=0, stream=torch.zeros(3, 3)), r"stream has shape \(3, 3\); it must broadcast to"),
+        (lambda clean: Edit(layers=0, heads=1, stream=clean), "changes no head: give heads in another one"),
+        (lambda clean: Edit(layers=0, stream=clean, at=40), r"at=\[40\] must be positions of 7 queries"),
+        (lambda clean: Edit(layers=0, stream=av.capture(llama(), tokens())), "capture it with residual=True"),
+    ],
+)
+def test_what_does_not_fit_is_named(edit: Any, said: str) -> None:
+    model = llama()
+    clean = av.capture(model, input_ids=tokens(), residual=True)
+    with pytest.raises(Problem, match=said):
+        av.intervene(model, edit(clean), input_ids=tokens())
+
+
+def test_two_stacks_have_to_be_told_apart() -> None:
+    model = nn.Transformer(8, 2, 1, 2, 16, batch_first=True).eval()
+    x = torch.randn(1, 4, 8)
+    with pytest.raises(Problem, match=r"decoder\.layers, encoder\.layers: say which, as tower"):
+        av.intervene(model, Edit(layers=0, stream=torch.zeros(1)), x, x)
+    av.intervene(model, Edit(layers=0, tower="decoder.layers", stream=torch.zeros(1)), x, x)
