@@ -17,8 +17,10 @@ _lock = Lock()
 _inside: list[Any] = []  # the stance that was taken, once for all who need it, and one entry for each of them
 
 
-def unwrapped(model: nn.Module) -> nn.Module:
-    """The model that torch.compile was given."""
+def unwrapped(model: Any) -> nn.Module:
+    """The model that torch.compile was given, or that a loaded model holds."""
+    if not isinstance(model, nn.Module) and isinstance(getattr(model, "model", None), nn.Module):
+        model = model.model
     inner = getattr(model, _WRAPPED, model)
     return inner if isinstance(inner, nn.Module) else model
 

@@ -23,12 +23,11 @@ from attnviz.models.capture.trace import Trace
 Place = tuple[str, str, str, int, int]
 
 
-def model_of(method: Callable[..., Any]) -> nn.Module:
-    """The model that `method` belongs to, which is the first that it calls."""
-    owner = getattr(method, "__self__", None)
-    if not isinstance(owner, nn.Module):
-        raise Problem("{given} is neither a model nor a method of one", given=repr(method)[:60])
-    return owner
+def must_be_a_model(given: Any) -> nn.Module:
+    """What was given, if it is a model; a Problem otherwise."""
+    if not isinstance(given, nn.Module):
+        raise Problem("{given} is neither a model nor a method of one", given=repr(given)[:60])
+    return given
 
 
 def record_generation(
@@ -39,7 +38,9 @@ def record_generation(
     Its queries are all positions that went through the model. `logits` "last" are those of the last pass, "all"
     those of every pass at its last position, (B, passes, V).
     """
-    model = model_of(method)
+    model = getattr(method, "__self__", None)
+    if not isinstance(model, nn.Module):
+        model = must_be_a_model(method)
     if takes_interface(model):
         recorder = Recorder(model)
         with uncompiled(model), switched(model), listening(recorder), _steps(model, recorder) as steps:

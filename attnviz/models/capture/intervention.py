@@ -19,16 +19,18 @@ from attnviz.models.capture.compiled import unwrapped
 from attnviz.models.capture.edit import Edit, layers_chosen, numbers_chosen, plan
 from attnviz.models.capture.edited_layer import carry_out, layer_output
 from attnviz.models.capture.forward_pass import Logits
+from attnviz.models.capture.generated import must_be_a_model
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.run import by_name, capture, record
 from attnviz.models.capture.stream_edit import changing_streams
 from attnviz.models.capture.trace import Trace
+from attnviz.models.catalogue import LoadedModel
 
 
 def intervene(
-    model: nn.Module,
+    model: nn.Module | LoadedModel,
     edits: Edit | Sequence[Edit],
     *args: Any,
     logits: Logits = "last",
@@ -43,7 +45,7 @@ def intervene(
     """
     every = (edits,) if isinstance(edits, Edit) else tuple(edits)
     must_hold()
-    model = unwrapped(model)
+    model = must_be_a_model(unwrapped(model))
     with changing_streams(model, [edit for edit in every if edit.of_stream]):
         heads = tuple(edit for edit in every if not edit.of_stream)
         return _intervened(model, heads, args, logits, inputs, grad, residual)

@@ -21,17 +21,18 @@ from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.compiled import uncompiled, unwrapped
 from attnviz.models.capture.eager_fallback import eager_layers
 from attnviz.models.capture.forward_pass import Logits, arguments, at_last, last_positions, logits_of
-from attnviz.models.capture.generated import record_generation
+from attnviz.models.capture.generated import must_be_a_model, record_generation
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorder import Recorder, listening
 from attnviz.models.capture.residual_watch import ResidualWatch
 from attnviz.models.capture.trace import Trace
+from attnviz.models.catalogue import LoadedModel
 
 __all__ = ["adopt", "capture", "choose_again"]
 
 
 def capture(
-    model: nn.Module | Callable[..., Any],
+    model: nn.Module | LoadedModel | Callable[..., Any],
     *args: Any,
     logits: Logits = "last",
     grad: bool = False,
@@ -40,9 +41,10 @@ def capture(
 ) -> Trace:
     """One pass of any model, on its own fast path, with every attention layer recorded.
 
-    `args` and `inputs` are the arguments of the model's forward. `logits` "last" keeps the logits of the last
-    real position of each row, "all" keeps those of every position, None skips the output layer. With `grad`, logits,
-    q, k and v stay in the graph of the pass, so that gradients with respect to them can be asked for.
+    `model` is a torch module, what `load` gives, or a method of a model (see below). `args` and `inputs` are the
+    arguments of the model's forward. `logits` "last" keeps the logits of the last real position of each row, "all"
+    keeps those of every position, None skips the output layer. With `grad`, logits, q, k and v stay in the graph of
+    the pass, so that gradients with respect to them can be asked for.
 
     With `residual`, the residual stream and copies of the output projections are kept: `trace.residual[i]`,
     `layer.head_outputs(projected=True)` and `trace.logit_attribution(token)` need them.
@@ -51,19 +53,19 @@ def capture(
     layers have `exact=False`. In any other torch model, calls of torch's fused attention, `nn.MultiheadAttention` and
     `attnviz.attend` are recorded; one that computes attention otherwise is refused. Dropout follows the model's mode.
 
-    A method of a model, such as `capture(model.generate, ids, max_new_tokens=20)`, is run with all its passes joined
-    into one trace: its queries are all positions that went through the model, `trace.inputs["sequences"]` is what was
-    written, and `logits` "all" are those of every step, (B, steps, V).
+    A method, such as `capture(model.generate, ids, max_new_tokens=20)`, is run with all its passes joined into one
+    trace: its queries are all positions that went through the model, `trace.inputs["sequences"]` is what was written,
+    and `logits` "all" are those of every step, (B, steps, V).
     """
     must_hold()
-    if not isinstance(model, nn.Module):
+    if inspect.isroutine(model):
         if grad or residual:
             raise Problem(
                 "grad and residual are of one pass: capture the model itself over what was generated, "
                 'trace.inputs["sequences"]'
             )
         return record_generation(model, args, logits, inputs)
-    model = unwrapped(model)
+    model = must_be_a_model(unwrapped(model))
     if takes_interface(model):
         trace, _ = record(model, Recorder(model, grad, residual), logits, by_name(model, args, inputs), grad, residual)
         if trace.layers:

@@ -11,6 +11,7 @@ from torch import nn
 
 import attnviz as av
 from attnviz.core.message import Problem
+from attnviz.models.catalogue import CATALOGUE, LoadedModel
 from tests.models.tiny import bert, llama, tokens
 
 
@@ -106,3 +107,14 @@ def test_rollout_asks_which_stack() -> None:
     with pytest.raises(Problem, match=r"decoder \(decoder.layers\), encoder \(encoder.layers\); say stack="):
         trace.rollout()
     assert trace.rollout(stack="encoder").shape == (1, 1, 4, 4)
+
+
+def test_a_loaded_model_stands_for_its_model_and_anything_else_is_refused() -> None:
+    model, ids = llama(), tokens()
+    loaded = LoadedModel(model, None, CATALOGUE[0], "folder")
+    edit = av.Edit(layers=1, heads=2, silence=True)
+    assert torch.equal(av.capture(loaded, ids).logits, av.capture(model, ids).logits)
+    assert torch.equal(av.intervene(loaded, edit, ids).logits, av.intervene(model, edit, ids).logits)
+    for call in (lambda given: av.capture(given, ids), lambda given: av.intervene(given, edit, ids)):
+        with pytest.raises(Problem, match="'gpt2' is neither a model nor a method of one"):
+            call("gpt2")
