@@ -22,7 +22,7 @@ from attnviz.models.tokens import encode
 
 loaded = av.load("smollm2-135m")
 tokens = encode(loaded, "The animal didn't cross the street because it was too tired.")
-trace = av.capture(loaded.model, **tokens.inputs)
+trace = av.capture(loaded, **tokens.inputs)
 trace
 
 # %%
@@ -45,7 +45,7 @@ def take(saved: Path) -> None:
     """The page from its first cell to the end of its picture."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        context = browser.new_context(viewport={"width": 1180, "height": 1000}, offline=True, device_scale_factor=1.5)
+        context = browser.new_context(viewport={"width": 1180, "height": 960}, offline=True)
         opened = context.new_page()
         opened.goto(saved.as_uri(), wait_until="domcontentloaded")
         inside = opened.frame_locator("iframe")

@@ -20,7 +20,7 @@ from attnviz.models.capture.plain_torch import logits_in, recording_plain
 from attnviz.models.capture.recorder import Recorder, listening
 from attnviz.models.capture.trace import Trace
 
-Place = tuple[str, str, str, int, int]
+LayerPlace = tuple[str, str, str, int, int]
 
 
 def must_be_a_model(given: Any) -> nn.Module:
@@ -62,7 +62,7 @@ class _Steps:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._layers: dict[Place, JoinedLayer] = {}
+        self._layers: dict[LayerPlace, JoinedLayer] = {}
         self._answers: list[Tensor] = []  # (B, V) of each pass
 
     def end(self) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 from attnviz.core.message import Problem
 from attnviz.models.capture.recorded_layer import RecordedLayer
 
-Rows = tuple[Tensor, int]  #: (.., queries of one pass, keys), and the place of its first key among all keys
+RowsAtKeys = tuple[Tensor, int]  #: (.., queries of one pass, keys), and the place of its first key among all keys
 
 
 class JoinedLayer:
@@ -28,9 +28,9 @@ class JoinedLayer:
         self._v: list[Tensor] = []
         self._norms: list[Tensor | None] = []
         self._real: list[Tensor | None] = []  # of cross-attention: which queries are no padding
-        self._masks: list[Rows] = []
-        self._biases: list[Rows | None] = []
-        self._reported: list[Rows] = []
+        self._masks: list[RowsAtKeys] = []
+        self._biases: list[RowsAtKeys | None] = []
+        self._reported: list[RowsAtKeys] = []
 
     def add(self, layer: RecordedLayer) -> None:
         """Take up what the next pass recorded of this layer."""
@@ -122,7 +122,7 @@ def _whole_rows(given: Tensor, q_len: int, k_len: int) -> Tensor:
     return four.expand(*four.shape[:2], q_len, k_len)
 
 
-def _below(blocks: list[Rows], total: int, empty: float) -> Tensor:
+def _below(blocks: list[RowsAtKeys], total: int, empty: float) -> Tensor:
     """Blocks of rows below each other, each at its keys, in a tensor (B or 1, H or 1, all queries, all keys)."""
     sizes = [tuple(block.shape[:2]) for block, _ in blocks]
     lead = [max(size[axis] for size in sizes) for axis in (0, 1)]

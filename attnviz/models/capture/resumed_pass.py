@@ -42,7 +42,8 @@ class ResumedPass:
     def logits_with(self, layer: int, heads: Sequence[int], means: Tensor | None = None) -> Tensor:
         """The logits (n, B, Q, V) of n passes in which one head of `layer` each hands on 0, or its row of `means`."""
         recorded = self.trace[layer]
-        block = next(n for n, name in enumerate(self._stream.blocks) if recorded.name.startswith(f"{name}."))
+        blocks = self._stream.blocks
+        block = next(n for n, name in enumerate(blocks) if f"{recorded.name}.".startswith(f"{name}."))
         hidden = self._stream[block].repeat(len(heads), 1, 1)  # (n*B, Q, M)
         with torch.no_grad(), self._changed(layer, heads, means):
             for name in self._stream.blocks[block:]:

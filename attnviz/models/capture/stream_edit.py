@@ -17,7 +17,7 @@ from attnviz.models.capture.head_selection import broadcasts
 from attnviz.models.capture.residual_watch import block_of, is_hidden
 from attnviz.models.capture.trace import Trace
 
-Block = tuple[str, nn.Module]
+NamedBlock = tuple[str, nn.Module]
 
 
 @contextmanager
@@ -34,10 +34,10 @@ def changing_streams(model: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
             hook.remove()
 
 
-def _chosen(model: nn.Module, edit: Edit) -> list[Block]:
+def _chosen(model: nn.Module, edit: Edit) -> list[NamedBlock]:
     """The blocks that an edit names by number or by their modules' names; a Problem where one is not there."""
     lists = _lists(model, edit.tower)
-    found: list[Block] = []
+    found: list[NamedBlock] = []
     for each in layers_chosen(edit.layers):
         if isinstance(each, str) and each != "all":
             named = [block for blocks in lists.values() for block in blocks if within(block[0], each)]
@@ -53,9 +53,9 @@ def _chosen(model: nn.Module, edit: Edit) -> list[Block]:
     return found
 
 
-def _lists(model: nn.Module, tower: str | None) -> dict[str, list[Block]]:
+def _lists(model: nn.Module, tower: str | None) -> dict[str, list[NamedBlock]]:
     """The outermost numbered modules, by the dotted name of the list that they are in; of one tower, if it is named."""
-    found: dict[str, list[Block]] = {}
+    found: dict[str, list[NamedBlock]] = {}
     for full, module in model.named_modules():
         name = plain_name(full)
         above = name.rpartition(".")[0]

@@ -13,12 +13,12 @@ def summary(
     layers: Sequence[RecordedLayer], tensors: Mapping[str, Tensor | None], streams: int, nbytes: int, device: str
 ) -> str:
     """A line on the whole, one for each kind of layer with the numbers that find them, and the shapes of the rest."""
-    kinds: dict[str, list[int]] = {}
+    kinds: dict[tuple[str, str], list[int]] = {}
     for number, layer in enumerate(layers):
-        kinds.setdefault(_kind(layer), []).append(number)
+        kinds.setdefault((layer.tower, _kind(layer)), []).append(number)
     place = "" if device == "cpu" else f", on {device}"
     lines = [f"<Trace: {_count(len(layers), 'layer')}, {_size(nbytes)}{place}"]
-    lines += [f"  [{_ranges(numbers)}] {kind}{_names(layers, numbers)}" for kind, numbers in kinds.items()]
+    lines += [f"  [{_ranges(numbers)}] {kind}{_names(layers, numbers)}" for (_, kind), numbers in kinds.items()]
     told = [f"{name} {tuple(value.shape)}" for name, value in tensors.items() if value is not None]
     told += [f"residual stream at {streams} places"] if streams else []
     lines += [f"  {', '.join(told)}"] if told else []
@@ -27,12 +27,11 @@ def summary(
 
 def _kind(layer: RecordedLayer) -> str:
     batch, heads, q_len, k_len = layer.shape
-    on = "" if layer.n_kv_heads == heads else f" on {layer.n_kv_heads} keys and values"
+    on = "" if layer.n_kv_heads == heads else f" on {layer.n_kv_heads}"
     edits = (layer.scales, layer.set_weights, layer.set_output, layer.silenced or None)
     changed = any(each is not None for each in edits)
     notes = ("" if layer.exact else ", weights only") + (", changed" if changed else "")
-    tower = f" ({layer.tower})" if layer.tower else ""
-    return f"{layer.stack} {layer.kind}{tower}: {_count(heads, 'head')}{on}, {batch} x {q_len} x {k_len}{notes}"
+    return f"{layer.stack} {layer.kind}: {_count(heads, 'head')}{on}, {batch} x {q_len} x {k_len}{notes}"
 
 
 def _names(layers: Sequence[RecordedLayer], numbers: Sequence[int]) -> str:

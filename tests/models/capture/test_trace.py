@@ -65,15 +65,13 @@ def test_it_says_what_is_in_it() -> None:
     first, kinds, rest = repr(trace).splitlines()
     assert re.fullmatch(r"<Trace: 2 layers, [0-9.]+ kB", first)
     assert kinds == (
-        "  [0-1] decoder self (model.layers): 6 heads on 2 keys and values, 2 x 7 x 7, "
-        '"model.layers.0.self_attn" to "model.layers.1.self_attn"'
+        '  [0-1] decoder self: 6 heads on 2, 2 x 7 x 7, "model.layers.0.self_attn" to "model.layers.1.self_attn"'
     )
     assert rest == "  logits (2, 100), input_ids (2, 7), residual stream at 3 places>"
     edited = av.intervene(llama(), av.Edit(layers=1, heads=2, silence=True), input_ids=tokens())
     assert repr(edited).splitlines()[1:3] == [
-        '  [0] decoder self (model.layers): 6 heads on 2 keys and values, 2 x 7 x 7, "model.layers.0.self_attn"',
-        "  [1] decoder self (model.layers): 6 heads on 2 keys and values, 2 x 7 x 7, changed, "
-        '"model.layers.1.self_attn"',
+        '  [0] decoder self: 6 heads on 2, 2 x 7 x 7, "model.layers.0.self_attn"',
+        '  [1] decoder self: 6 heads on 2, 2 x 7 x 7, changed, "model.layers.1.self_attn"',
     ]
 
 
@@ -81,8 +79,8 @@ def test_layers_that_take_turns_are_told_by_their_numbers() -> None:
     model = nn.Transformer(8, 2, 1, 2, 16, batch_first=True).eval()
     x = torch.randn(1, 4, 8)
     lines = repr(av.capture(model, x, x)).splitlines()
-    assert lines[2].startswith("  [1, 3] decoder self (decoder.layers): 2 heads, 1 x 4 x 4")
-    assert lines[3].startswith("  [2, 4] decoder cross (decoder.layers): 2 heads, 1 x 4 x 4")
+    assert lines[2].startswith("  [1, 3] decoder self: 2 heads, 1 x 4 x 4")
+    assert lines[3].startswith("  [2, 4] decoder cross: 2 heads, 1 x 4 x 4")
 
 
 @pytest.mark.parametrize("heads", ["mean", "max"])
