@@ -14,8 +14,9 @@ Heads = Literal["mean", "max", "min"]
 
 def joined_heads(weights: Tensor, heads: Heads = "mean") -> Tensor:
     """The heads of one layer as one: weights (..., H, T, T) -> (..., 1, T, T)."""
-    joined = {"mean": weights.mean, "max": weights.amax, "min": weights.amin}[heads]
-    return joined(-3, keepdim=True)
+    if heads == "mean":
+        return weights.mean(-3, keepdim=True)
+    return weights.amax(-3, keepdim=True) if heads == "max" else weights.amin(-3, keepdim=True)
 
 
 def layer_mix(weights: Tensor, residual: float = 0.5, heads: Heads = "mean") -> Tensor:

@@ -96,7 +96,7 @@ class ModelRun:
         """Bytes that this run holds in memory."""
         return self.trace.nbytes
 
-    def inputs_on(self, device: torch.device) -> dict[str, Tensor]:
+    def inputs_on(self, device: torch.device) -> dict[str, Any]:
         """The arguments of the model's forward pass on `device`, to run it again."""
         return {name: tensor.to(device) for name, tensor in inputs_of(self.source, self.target).items()}
 

@@ -25,18 +25,18 @@ def x() -> Tensor:
     return torch.randn(BATCH, LENGTH, WIDTH, generator=torch.Generator().manual_seed(0))
 
 
-def encoder(**options: Any) -> nn.Module:
+def encoder(**options: Any) -> Any:
     torch.manual_seed(2)
     layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 32, batch_first=True, **options)
     return nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()
 
 
-def two_of(build: Callable[[], nn.Module]) -> nn.Module:
+def two_of(build: Callable[[], nn.Module]) -> Any:
     torch.manual_seed(2)
     return nn.Sequential(build(), build()).eval()
 
 
-MODELS = {
+MODELS: dict[str, tuple[Callable[[], Any], str]] = {
     "nn.TransformerEncoder": (encoder, "layers.1.self_attn.out_proj"),
     "fused": (lambda: two_of(lambda: Fused(is_causal=True)), "1.proj"),
     "attend": (lambda: two_of(lambda: ByHand(ours=True)), "1.c_proj"),
@@ -82,7 +82,7 @@ def test_weights_of_ones_own_reach_the_output(x: Tensor, kind: str) -> None:
     torch.testing.assert_close(trace.logits, expected, atol=1e-5, rtol=1e-5)
 
 
-def _with_values_only(model: nn.Module, x: Tensor) -> Tensor:
+def _with_values_only(model: Any, x: Tensor) -> Tensor:
     with torch.no_grad():
         if isinstance(model, nn.TransformerEncoder):
             for layer in model.layers:
