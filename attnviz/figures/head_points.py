@@ -28,64 +28,55 @@ def pickable_map(
 
     From 0 to 1, or with `signed` as far below 0 as above it. The squares can be picked: `customdata` is the column.
     """
-    layers = np.array([layer for layer, _head in places])
-    heads = np.array([head for _layer, head in places])
-    columns, rows = np.unique(layers), range(int(heads.max(initial=0)) + 1)
+    columns, across = np.unique([layer for layer, _head in places], return_inverse=True)  # layers that have heads
+    down = np.array([head for _layer, head in places])
+    rows = range(int(down.max(initial=0)) + 1)
     grid = np.full((len(rows), len(columns)), np.nan, np.float32)
-    grid[heads, np.searchsorted(columns, layers)] = values
-    most = float(np.nanmax(np.abs(grid), initial=0.0)) or 1.0
-    fig = go.Figure(
-        go.Heatmap(
-            z=grid,
-            x=np.arange(len(columns)),
-            y=np.arange(len(rows)),
-            zmin=-most if signed else 0.0,
-            zmax=most if signed else 1.0,
-            colorscale=SCORES if signed else WEIGHTS,
-            colorbar={"thickness": 10, "outlinewidth": 0, "len": 1.0},
-            hoverinfo="skip",
-            xgap=1,
-            ygap=1,
-        )
-    )
-    at = np.searchsorted(columns, layers)
-    fig.add_trace(
-        go.Scatter(
-            x=at,
-            y=heads,
-            mode="markers",
-            marker={"symbol": "square", "size": 16, "opacity": 0.0},
-            selected={"marker": {"opacity": 0.0}},
-            unselected={"marker": {"opacity": 0.0}},
-            customdata=np.arange(len(places)),
-            text=_said(values, stderr),
-            hovertemplate=_("layer {layer}, head {head}")
-            .format(layer="%{meta[0]}", head="%{y}")
-            .replace("%{meta[0]}", "%{x}")
-            + "<br><b>%{text}</b><extra></extra>",
-            showlegend=False,
-        )
-    )
+    grid[down, across] = values
+    fig = go.Figure([_squares(grid, signed), _targets(across, down, places, _said(values, stderr))])
     if chosen is not None:
-        fig.add_trace(_ring(at[chosen], heads[chosen], "square-open", 17))
+        fig.add_trace(_ring(across[chosen], down[chosen], "square-open", 17))
     ticks = _ticks(len(columns))
-    fig.update_xaxes(
-        title_text=_("layer"),
-        tickvals=ticks,
-        ticktext=[str(columns[n]) for n in ticks],
-        range=[-0.5, len(columns) - 0.5],
-        showgrid=False,
-        zeroline=False,
-    )
-    fig.update_yaxes(
-        title_text=_("head"),
-        tickvals=list(rows),
-        range=[len(rows) - 0.5, -0.5],
-        showgrid=False,
-        zeroline=False,
-    )
+    plain = {"showgrid": False, "zeroline": False}
+    named = {"tickvals": ticks, "ticktext": [str(columns[n]) for n in ticks]}
+    fig.update_xaxes(title_text=_("layer"), range=[-0.5, len(columns) - 0.5], **named, **plain)
+    fig.update_yaxes(title_text=_("head"), tickvals=list(rows), range=[len(rows) - 0.5, -0.5], **plain)
     fig.update_layout(dragmode=False, showlegend=False)
     return layout(fig, title, height or int(np.clip(110 + 22 * len(rows), 220, 520)))
+
+
+def _squares(grid: np.ndarray, signed: bool) -> go.Heatmap:
+    """The coloured squares (heads, layers), which hear no pointer."""
+    most = float(np.nanmax(np.abs(grid), initial=0.0)) or 1.0
+    return go.Heatmap(
+        z=grid,
+        x=np.arange(grid.shape[1]),
+        y=np.arange(grid.shape[0]),
+        zmin=-most if signed else 0.0,
+        zmax=most if signed else 1.0,
+        colorscale=SCORES if signed else WEIGHTS,
+        colorbar={"thickness": 10, "outlinewidth": 0, "len": 1.0},
+        hoverinfo="skip",
+        xgap=1,
+        ygap=1,
+    )
+
+
+def _targets(across: np.ndarray, down: np.ndarray, places: HeadPlaces, said: Sequence[str]) -> go.Scatter:
+    """An invisible point on each square, which says its head and can be picked."""
+    return go.Scatter(
+        x=across,
+        y=down,
+        mode="markers",
+        marker={"symbol": "square", "size": 16, "opacity": 0.0},
+        selected={"marker": {"opacity": 0.0}},
+        unselected={"marker": {"opacity": 0.0}},
+        customdata=np.arange(len(places)),
+        text=said,
+        hovertext=[_("layer {layer}, head {head}").format(layer=layer, head=head) for layer, head in places],
+        hovertemplate="%{hovertext}<br><b>%{text}</b><extra></extra>",
+        showlegend=False,
+    )
 
 
 def against(

@@ -22,7 +22,7 @@ import pytest
 
 from tests.waiting import until  # for conditions that Playwright cannot wait for
 
-__all__ = ["ROOT", "Server", "Watched", "answered", "listening", "until"]
+__all__ = ["PATIENCE", "ROOT", "Server", "Watched", "answered", "listening", "until", "widest"]
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("ATTNVIZ_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -155,6 +155,15 @@ def answered(page: Any) -> None:
 def listening(page: Any) -> None:
     """Wait until the page's keys are heard: what listens to them comes after the first words."""
     page.locator(".st-key-presenter-place [data-ready=true]").wait_for(state="attached", timeout=60_000)
+
+
+def widest(page: Any) -> int:
+    """Pixels that the page takes across. Streamlit's main part scrolls by itself: the document never gets wider."""
+    pixels: int = page.evaluate(
+        """() => Math.max(...[document.documentElement, document.querySelector("[data-testid=stMain]")]
+            .map((box) => box?.scrollWidth ?? 0))"""
+    )
+    return pixels
 
 
 class Watched:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import signal
 from collections.abc import Callable, Iterator
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.canvas_places import inside_tile
 from tests.browser.conftest import ROOT, Server, answered, until
 
 Open = Callable[..., Any]
@@ -77,10 +77,7 @@ def arrived(page: Any) -> None:
 
 
 def place(page: Any, layer: int, head: int) -> dict[str, float]:
-    """The middle of a tile within the overview, which may have to be scrolled there."""
-    wide, high, places = json.loads(page.get_by_test_id("overview").get_attribute("data-tiles"))
-    x, y = places[9 * layer + head]
-    return {"x": x + wide / 2, "y": y + high / 2}
+    return inside_tile(page.get_by_test_id("overview"), 9 * layer + head)
 
 
 def choose(page: Any, layer: int, head: int) -> None:

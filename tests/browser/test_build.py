@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from attnviz.experiments.building.attention_by_hand import run
 from attnviz.experiments.building.inputs import Config
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, widest
 
 Open = Callable[..., Any]
 
@@ -135,8 +135,7 @@ def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(open_buil
 @pytest.mark.parametrize("dark", [False, True])
 def test_on_a_phone_nothing_overflows_sideways_and_a_tap_chooses(open_build: Open, dark: bool) -> None:
     page = open_build("?b_step=scores", width=390, height=844, dark=dark, has_touch=True, is_mobile=True)
-    main = "document.querySelector('[data-testid=stMain]')"
-    assert page.evaluate(f"{main}.scrollWidth <= {main}.clientWidth")
+    assert widest(page) <= 390
     at(page, 2, 3, 2).tap()
     page.get_by_text("S[down, sat]").wait_for()
     came_to, said = written(page)

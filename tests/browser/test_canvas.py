@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PATIENCE, Watched, answered, until
+from tests.browser.canvas_places import cell_on, spot_on, tile_on
+from tests.browser.conftest import PATIENCE, Watched, answered, until, widest
 
 pytestmark = pytest.mark.every_commit
 
@@ -56,24 +56,16 @@ DRAWN = """part => [...document.querySelectorAll("*")].some(
 
 def spot(page: Any, part: str, across: float, down: float) -> tuple[float, float]:
     """The screen position of a point given as shares of the plot (0 to 1); negative shares lie in the labels."""
-    stage = page.get_by_test_id(part).first
-    stage.scroll_into_view_if_needed()
-    box = stage.bounding_box()
-    x, y, w, h = (float(v) for v in stage.get_attribute("data-plot").split(","))
-    return box["x"] + x + w * across, box["y"] + y + h * down
+    return spot_on(page.get_by_test_id(part).first, across, down)
 
 
 def cell(page: Any, q: int, k: int, n: int = 14, part: str = "heatmap") -> tuple[float, float]:
-    return spot(page, part, (k + 0.5) / n, (q + 0.5) / n)
+    return cell_on(page.get_by_test_id(part).first, q, k, n)
 
 
 def tile(page: Any, number: int) -> tuple[float, float]:
     """The screen position of the middle of a tile in the overview."""
-    stage = page.get_by_test_id("overview")
-    stage.scroll_into_view_if_needed()
-    box = stage.bounding_box()
-    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
-    return box["x"] + places[number][0] + wide / 2, box["y"] + places[number][1] + high / 2
+    return tile_on(page.get_by_test_id("overview"), number)
 
 
 def readout(page: Any) -> Any:
@@ -323,7 +315,7 @@ def test_a_label_switches_its_column_but_not_its_locked_cells(open_app: Callable
 
 def test_on_a_phone_nothing_is_wider_than_the_screen(open_app: Callable[..., Any]) -> None:
     page = open_app("?n=40&layers=30", width=390, height=844, dark=True, has_touch=True)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert widest(page) <= 390
     for part in ["heatmap", "lines"]:
         box = page.get_by_test_id(part).bounding_box()
         assert box["x"] + box["width"] <= 390
@@ -338,3 +330,11 @@ def test_a_finger_paints_a_mask(open_app: Callable[..., Any]) -> None:
     page = open_app("?what=mask", width=390, height=844, has_touch=True)
     page.touchscreen.tap(*cell(page, 0, 6, part="mask"))
     page.get_by_text("kept 106 of 196").wait_for()
+
+
+def test_what_runs_off_the_screen_is_noticed(new_page: Callable[..., Any]) -> None:
+    """Streamlit's main part scrolls: the document says nothing of what is wide in it."""
+    page = new_page(width=390, height=844)
+    page.set_content("<div data-testid=stMain style='overflow: auto'><div style='width: 600px'>wide</div></div>")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert widest(page) == 600

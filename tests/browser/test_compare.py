@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, widest
 
 Open = Callable[..., Any]
 
@@ -59,7 +59,7 @@ def test_measuring_can_be_stopped_and_keeps_what_it_has(open_compare: Open) -> N
 def test_nothing_is_wider_than_a_phone_in_the_dark(open_compare: Open, section: str) -> None:
     page = open_compare(f"?c_section={section}", width=390, height=844, dark=True)
     page.locator(".js-plotly-plot .main-svg").first.wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert widest(page) <= 390
     for plot in page.locator(".js-plotly-plot").all():
         box = plot.bounding_box()
         assert box["x"] >= 0

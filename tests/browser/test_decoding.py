@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, until, widest
 
 LINK = "/decoding?d_model=core&d_prompt=hello+cache&d_steps=6"
 
@@ -86,7 +86,7 @@ def test_caches_grow_in_the_browser_and_the_link_follows_on_release(page, server
 def test_the_player_fits_its_page(new_page, server_url, width, height, dark):
     page = new_page(width, height, dark)
     opened(page, server_url)
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert widest(page) <= width
     box = page.locator(".sp-canvas").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width + 1

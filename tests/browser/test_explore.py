@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import answered, until
+from tests.browser.canvas_places import cell_on, tile_on
+from tests.browser.conftest import answered, until, widest
 
 Open = Callable[..., Any]
 
@@ -41,19 +41,11 @@ def picture(page: Any) -> bytes:
 
 
 def cell(page: Any, q: int, k: int, n: int) -> tuple[float, float]:
-    stage = page.get_by_test_id("heatmap").first
-    stage.scroll_into_view_if_needed()
-    box = stage.bounding_box()
-    x, y, w, h = (float(v) for v in stage.get_attribute("data-plot").split(","))
-    return box["x"] + x + w * (k + 0.5) / n, box["y"] + y + h * (q + 0.5) / n
+    return cell_on(page.get_by_test_id("heatmap").first, q, k, n)
 
 
 def tile(page: Any, number: int) -> tuple[float, float]:
-    stage = page.get_by_test_id("overview")
-    stage.scroll_into_view_if_needed()
-    box = stage.bounding_box()
-    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
-    return box["x"] + places[number][0] + wide / 2, box["y"] + places[number][1] + high / 2
+    return tile_on(page.get_by_test_id("overview"), number)
 
 
 def type_sentence(page: Any, text: str) -> None:
@@ -235,7 +227,7 @@ def test_the_lines_leave_as_they_are_drawn(explore: Open, tmp_path: Path) -> Non
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_phone_shows_the_page_without_sideways_scrolling(explore: Open, dark: bool) -> None:
     page = explore(width=390, height=844, dark=dark)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert widest(page) <= 390
     assert page.get_by_test_id("heatmap").first.bounding_box()["width"] <= 390
 
 

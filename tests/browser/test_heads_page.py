@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, widest
 
 Open = Callable[..., Any]
 PLOT = ".st-key-hd_map .js-plotly-plot"
@@ -76,7 +76,7 @@ def test_the_map_is_saved_as_a_picture_and_as_numbers(open_heads: Open, tmp_path
 def test_nothing_runs_off_the_screen_in_the_dark(open_heads: Open, size: tuple[int, int]) -> None:
     width, height = size
     page = open_heads("?hd_other=minilm-l6", width=width, height=height, dark=True)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert widest(page) <= width
     for plot in page.locator(".js-plotly-plot").all():
         box = plot.bounding_box()
         assert box["x"] >= 0

@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 
 from attnviz.experiments.explorer import Request, raw_head, raw_heads, run_model
 from attnviz.live import LiveView, page
+from tests.browser.canvas_places import cell_on, tile_on
 from tests.browser.conftest import answered, until
 from tests.models.conftest import smollm2
 
@@ -68,20 +69,11 @@ def weights_of(stack: Any, layer: int, head: int, **change: Any) -> np.ndarray:
 
 
 def at_cell(page: Any, q: int, k: int, n: int = 13) -> tuple[float, float]:
-    stage = page.get_by_test_id("heatmap")
-    stage.scroll_into_view_if_needed()
-    box = stage.bounding_box()
-    x, y, w, h = (float(v) for v in stage.get_attribute("data-plot").split(","))
-    return box["x"] + x + w * (k + 0.5) / n, box["y"] + y + h * (q + 0.5) / n
+    return cell_on(page.get_by_test_id("heatmap"), q, k, n)
 
 
 def at_tile(page: Any, number: int) -> tuple[float, float]:
-    stage = page.get_by_test_id("overview")
-    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
-    x, y = places[number]
-    page.locator(".av-scroll").evaluate("(box, y) => (box.scrollTop = y - 60)", y)
-    box = stage.bounding_box()
-    return box["x"] + x + wide / 2, box["y"] + y + high / 2
+    return tile_on(page.get_by_test_id("overview"), number)
 
 
 def value_at(page: Any, q: int, k: int) -> float:

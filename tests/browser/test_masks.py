@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.browser.canvas_places import cell_on
+from tests.browser.conftest import widest
+
 Open = Callable[..., Any]
 
 
@@ -26,11 +29,7 @@ def open_masks(server_url: str, new_page: Open) -> Open:
 
 def cell(page: Any, q: int, k: int, n: int = 10) -> tuple[float, float]:
     """The screen position of a cell of the grid."""
-    stage = page.get_by_test_id("mask")
-    stage.scroll_into_view_if_needed()
-    box = stage.bounding_box()
-    x, y, w, h = (float(value) for value in stage.get_attribute("data-plot").split(","))
-    return box["x"] + x + (k + 0.5) * w / n, box["y"] + y + (q + 0.5) * h / n
+    return cell_on(page.get_by_test_id("mask"), q, k, n)
 
 
 def kept(page: Any, text: str) -> None:
@@ -95,8 +94,7 @@ def test_on_a_dark_phone_a_finger_paints_and_nothing_overflows(open_masks: Open)
     page.touchscreen.tap(*cell(page, 0, 5))
     kept(page, "56 of 100 scores. 1 cell is painted.")
     page.get_by_text("What the right code gives").wait_for()
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
+    assert widest(page) <= 390
 
 
 def test_training_is_drawn_while_it_runs_and_the_mask_is_saved_as_numbers(open_masks: Open) -> None:

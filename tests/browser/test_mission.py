@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import re
 import socket
@@ -31,6 +30,8 @@ from torch import Tensor, nn
 from attnviz.core.attention import Scale, attend
 from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
+from tests.browser.canvas_places import cell_on, tile_on
+from tests.browser.conftest import widest
 
 pytestmark = pytest.mark.every_commit
 
@@ -248,17 +249,9 @@ def wait_for_tokens(page: Any, tokens: list[str]) -> None:
     rest(page)
 
 
-def cell_at(stage: Any, query: int, key: int, n: int) -> tuple[float, float]:
-    """The middle of a cell on screen."""
-    stage.scroll_into_view_if_needed()
-    box = stage.bounding_box()
-    x, y, wide, high = (float(part) for part in stage.get_attribute("data-plot").split(","))
-    return box["x"] + x + wide * (key + 0.5) / n, box["y"] + y + high * (query + 0.5) / n
-
-
 def point_at(page: Any, stage: Any, query: int, key: int, n: int) -> str:
     """Move the mouse to a cell, and read what the canvas says of it."""
-    page.mouse.move(*cell_at(stage, query, key, n))
+    page.mouse.move(*cell_on(stage, query, key, n))
     cell = re.compile(rf"\({query}\) (→|may not look at) .* \({key}\)", re.DOTALL)
     until(page, lambda: bool(cell.search(beside(stage, "readout"))), f"a reading of cell ({query}, {key})")
     return beside(stage, "readout")
@@ -377,16 +370,6 @@ def assert_same(shown: np.ndarray, expected: np.ndarray) -> None:
     assert (expected[np.isnan(shown)] == 0).all()
 
 
-def tile(page: Any, number: int) -> tuple[float, float]:
-    """The middle of a head's small picture on screen."""
-    stage = page.get_by_test_id("overview")
-    stage.scroll_into_view_if_needed()
-    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
-    stage.evaluate("(stage, y) => { stage.parentElement.scrollTop = y - 40 }", places[number][1])
-    box = stage.bounding_box()
-    return box["x"] + places[number][0] + wide / 2, box["y"] + places[number][1] + high / 2
-
-
 def overview_pixels(page: Any, n: int) -> np.ndarray:
     """(heads, n, n): how bright the middle of each cell of each small picture is painted, 0 to 255."""
     return np.array(
@@ -483,17 +466,22 @@ def median_entropies(
     return raw, scaled
 
 
+def type_it(page: Any, trained: Load, label: str = "Sentence") -> tuple[Any, Trained, list[str]]:
+    """Type SENTENCE once the first head is there; the page, the model that reads it, and its tokens."""
+    head_stage(page).wait_for(timeout=FIRST_OPEN)
+    model = trained()
+    tokens = model.tokens(SENTENCE)
+    type_sentence(page, label, SENTENCE)
+    wait_for_tokens(page, tokens)
+    return page, model, tokens
+
+
 # The promise
 
 
 def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit: Visit, trained: Load) -> None:
-    page = visit("/")
-    head_stage(page).wait_for(timeout=FIRST_OPEN)
-    model = trained()
-    tokens, n = model.tokens(SENTENCE), len(model.tokens(SENTENCE))
-    type_sentence(page, "Type a sentence", SENTENCE)
-    wait_for_tokens(page, tokens)
-    stage = head_stage(page)
+    page, model, tokens = type_it(visit("/"), trained, "Type a sentence")
+    stage, n = head_stage(page), len(tokens)
     where = re.search(r"Trained: .*layer (\d+), head (\d+)", beside(stage, "title"))
     assert where, beside(stage, "title")
     layer, head = int(where[1]), int(where[2])
@@ -518,12 +506,8 @@ def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit: Visit, traine
 
 
 def test_every_head_of_the_model_has_its_picture(visit: Visit, trained: Load) -> None:
-    page = visit("/explore")
-    head_stage(page).wait_for(timeout=FIRST_OPEN)
-    model = trained()
-    type_sentence(page, "Sentence", SENTENCE)
-    wait_for_tokens(page, model.tokens(SENTENCE))
-    n = len(model.tokens(SENTENCE))
+    page, model, tokens = type_it(visit("/explore"), trained)
+    n = len(tokens)
     pictures = overview_pixels(page, n)  # (heads, Q, K): how bright each cell is painted
     assert len(pictures) == LAYERS * HEADS == 270
     expected = np.stack(
@@ -565,22 +549,17 @@ def read_changed_head(page: Any, query: int, key: int, n: int) -> Shown:
 def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_it_again(
     visit: Visit, trained: Load
 ) -> None:
-    page = visit("/explore")
-    head_stage(page).wait_for(timeout=FIRST_OPEN)
-    model = trained()
-    tokens, n = model.tokens(SENTENCE), len(model.tokens(SENTENCE))
-    type_sentence(page, "Sentence", SENTENCE)
-    wait_for_tokens(page, tokens)
-    layer, head, window, query = 7, 5, 3, 8
+    page, model, tokens = type_it(visit("/explore"), trained)
+    layer, head, window, query, n = 7, 5, 3, 8, len(tokens)
     page.get_by_role("button", name=re.compile(r"Layer \d+ head \d+ ")).first.wait_for()  # the last thing to come
     rest(page)
     page.get_by_text("What if: another mask, another scale").click()
     page.get_by_text("what changes is shown here at once").wait_for()
     in_link(page, "open_what_if=true")
-    page.mouse.click(*tile(page, layer * HEADS + head))
+    page.mouse.click(*tile_on(page.get_by_test_id("overview"), layer * HEADS + head))
     in_link(page, f"at={layer}.{head}")
     assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
-    page.mouse.click(*cell_at(head_stage(page), query, query - 1, n))
+    page.mouse.click(*cell_on(head_stage(page), query, query - 1, n))
     in_link(page, "c=")
     page.get_by_test_id("mask").first.select_option("window")
     page.get_by_test_id("window").first.press("ArrowLeft")
@@ -618,20 +597,15 @@ def read_large_head(page: Any, query: int, key: int, n: int) -> Shown:
 def test_mask_and_scale_beside_the_head_give_one_number_everywhere_and_a_link_gives_it_again(
     visit: Visit, trained: Load
 ) -> None:
-    page = visit("/explore?at=7.5")
-    head_stage(page).wait_for(timeout=FIRST_OPEN)
-    model = trained()
-    tokens, n = model.tokens(SENTENCE), len(model.tokens(SENTENCE))
-    type_sentence(page, "Sentence", SENTENCE)
-    wait_for_tokens(page, tokens)
-    layer, head, window, query = 7, 5, 3, 8
+    page, model, tokens = type_it(visit("/explore?at=7.5"), trained)
+    layer, head, window, query, n = 7, 5, 3, 8, len(tokens)
     assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
     page.get_by_test_id("mask").select_option("window")
     page.get_by_test_id("window").press("ArrowLeft")
     in_link(page, f"window={window}")
     page.locator(".av-mark[data-mark=none]").click()
     in_link(page, "scale=none")
-    page.mouse.click(*cell_at(head_stage(page), query, query - 1, n))
+    page.mouse.click(*cell_on(head_stage(page), query, query - 1, n))
     in_link(page, "c=")
     expected = model.weights(SENTENCE, layer, head, causal(n, window), None)
     key = int(expected[query].argmax())
@@ -712,11 +686,7 @@ def cache_built(n_kv_heads: int, tokens: int) -> int:
 
 
 def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
-    page = visit("/explore")
-    head_stage(page).wait_for(timeout=FIRST_OPEN)
-    tokens = trained().tokens(SENTENCE)
-    type_sentence(page, "Sentence", SENTENCE)
-    wait_for_tokens(page, tokens)
+    page, _, tokens = type_it(visit("/explore"), trained)
     open_export(page, before_menu(page))
     svg = ElementTree.fromstring(saved(page, "SVG").read_bytes())
     assert svg.tag == "{http://www.w3.org/2000/svg}svg"
@@ -739,19 +709,15 @@ def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
 
 
 def test_the_first_step_works_on_a_phone(visit: Visit, trained: Load) -> None:
-    page = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
-    stage = head_stage(page)
-    stage.wait_for(timeout=FIRST_OPEN)
-    model = trained()
-    tokens, n = model.tokens(SENTENCE), len(model.tokens(SENTENCE))
-    type_sentence(page, "Type a sentence", SENTENCE)
-    wait_for_tokens(page, tokens)
+    phone = visit("/", width=390, height=844, has_touch=True, is_mobile=True)
+    page, model, tokens = type_it(phone, trained, "Type a sentence")
+    stage, n = head_stage(page), len(tokens)
     query, key = 7, 2
-    page.touchscreen.tap(*cell_at(stage, query, key, n))
+    page.touchscreen.tap(*cell_on(stage, query, key, n))
     expected = model.weights(SENTENCE, 13, 8, causal(n), "sqrt")
     until(page, lambda: f"({query}) → " in beside(stage, "readout"), "the cell that was touched")
     assert beside(stage, "readout").endswith(f"({key}): {expected[query, key]:.4f}")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert widest(page) <= 390
     assert stage.bounding_box()["width"] <= 390
 
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.models.loading import load
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, widest
 
 Open = Callable[..., Any]
 
@@ -79,4 +79,4 @@ def test_keys_and_fingers_walk_the_blocks(explore: Open) -> None:
     assert block.bounding_box()["width"] >= 24
     block.tap()
     title(phone, "Layer 20, head 8")
-    assert phone.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert widest(phone) <= 390

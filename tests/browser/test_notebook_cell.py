@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 import attnviz as av
+from tests.browser.canvas_places import inside_tile
 from tests.models.tiny import llama, tokens
 
 pytestmark = pytest.mark.browser
@@ -34,9 +34,7 @@ def test_the_picture_is_drawn_and_another_head_can_be_chosen(cell: Any) -> None:
     inside = cell.frame_locator("iframe")
     expect(inside.locator(".av-title").first).to_have_text("Layer 1, head 4")
     stage = inside.get_by_test_id("overview")
-    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
-    x, y = places[2][:2]  # of layer 0, head 2
-    stage.click(position={"x": x + wide / 2, "y": y + high / 2})
+    stage.click(position=inside_tile(stage, 2))  # of layer 0, head 2
     expect(inside.locator(".av-title").first).to_have_text("Layer 0, head 2")
     assert cell.faults == []
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from nbconvert import HTMLExporter
 from playwright.sync_api import expect
 
 from scripts import notebooks
+from tests.browser.canvas_places import inside_tile
 
 pytestmark = pytest.mark.browser
 
@@ -53,9 +53,7 @@ def test_the_head_moves_without_a_kernel_or_a_network(page: Any) -> None:
     expect(inside.locator(".av-title").first).to_have_text("Layer 1, head 4")
     stage = inside.get_by_test_id("overview")
     expect(stage).to_have_attribute("data-tiles", re.compile(r"\["))
-    wide, high, places = json.loads(stage.get_attribute("data-tiles"))
-    x, y = places[2][:2]  # of layer 0, head 2
-    stage.click(position={"x": x + wide / 2, "y": y + high / 2})
+    stage.click(position=inside_tile(stage, 2))  # of layer 0, head 2
     expect(inside.locator(".av-title").first).to_have_text("Layer 0, head 2")
 
 

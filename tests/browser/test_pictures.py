@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, until, widest
 
 Open = Callable[..., Any]
 
@@ -149,7 +149,7 @@ def test_nothing_is_wider_than_a_phone(new_page: Open, server_url: str, query: s
     page.goto(f"{server_url}/pictures{query}")
     page.locator(".pv-root, .dp-pads").first.wait_for(timeout=60_000)
     answered(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert widest(page) <= 390
     if "draw" not in query:
         picture = page.get_by_test_id("picture").bounding_box()
         assert picture["x"] >= 0

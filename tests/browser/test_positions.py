@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from attnviz.experiments.positions import pair_rotation
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, until, widest
 
 Open = Callable[..., Any]
 
@@ -123,9 +123,7 @@ def test_on_a_phone_and_in_the_dark_nothing_is_wider_than_the_screen(open_positi
         page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
         page.wait_for_url(f"**p_section={name}*")
         answered(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        wide = page.locator('[data-testid="stMain"]').evaluate("node => node.scrollWidth - node.clientWidth")
-        assert wide <= 0, section
+        assert widest(page) <= 390, section
 
 
 def test_the_circle_is_saved_as_a_picture_and_as_numbers(open_positions: Open) -> None:

@@ -11,7 +11,7 @@ import pytest
 from attnviz.experiments.scaling import growing_width
 from attnviz.experiments.scaling.alternatives import ALTERNATIVES, CHOICES
 from attnviz.ui.scaling.names import alternative_names
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, widest
 
 Open = Callable[..., Any]
 
@@ -138,6 +138,4 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(open_scaling: Open) -> None
         page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
         page.wait_for_url(f"**s_section={name}*")
         answered(page)
-        assert page.evaluate("document.documentElement.scrollWidth") <= 390
-        wide = page.locator('[data-testid="stMain"]').evaluate("node => node.scrollWidth - node.clientWidth")
-        assert wide <= 0, section
+        assert widest(page) <= 390, section

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, widest
 
 Open = Callable[..., Any]
 
@@ -47,5 +47,4 @@ def test_a_model_is_proved_by_a_button(open_sharing: Open) -> None:
 def test_a_deep_link_to_a_size_is_readable_on_a_phone(open_sharing: Open) -> None:
     page = open_sharing("?h_view=size&h_model=llama-3.1-8b&h_gpu=h100", width=390, height=844)
     page.get_by_text("It fits").wait_for()
-    widest = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
-    assert widest <= 390
+    assert widest(page) <= 390

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from types import SimpleNamespace
 
 import torch
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import LlamaConfig, MarianTokenizer, PreTrainedTokenizerFast
+from transformers import LlamaConfig, MarianTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 
 from attnviz.models.catalogue.entry import Entry, LoadedModel
 
@@ -101,3 +102,10 @@ def marian(folder):
         source_lang="de",
         target_lang="en",
     )
+
+
+def saved(model: PreTrainedModel, folder: Path) -> Path:
+    """A folder as a visitor may have one: the model, and a tokenizer of whole words and pieces."""
+    model.save_pretrained(folder)
+    word_piece().save_pretrained(folder)
+    return folder

@@ -75,9 +75,7 @@ def head_blob(
     it has the squares that choose them. A `coarse` head has 16 bits a score where that is less than its exact form.
     """
     values = np.asarray(head.values)
-    expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
-    if values.shape != expected:
-        raise ValueError(f"values of shape {values.shape} do not fit {expected[0]} queries and {expected[1]} keys")
+    _check_fits(values, tokens_q, tokens_k)
     fixed = head.kind in ("weights", "diff")
     code_top = max(head.largest, 1.0 if fixed else 0.0) or 1.0
     shown_top = options.top or (1.0 if fixed and options.full_range else head.largest) or 1.0
@@ -87,23 +85,14 @@ def head_blob(
         "doc": document(tokens_q, tokens_k),
         "data": packing.fingerprint(payload, values.shape),
         "shape": list(values.shape),
-        "signed": head.signed,
-        "kind": head.kind,
         "top": code_top,
         "scale": {"top": shown_top, "root": options.root},
-        "look": packing.fingerprint(options, head.kind),
-        "title": head.title,
-        "tile": None if head.layer is None else [head.layer, head.head],
         "q": [str(t) for t in tokens_q],
         "k": None if tokens_k is None else [str(t) for t in tokens_k],
-        "compact": options.compact,
-        "chips": options.chips and not options.compact,
-        "lines": options.lines and not options.compact,
         "segments": [
             list(options.segments_q),
             list(options.segments_k or (options.segments_q if tokens_k is None else ())),
         ],
-        "unit": options.unit or canvas_wording.unit(head.kind),
         "pins": None if pins is None else _plain_pins(pins),
         "start": pins_name(pins),
         "ahead": ahead,
@@ -111,17 +100,44 @@ def head_blob(
         "editedTiles": edited_tiles,
         "raw": raw,
         "coarse": raw is not None and raw["scores"]["bits"] == 16,
-        "fullRange": options.full_range,
-        "fixedTop": options.top,
-        "sentence": plain_sentence(head),
-        "titles": None if head.titles is None else {"template": head.titles[0], "share": head.titles[1]},
         "edit": None if edit is None else plain_edit(edit),
         "editName": "" if edit is None else edit_name(edit),
         "over": None if over is None else list(over),
         "colours": canvas_wording.colours(),
         "words": canvas_wording.head() | ({} if edit is None else canvas_wording.edit()),
-    } | echo
-    return packing.blob(header, payload)
+    }
+    return packing.blob(header | _of_head(head) | _of_options(options, head) | echo, payload)
+
+
+def _check_fits(values: np.ndarray, tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> None:
+    expected = (len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
+    if values.shape != expected:
+        raise ValueError(f"values of shape {values.shape} do not fit {expected[0]} queries and {expected[1]} keys")
+
+
+def _of_head(head: Head) -> dict[str, Any]:
+    """What the header says of a head, whatever it is drawn with."""
+    return {
+        "signed": head.signed,
+        "kind": head.kind,
+        "title": head.title,
+        "tile": None if head.layer is None else [head.layer, head.head],
+        "sentence": plain_sentence(head),
+        "titles": None if head.titles is None else {"template": head.titles[0], "share": head.titles[1]},
+    }
+
+
+def _of_options(options: Options, head: Head) -> dict[str, Any]:
+    """How the head is drawn."""
+    return {
+        "look": packing.fingerprint(options, head.kind),
+        "compact": options.compact,
+        "chips": options.chips and not options.compact,
+        "lines": options.lines and not options.compact,
+        "unit": options.unit or canvas_wording.unit(head.kind),
+        "fullRange": options.full_range,
+        "fixedTop": options.top,
+    }
 
 
 def _coded(head: Head, top: float) -> bytes:

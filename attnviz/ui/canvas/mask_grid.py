@@ -45,22 +45,13 @@ def mask_grid(
     label    what the grid is called, in the visitor's language
     """
     given = np.asarray(mask, bool)
-    n_q, n_k = len(tokens_q), len(tokens_q if tokens_k is None else tokens_k)
-    if given.shape != (n_q, n_k):
-        raise ValueError(f"a mask of shape {given.shape} does not fit {n_q} queries and {n_k} keys")
-    if given.size > MOST_CELLS:
-        raise Problem(
-            "{rows} x {columns} cells are more than can be painted: at most {most}.",
-            rows=n_q,
-            columns=n_k,
-            most=MOST_CELLS,
-        )
+    _check(given, len(tokens_q), len(tokens_q if tokens_k is None else tokens_k))
     name = packing.fingerprint(pack_bits(given), tuple(tokens_q), tokens_k and tuple(tokens_k))
     kept, ack = f"{key}_painted", f"{key}_ack"
 
     def painted() -> None:
         value = mapping(mapping(st.session_state.get(key)).get("paint"))
-        grid = _grid(value.get("bits"), (n_q, n_k))
+        grid = _grid(value.get("bits"), given.shape)
         if grid is None:
             return
         seq = value.get("seq")
@@ -73,29 +64,55 @@ def mask_grid(
     if on_change is None:
         origin, grid = st.session_state.get(kept, (None, None))
         current = grid if origin == name else given
+    data = _blob(current, tokens_q, tokens_k, weights, locked, label, answering(st.session_state.get(ack)))
+    component("mask")(key=key, data=data, on_paint_change=painted)
+    return current
+
+
+def _check(mask: NDArray[np.bool_], queries: int, keys: int) -> None:
+    if mask.shape != (queries, keys):
+        raise ValueError(f"a mask of shape {mask.shape} does not fit {queries} queries and {keys} keys")
+    if mask.size > MOST_CELLS:
+        raise Problem(
+            "{rows} x {columns} cells are more than can be painted: at most {most}.",
+            rows=queries,
+            columns=keys,
+            most=MOST_CELLS,
+        )
+
+
+def _blob(
+    mask: NDArray[np.bool_],
+    tokens_q: Sequence[str],
+    tokens_k: Sequence[str] | None,
+    weights: NDArray[np.floating] | None,
+    locked: NDArray[np.bool_] | None,
+    label: str,
+    echo: dict[str, Any],
+) -> bytes:
+    """All that it takes to draw the grid: bits of the mask, of what is locked, and codes of the weights."""
+    parts = [pack_bits(mask)]
+    if locked is not None:
+        parts.append(pack_bits(np.broadcast_to(locked, mask.shape)))
+    if weights is not None:
+        parts.append(packing.planes(packing.encode16(np.asarray(weights), None, 1.0, signed=False)))
+    q, k = [str(t) for t in tokens_q], None if tokens_k is None else [str(t) for t in tokens_k]
     header: dict[str, Any] = {
-        "shape": [n_q, n_k],
-        "q": [str(t) for t in tokens_q],
-        "k": None if tokens_k is None else [str(t) for t in tokens_k],
+        "shape": list(mask.shape),
+        "q": q,
+        "k": k,
         "locked": locked is not None,
         "weights": weights is not None,
         "label": label,
         "unit": canvas_wording.unit("weights"),
         "colours": canvas_wording.colours(),
         "words": canvas_wording.mask(),
-    } | answering(st.session_state.get(ack))
-    parts = [pack_bits(current)]
-    if locked is not None:
-        parts.append(pack_bits(np.broadcast_to(locked, given.shape)))
-    if weights is not None:
-        parts.append(packing.planes(packing.encode16(np.asarray(weights), None, 1.0, signed=False)))
-    header["data"] = packing.fingerprint(*parts, header["q"], header["k"])
-    data = packing.blob(header, packing.squeeze(b"".join(parts)))
-    component("mask")(key=key, data=data, on_paint_change=painted)
-    return current
+        "data": packing.fingerprint(*parts, q, k),
+    }
+    return packing.blob(header | echo, packing.squeeze(b"".join(parts)))
 
 
-def _grid(bits: object, shape: tuple[int, int]) -> NDArray[np.bool_] | None:
+def _grid(bits: object, shape: tuple[int, ...]) -> NDArray[np.bool_] | None:
     """The grid that the browser sent, or None where it is not one."""
     try:
         return unpack_bits(base64.b64decode(bits, validate=True), shape) if isinstance(bits, str) else None

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.scaling import alternatives, growing_width, length, programs, released_models, saturation
+from attnviz.experiments.scaling import alternatives, length, programs, released_models, saturation
 from attnviz.figures.scaling_curves import Line, over_d_k
 from attnviz.figures.theme import ALTERNATIVE, RAW, SCALED, SERIES
-from attnviz.ui.scaling import hero, results, scaling_choices, scaling_form
+from attnviz.ui.scaling import hero, results, scaling_form
 from attnviz.ui.scaling.names import alternative_names, formula
 from attnviz.ui.shared import show
 from attnviz.words import _
@@ -22,27 +22,26 @@ DASHES = {"inverse": "dot", "softcap": "dash", "log-n": "dashdot", "sink": "dash
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = scaling_form.alternative()
-        d_k = scaling_form.number(scaling_choices.D_K, "d_k", 1)
-        n_keys = scaling_form.number(scaling_choices.KEYS, _("Keys, n"), 1)
-        seed_number = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
-    config = growing_width.Config(d_k, n_keys, seed_number, alternative, parameter)
+    config = scaling_form.one_query()
     hero.bars("s_bars_alternatives", config)
     row = results.one_query(config)
     words = _(
         "**Random, seed {seed}.** At d_k = {d_k}, {name} gives {largest:.1%} of the weight to its "
         "favourite of {n} keys."
     ).format(
-        seed=seed_number, d_k=d_k, name=alternative_names()[alternative], n=n_keys, largest=row.alternative.largest
+        seed=config.seed,
+        d_k=config.d_k,
+        name=alternative_names()[config.alternative],
+        n=config.n_keys,
+        largest=row.alternative.largest,
     )
     hero.under("s_bars_alternatives", row, words)
     says, formula_column = st.columns([1.6, 1], vertical_alignment="center")
-    says.markdown(about(alternative))
-    formula_column.latex(formula(alternative, d_k, n_keys, parameter))
+    says.markdown(about(config.alternative))
+    formula_column.latex(formula(config.alternative, config.d_k, config.n_keys, config.parameter))
     st.subheader(_("All alternatives on the same axes, each with the parameter that you last set"), anchor=False)
-    _all(d_k, n_keys, seed_number)
-    _lengths(d_k, seed_number)
+    _all(config.d_k, config.n_keys, config.seed)
+    _lengths(config.d_k, config.seed)
     _families()
     return programs.of_alternatives(config, {name: scaling_form.parameter(name) for name in alternatives.ALTERNATIVES})
 

@@ -13,12 +13,7 @@ from attnviz.words import _
 
 def panel() -> str:
     """Draw the section; the program that prints its numbers."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        alternative, parameter = scaling_form.beside()
-        d_k = scaling_form.number(scaling_choices.D_K, "d_k", 1)
-        n_keys = scaling_form.number(scaling_choices.KEYS, _("Keys, n"), 1)
-        seed = scaling_form.number(scaling_choices.SEED, _("Seed"), 1)
-    config = growing_width.Config(d_k, n_keys, seed, alternative, parameter)
+    config = scaling_form.one_query(scaling_form.beside)
     hero.bars("s_bars", config)
     row = results.one_query(config)
     hero.under("s_bars", row, _row_words(row))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from attnviz.experiments.scaling import alternatives, draws
+from attnviz.experiments.scaling import alternatives, draws, growing_width
 from attnviz.ui.scaling import scaling_choices
 from attnviz.ui.scaling.names import alternative_names, distribution_names
 from attnviz.ui.shared import Choice, link_state, widgets
@@ -66,6 +67,16 @@ def _usually_beside() -> str:
     touched = number_of is not None and link_state.value(number_of) != number_of.default
     chosen = touched or picked != scaling_choices.ALTERNATIVE.default
     return picked if chosen else scaling_choices.NOTHING_BESIDE
+
+
+def one_query(third: Callable[[], tuple[str, float]] = alternative) -> growing_width.Config:
+    """Draw what the weights of one query depend on: `third` draws what stands beside raw and scaled."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        picked, its_number = third()
+        d_k = number(scaling_choices.D_K, "d_k", 1)
+        n_keys = number(scaling_choices.KEYS, _("Keys, n"), 1)
+        seed = number(scaling_choices.SEED, _("Seed"), 1)
+    return growing_width.Config(d_k, n_keys, seed, picked, its_number)
 
 
 def chosen_alternative() -> tuple[str, float]:

@@ -12,15 +12,12 @@ from attnviz.core.message import Problem
 from attnviz.models.loading import load_model, version
 from attnviz.models.loading.load_model import load
 from tests.models.tiny import llama
-from tests.models.tiny_tokenizers import word_piece
+from tests.models.tiny_tokenizers import saved
 
 
 @pytest.fixture
 def mine(tmp_path):
-    folder = tmp_path / "mine"
-    llama(seed=0).save_pretrained(folder)
-    word_piece().save_pretrained(folder)
-    return folder
+    return saved(llama(seed=0), tmp_path / "mine")
 
 
 @pytest.fixture
@@ -69,8 +66,7 @@ def test_a_copy_that_keeps_size_and_time_is_a_new_version_and_reading_is_none(mi
 
 
 def test_a_link_that_leads_to_another_folder_is_a_new_version(mine, tmp_path):
-    llama(seed=1).save_pretrained(tmp_path / "next")
-    word_piece().save_pretrained(tmp_path / "next")
+    saved(llama(seed=1), tmp_path / "next")
     latest = tmp_path / "latest"
     latest.symlink_to(mine)
     before = version(str(latest))

@@ -15,7 +15,7 @@ from attnviz.core.message import Problem
 from attnviz.models.loading import cache_folder, locate
 from attnviz.models.loading.load_model import load
 from tests.models.tiny import llama
-from tests.models.tiny_tokenizers import word_piece
+from tests.models.tiny_tokenizers import saved
 
 COMMIT = "c" * 40
 
@@ -24,8 +24,7 @@ COMMIT = "c" * 40
 def files(tmp_path_factory):
     """The files of a repository with a tiny model and its tokenizer."""
     folder = tmp_path_factory.mktemp("tiny")
-    llama().save_pretrained(folder)
-    word_piece().save_pretrained(folder)
+    saved(llama(), folder)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 

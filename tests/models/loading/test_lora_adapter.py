@@ -13,7 +13,7 @@ from attnviz.core.message import Problem
 from attnviz.models.loading import version
 from attnviz.models.loading.load_model import load
 from tests.models.tiny import llama
-from tests.models.tiny_tokenizers import word_piece
+from tests.models.tiny_tokenizers import saved
 
 RANK, ALPHA = 4, 6
 TARGETS = ["q_proj", "v_proj", "o_proj"]
@@ -22,10 +22,7 @@ IDS = torch.arange(5, 17)[None]
 
 @pytest.fixture
 def base(tmp_path):
-    folder = tmp_path / "base"
-    llama().save_pretrained(folder)
-    word_piece().save_pretrained(folder)
-    return folder
+    return saved(llama(), tmp_path / "base")
 
 
 def adapter_of(folder, base, model, targets=TARGETS, **settings):
@@ -94,8 +91,7 @@ def test_an_adapter_is_its_base_with_the_product_beside_each_layer(tmp_path, bas
 def test_layers_whose_weights_stand_the_other_way_round_are_changed_the_right_way(tmp_path, base):
     torch.manual_seed(0)
     model = GPT2LMHeadModel(GPT2Config(vocab_size=100, n_positions=32, n_embd=32, n_layer=1, n_head=4)).eval()
-    model.save_pretrained(tmp_path / "gpt2")
-    word_piece().save_pretrained(tmp_path / "gpt2")
+    saved(model, tmp_path / "gpt2")
     matrices = adapter_of(tmp_path / "mine", tmp_path / "gpt2", model, targets=["c_attn"], fan_in_fan_out=True)
     ours = logits(load(str(tmp_path / "mine")).model)
     torch.testing.assert_close(ours, with_hooks(model, matrices, ALPHA / RANK), atol=1e-3, rtol=1e-4)

@@ -12,7 +12,7 @@ from attnviz.core.message import Problem
 from attnviz.models.capture import Edit, capture, intervene
 from attnviz.models.loading.load_model import load
 from tests.models.tiny import bert, llama
-from tests.models.tiny_tokenizers import word_piece
+from tests.models.tiny_tokenizers import saved, word_piece
 
 IDS = torch.arange(5, 12)[None]
 
@@ -20,10 +20,7 @@ IDS = torch.arange(5, 12)[None]
 @pytest.fixture
 def mine(tmp_path):
     """A whole folder: tiny Llama with a tokenizer."""
-    folder = tmp_path / "mine"
-    llama().save_pretrained(folder)
-    word_piece().save_pretrained(folder)
-    return folder
+    return saved(llama(), tmp_path / "mine")
 
 
 def weights(folder):
@@ -110,8 +107,7 @@ def test_a_wrong_shape_is_refused_by_name_with_both_shapes(mine):
 
 
 def test_a_tied_head_and_buffers_are_not_missing(tmp_path):
-    llama(tie_word_embeddings=True).save_pretrained(tmp_path)
-    word_piece().save_pretrained(tmp_path)
+    saved(llama(tie_word_embeddings=True), tmp_path)
     assert "lm_head.weight" not in weights(tmp_path)
     assert_same(load(str(tmp_path)).model, AutoModelForCausalLM.from_pretrained(tmp_path))
 
@@ -119,8 +115,7 @@ def test_a_tied_head_and_buffers_are_not_missing(tmp_path):
 @pytest.mark.parametrize("make", [llama, bert])
 def test_weights_are_called_trained_from_the_first_step_of_training_on(tmp_path, make):
     model = make()
-    model.save_pretrained(tmp_path)
-    word_piece().save_pretrained(tmp_path)
+    saved(model, tmp_path)
     assert load(str(tmp_path)).weights_are == "random"
     ids = torch.arange(12)[None]
     model(input_ids=ids, labels=ids).loss.backward()

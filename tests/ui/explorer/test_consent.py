@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.models.loading import hub_download, load
 from attnviz.ui.shared import model_cache
 from tests.models.tiny import llama
-from tests.models.tiny_tokenizers import word_piece
+from tests.models.tiny_tokenizers import saved
 
 
 def script() -> None:
@@ -38,9 +38,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def mine(tmp_path: Any) -> str:
-    llama().save_pretrained(tmp_path / "mine")
-    word_piece().save_pretrained(tmp_path / "mine")
-    return str(tmp_path / "mine")
+    return str(saved(llama(), tmp_path / "mine"))
 
 
 def opened(**link: str) -> Any:
