@@ -31,7 +31,7 @@ class CacheGrowth {
     this.bar = el("div", "cg-bar");
     this.said = el("output", "cg-said");
     this.groups = el("div", "cg-groups");
-    this.range = el("input", "cg-range", null, { type: "range", min: "0", step: "1" });
+    this.range = el("input", "av-slider-range cg-range", null, { type: "range", min: "0", step: "1" });
     this.play = addButton(this.bar, "▶", "", () => (this.film ? this.stop() : this.start()));
     this.bar.append(this.range, this.said);
     /** @type {{ name: string, share: HTMLElement, value: HTMLElement, bytes: number[], most: number }[]} */

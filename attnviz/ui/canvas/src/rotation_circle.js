@@ -3,6 +3,7 @@
 import { readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
 import { el, fill } from "./dom.js";
+import { labelledSlider } from "./labelled_slider.js";
 import { film } from "./motion.js";
 import { fourDigits, significant } from "./numbers.js";
 import { drawCircle, drawCurve } from "./rotation_drawing.js";
@@ -14,7 +15,7 @@ import { themeOf } from "./theme.js";
 /** @import { Component, RotationHeader } from "./types.js" */
 /** @typedef {"pair" | "q_at" | "k_at"} What */
 /** @typedef {{ pair: number, q_at: number, k_at: number }} Place */
-/** @typedef {{ input: HTMLInputElement, value: HTMLOutputElement }} Slider */
+/** @import { LabelledSlider } from "./labelled_slider.js" */
 
 /** Positions a second while both walk. */
 const SPEED = 6;
@@ -43,9 +44,9 @@ class RotationCircle {
     this.curve = el("canvas", "rc-curve", null, { role: "img" });
     this.facts = el("div", "rc-facts");
     this.said = el("div", "rc-said", null, { "aria-live": "polite" });
-    /** @type {Partial<Record<What, Slider>>} */
+    /** @type {Partial<Record<What, LabelledSlider>>} */
     this.sliders = {};
-    this.button = el("button", "rc-walk", "▶", { type: "button" });
+    this.button = el("button", "av-play rc-walk", "▶", { type: "button" });
     this.button.addEventListener("click", () => (this.walk ? this.stand() : this.go()));
   }
 
@@ -94,23 +95,13 @@ class RotationCircle {
    * @param {number} last
    */
   slider(what, name, last) {
-    const line = el("div", `rc-slider rc-${what}`);
-    const label = el("label", "rc-label");
-    const value = el("output", "rc-value");
-    const range = { type: "range", min: "0", max: String(last), step: "1", "aria-label": name, "data-what": what };
-    const input = el("input", "rc-range", null, range);
-    label.append(el("span", "", `${name} `), value);
-    line.append(label, input);
-    input.addEventListener("input", () => {
-      this.holding = true;
-      this.moveTo(what, Number(input.value));
+    const slider = labelledSlider({ prefix: "rc", what, name, last }, (stop, held) => {
+      this.holding = held;
+      if (held) this.moveTo(what, stop);
+      else this.commit();
     });
-    input.addEventListener("change", () => {
-      this.holding = false;
-      this.commit();
-    });
-    this.sliders[what] = { input, value };
-    return line;
+    this.sliders[what] = slider;
+    return slider.line;
   }
 
   /**

@@ -5,6 +5,7 @@ import { barAt, drawBars } from "./bars.js";
 import { floats, readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
 import { el, fill } from "./dom.js";
+import { labelledSlider } from "./labelled_slider.js";
 import { film } from "./motion.js";
 import { clamp, percent, roundedToThreeDigits, significant } from "./numbers.js";
 import { parameterAt, stopOf, STOPS } from "./parameter_stops.js";
@@ -29,7 +30,7 @@ const FILM = 7000;
  * @property {Row | null} row
  */
 
-/** @typedef {{ input: HTMLInputElement, value: HTMLOutputElement }} Slider */
+/** @import { LabelledSlider } from "./labelled_slider.js" */
 
 class SoftmaxSlider {
   /** @param {HTMLElement} root */
@@ -46,9 +47,9 @@ class SoftmaxSlider {
     this.cosines = null;
     /** @type {Panel[]} */
     this.panels = [];
-    /** @type {Slider | null} */
+    /** @type {LabelledSlider | null} */
     this.width = null;
-    /** @type {Slider | null} */
+    /** @type {LabelledSlider | null} */
     this.parameterSlider = null;
     this.at = 0;
     this.parameter = 1;
@@ -157,31 +158,20 @@ class SoftmaxSlider {
   }
 
   /**
-   * A slider with its name and value; it moves the picture at once, and Python hears of it on release.
    * @param {HTMLElement} host
    * @param {"d_k" | "parameter"} what
    * @param {string} name
    * @param {number} stops
-   * @returns {Slider}
+   * @returns {LabelledSlider}
    */
   slider(host, what, name, stops) {
-    const line = el("div", "ss-slider");
-    const label = el("label", "ss-label");
-    const value = el("output", "ss-value");
-    const range = { type: "range", min: "0", max: String(stops), step: "1", "aria-label": name, "data-what": what };
-    const input = el("input", "ss-range", null, range);
-    label.append(el("span", "", `${name} = `), value);
-    line.append(label, input);
-    host.append(line);
-    input.addEventListener("input", () => {
-      this.holding = true;
-      this.moveTo(what, Number(input.value));
+    const slider = labelledSlider({ prefix: "ss", what, name, between: " = ", last: stops }, (stop, held) => {
+      this.holding = held;
+      if (held) this.moveTo(what, stop);
+      else this.commit();
     });
-    input.addEventListener("change", () => {
-      this.holding = false;
-      this.commit();
-    });
-    return { input, value };
+    host.append(slider.line);
+    return slider;
   }
 
   /** @param {HTMLElement} host */
@@ -206,7 +196,11 @@ class SoftmaxSlider {
   /** @param {HTMLInputElement} input */
   playButton(input) {
     const { words } = this.header;
-    const button = el("button", "ss-play", "▶", { type: "button", "aria-label": words.play, title: words.play });
+    const button = el("button", "av-play ss-play", "▶", {
+      type: "button",
+      "aria-label": words.play,
+      title: words.play,
+    });
     button.addEventListener("click", () => (this.film ? this.stop(button) : this.play(input, button)));
     return button;
   }
@@ -308,7 +302,7 @@ class SoftmaxSlider {
 }
 
 /**
- * @param {Slider} slider
+ * @param {LabelledSlider} slider
  * @param {number | null} at
  * @param {string} text
  * @param {string} heard what it makes of the bars, for those who hear it

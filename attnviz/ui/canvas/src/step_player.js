@@ -35,7 +35,7 @@ class StepPlayer {
     this.redraw = onceAFrame(() => this.draw());
     this.bar = el("div", "sp-bar");
     this.play = el("button");
-    this.range = el("input", "sp-range", null, { type: "range", min: "0", step: "1" });
+    this.range = el("input", "av-slider-range sp-range", null, { type: "range", min: "0", step: "1" });
     this.said = el("div", "sp-said", null, { "aria-live": "polite" });
     this.tape = el("div", "sp-tape");
     this.canvas = el("canvas", "sp-canvas", null, { tabindex: "0", role: "application" });
