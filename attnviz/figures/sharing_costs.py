@@ -119,33 +119,19 @@ def over(
 
     `said` puts a value into words, `binary` writes the y axis in KiB, MiB, GiB.
     """
-    fig = go.Figure()
-    for number, (name, values) in enumerate(lines.items()):
-        fig.add_trace(
-            go.Scatter(
-                x=list(x),
-                y=list(values),
-                name=name,
-                mode="lines",
-                line={"color": SERIES[number % len(SERIES)], "width": 2.5},
-                customdata=[said(value) for value in values],
-                hovertemplate="%{x:,}: %{customdata}<extra>" + name + "</extra>",
-            )
+    curves = [
+        go.Scatter(
+            x=list(x),
+            y=list(values),
+            name=name,
+            mode="lines",
+            line={"color": SERIES[number % len(SERIES)], "width": 2.5},
+            customdata=[said(value) for value in values],
+            hovertemplate="%{x:,}: %{customdata}<extra>" + name + "</extra>",
         )
-    for name, value in (limits or {}).items():
-        fig.add_trace(
-            go.Scatter(
-                x=[x[0], x[-1]],
-                y=[value, value],
-                mode="lines+text",
-                text=[name, ""],
-                textposition="top right",
-                textfont={"size": 11, "color": THEORY},
-                line={"color": THEORY, "width": 1, "dash": "dot"},
-                showlegend=False,
-                hoverinfo="skip",
-            )
-        )
+        for number, (name, values) in enumerate(lines.items())
+    ]
+    fig = go.Figure([*curves, *(_limit(x, name, value) for name, value in (limits or {}).items())])
     if here is not None:
         fig.add_vline(x=here, line={"color": THEORY, "width": 1, "dash": "dot"})
     powers = [2**i for i in range(0, 31, 3) if x[0] <= 2**i <= x[-1]]
@@ -160,6 +146,21 @@ def over(
         names = ["1 B", "1 KiB", "1 MiB", "1 GiB", "1 TiB", "1 PiB"]
         fig.update_yaxes(tickvals=[1024**i for i in range(6)], ticktext=names)
     return layout(fig, height=height)
+
+
+def _limit(x: Sequence[int], name: str, value: float) -> go.Scatter:
+    """A dotted line across, with its name at the left."""
+    return go.Scatter(
+        x=[x[0], x[-1]],
+        y=[value, value],
+        mode="lines+text",
+        text=[name, ""],
+        textposition="top right",
+        textfont={"size": 11, "color": THEORY},
+        line={"color": THEORY, "width": 1, "dash": "dot"},
+        showlegend=False,
+        hoverinfo="skip",
+    )
 
 
 def strip(nbytes: Sequence[int], kinds: Sequence[str], labels: Sequence[str], names: Mapping[str, str]) -> Figure:

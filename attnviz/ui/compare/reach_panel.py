@@ -137,31 +137,31 @@ def _picture(result: reach_training.Result) -> None:
     st.markdown(_verdict(result))
     before, after = st.columns(2, gap="medium")
     with before:
-        show.figure(
-            _distance(result, True),
-            name=f"reach-before-n{config.n}",
-            key="c-reach-before",
-            table=_gradients(result, True),
-            words=_said_of_distance(result, True),
-        )
+        _gradient_picture(result, True)
     if not result.done:
         with after:
             st.info(_("Training takes a few seconds and is drawn as it runs."))
         return
     with after:
-        show.figure(
-            _distance(result, False),
-            name=f"reach-after-n{config.n}",
-            key="c-reach-after",
-            table=_gradients(result, False),
-            words=_said_of_distance(result, False),
-        )
+        _gradient_picture(result, False)
     show.figure(
         _accuracy(result),
         name=f"copy-from-far-n{config.n}",
         key="c-reach-right",
         table={"step": np.arange(1, result.done + 1)} | {k: v.accuracy for k, v in result.reached.items()},
         words=_said_of_learning(result),
+    )
+
+
+def _gradient_picture(result: reach_training.Result, start: bool) -> None:
+    """How far each layer's last output reaches back, at the start of training or now."""
+    when = "before" if start else "after"
+    show.figure(
+        _distance(result, start),
+        name=f"reach-{when}-n{result.config.n}",
+        key=f"c-reach-{when}",
+        table=_gradients(result, start),
+        words=_said_of_distance(result, start),
     )
 
 
