@@ -154,7 +154,7 @@ def test_a_picture_beside_the_text_is_chosen_by_the_link_and_its_program_prints_
     assert healthy(app)
     said = " ".join(each.value for each in app.markdown)
     assert "from the 16 patches" in said
-    code = next(block.value for block in app.code if "k_picture" in block.value)
+    code = next(block.value for block in with_code(app).code if "k_picture" in block.value)
     names: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()):
         exec(code, names)
