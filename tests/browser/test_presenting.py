@@ -22,6 +22,8 @@ PAGES = (
     "glossary",
     "sharing",
     "decoding",
+    "heads",
+    "pictures",
 )
 BAR = "[role=toolbar][aria-label=Presentation]"
 BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
@@ -101,6 +103,7 @@ def test_every_page_can_be_presented_by_its_link_light_or_dark(server_url, new_p
     [
         ("build?present=1&b_step=project", "b_step=split"),
         ("sharing?present=1", "h_view=count"),
+        ("heads?present=1", "hd_by=previous_token"),
         ("compare?present=1&c_section=measured", "c_section=reach"),
         ("decoding?present=1&d_at=2&d_steps=4", "(?!.*d_at=2)"),
     ],

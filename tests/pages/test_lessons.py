@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
+import pytest
+import torch
+
+from attnviz.models.loading import load
 from attnviz.ui.lessons import all_lessons, lesson_choices
+from attnviz.ui.shared import link_pack, plain
 from attnviz.ui.shared.choices import choices_of
 from attnviz.ui.shared.glossary_terms import TERMS
 from attnviz.ui.web import declared  # noqa: F401
@@ -113,3 +118,63 @@ def test_an_empty_sentence_is_answered_in_a_sentence(visit):
     page = visit("lessons", l_text=" ")
     assert not page.exception
     assert "type at least one word" in " ".join(errors(page))
+
+
+OWN = """title = "Mine"
+
+[[step]]
+title = "Two ways"
+idea = "Look at {n} tokens."
+facts = "mixture_facts.tokens"
+picture = "tokens"
+question = "Which is it?"
+answers = ["this", "that"]
+right = 2
+truth = "That one."
+link = "scaling?s_dk=16&s_section=gradient"
+"""
+
+
+def test_a_lecturers_lesson_comes_with_its_link_asks_and_leads_on(visit):
+    page = visit("lessons", lesson="own", l_text="Two birds", l_own=link_pack.pack([OWN]))
+    assert page.subheader[0].value == "Two ways"
+    assert "Look at 2 tokens" in said(page)
+    assert "That one." not in said(page)
+    answer(page, "1")
+    assert "You predicted: this" in said(page)
+    assert "That one." in said(page)
+    page.button(key="l-further").click().run()
+    assert not page.exception
+    assert {page.session_state["_chosen"][name] for name in ("s_dk", "s_section")} == {16, "gradient"}
+
+
+def test_a_lecturers_lesson_with_a_mistake_says_its_line_and_the_page_goes_on(visit):
+    wrong = OWN.replace("s_dk=16", "s_dk=wide")
+    page = visit("lessons", lesson="own", l_own=link_pack.pack([wrong]))
+    assert "Line 12: link: “wide” makes no sense as s_dk of scaling" in " ".join(errors(page))
+    assert page.subheader[0].value == LESSONS["attention"].steps[0].title
+
+
+def test_what_the_lessons_are_is_said_where_one_begins_and_later_steps_have_its_room(visit):
+    assert "Eight lessons of a few steps each" in said(visit("lessons"))
+    assert "Eight lessons of a few steps each" not in said(visit("lessons", lesson="row", step="2"))
+
+
+def test_the_vectors_shown_are_those_that_the_model_begins_with(visit):
+    loaded = load("smollm2-135m")
+    assert loaded.tokenizer is not None
+    inputs = loaded.tokenizer("Two birds saw it", return_tensors="pt")
+    with torch.no_grad():
+        first = loaded.model(**inputs, output_hidden_states=True).hidden_states[0][0]
+    page = visit("lessons", lesson="attention", step="1", l_text="Two birds saw it")
+    table = next(part.value for part in page.markdown if "Its vector: 576 numbers" in str(part.value))
+    shown = [[float(n) for n in re.findall(r"-?\d+\.\d{3}", line.replace("−", "-"))] for line in table.splitlines()[2:]]
+    assert shown == [[round(float(n), 3) for n in row[:4]] for row in first]
+
+
+def test_a_question_marks_the_token_that_it_is_about_and_what_is_hidden_from_it(visit):
+    page = visit("lessons", lesson="attention", step="2")
+    asked = next(str(part.value) for part in page.markdown if "-background[" in str(part.value))
+    assert ":blue-background[**it**]" in asked
+    assert asked.count(":orange-background[") == 8
+    assert asked.endswith(f"was too tired {plain('.')}")

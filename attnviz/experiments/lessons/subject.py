@@ -77,6 +77,14 @@ class Subject:
     def tokens(self) -> tuple[str, ...]:
         return self.matrix().rows
 
+    @property
+    def vectors(self) -> np.ndarray | None:
+        """(K, M): what the trained model makes of each token before its first layer; None without one."""
+        if self.run is None or self.loaded is None:
+            return None
+        table = self.loaded().model.get_input_embeddings().weight
+        return np.stack([table[id].detach().float().numpy() for id in self.run.source.ids])
+
     def by_hand(
         self, words: tuple[str, ...] | None = None, *, mask: inputs.MaskName = "none", heads: int = 1
     ) -> attention_by_hand.Result:

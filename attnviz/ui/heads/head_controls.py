@@ -11,7 +11,7 @@ from attnviz.experiments.heads import head_survey
 from attnviz.models.loading import availabilities
 from attnviz.ui.heads import head_surveys, measure_words
 from attnviz.ui.heads import heads_choices as choices
-from attnviz.ui.shared import link_state, number, one_of, show_problem, text_area, upload_id
+from attnviz.ui.shared import link_state, number, one_of, presenting, show_problem, text_area, upload_id
 from attnviz.words import _
 
 NOBODY = "none"  #: no model beside
@@ -52,6 +52,7 @@ def ask() -> HeadsRequest | None:
         other = one_of(choices.OTHER, _("Model beside it"), others, style="select")
     with seed_at if kind == "repeated" else st.container():
         config = _config(kind)
+    presenting.presenter(presenting.through(choices.BY, offered(decoder)))
     if config is None:
         return None
     return HeadsRequest(model, None if other == NOBODY else other, names, config, by)

@@ -21,12 +21,48 @@ from attnviz.ui.lessons.lesson_form import PictureSettings
 from attnviz.ui.shared import link_state, plain
 from attnviz.words import _
 
+FIRST = 4  #: numbers of a vector that are written
+MOST_ROWS = 14
 CIRCLE_LAST = 60  #: the farthest position on the circle
 
 
-def tokens(subject: Subject, _set_to: PictureSettings, _key: str) -> None:
-    """The sentence cut into tokens."""
-    st.markdown(" ".join(f":blue-background[{plain(token.strip() or '␣')}]" for token in subject.tokens))
+def tokens(subject: Subject, set_to: PictureSettings, _key: str) -> None:
+    """The sentence cut into tokens, large; with their vectors, or with the one that a question is about."""
+    show = set_to.get("show", "pieces")
+    vectors = subject.vectors if show == "vectors" else None
+    if vectors is not None:
+        _vectors(subject.tokens, vectors)
+        return
+    asked = subject.row if show == "asked" else -1
+    matrix = subject.matrix()
+    hidden = np.zeros(len(matrix.rows), bool) if asked < 0 or matrix.hidden is None else matrix.hidden[asked]
+    pieces = [_piece(token, i == asked, bool(hidden[i])) for i, token in enumerate(matrix.rows)]
+    with st.container(key="l-tokens"):
+        st.markdown(" ".join(pieces))
+    if asked >= 0:
+        st.caption(_("Blue looks. Orange is what it may look at, itself included; what is hidden from it is plain."))
+
+
+def _piece(token: str, asked: bool, hidden: bool) -> str:
+    shown = plain(token.strip() or "␣")
+    if asked:
+        return f":blue-background[**{shown}**]"
+    return shown if hidden else f":orange-background[{shown}]"
+
+
+def _vectors(tokens: tuple[str, ...], vectors: np.ndarray) -> None:
+    """A row for each token: its place, and the first numbers of its vector."""
+    count, width = vectors.shape
+    numbers_of = [", ".join(f"{value:.3f}".replace("-", "−") for value in vector[:FIRST]) for vector in vectors]
+    lines = [
+        f"| {i} | **{plain(token.strip() or '␣')}** | {numbers_of[i]}, … |"
+        for i, token in enumerate(tokens[:MOST_ROWS])
+    ]
+    heads = (_("Place"), _("Token"), _("Its vector: {width} numbers").format(width=width))
+    st.markdown("\n".join([f"| {' | '.join(heads)} |", "|---|---|---|", *lines]))
+    if count > MOST_ROWS:
+        st.caption(_("and {n} more").format(n=count - MOST_ROWS))
+    st.caption(_("The trained model’s own vectors, before its first layer. Equal tokens begin with equal vectors."))
 
 
 def board(subject: Subject, set_to: PictureSettings, key: str) -> None:

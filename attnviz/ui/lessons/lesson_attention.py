@@ -14,7 +14,7 @@ LESSON = Lesson(
                 "A model cuts your sentence into {n} tokens, from “{first}” to “{last}”. Each token becomes a list of "
                 "numbers, a vector. At the start that vector knows nothing of its neighbours."
             ),
-            LessonPicture("tokens"),
+            LessonPicture("tokens", {"show": "vectors"}),
             N_("Type another sentence at the top and see where it is cut."),
             facts.tokens,
             notes=Notes(
@@ -31,7 +31,7 @@ LESSON = Lesson(
                 "Attention lets “{token}” look at {n} tokens, itself included, and gives each of them a weight. The "
                 "weights say how much it takes from each."
             ),
-            LessonPicture("tokens"),
+            LessonPicture("tokens", {"show": "asked"}),
             N_("Predict first. Then point at other rows of the picture."),
             facts.favourite,
             Question(

@@ -21,7 +21,7 @@ class LiveKind:
 
 
 PICTURES: dict[str, LiveKind] = {
-    "tokens": LiveKind(hand_pictures.tokens),
+    "tokens": LiveKind(hand_pictures.tokens, {"show": ("pieces", "vectors", "asked")}),
     "board": LiveKind(hand_pictures.board, {"step": BOARDS, "mask": ("none", "causal"), "heads": ("1", "2")}),
     "head": LiveKind(
         trained_pictures.head,

@@ -30,7 +30,10 @@ html { font-size: clamp(17px, 1.4vw, 27px) !important }
 .stMainBlockContainer { padding: 0.75rem 1.25rem 4rem; max-width: none }
 [class*="st-key-picture-of-"] { height: calc(100dvh - 5rem) !important; min-height: 20rem; flex: none }
 .stElementContainer:has(> .stHtml), [data-testid=stLayoutWrapper]:has(> .st-key-page-heading) { display: none }
-.st-key-presenter-place { position: fixed !important; pointer-events: auto; inset: auto 0 0 0; z-index: 1000 }
+.st-key-presenter-place {
+  position: fixed !important; pointer-events: auto; inset: auto 0 0 0; z-index: 1000;
+  max-width: none !important; width: auto !important;
+}
 .stBidiComponent:not(.st-key-presenter *) { zoom: 1.1 }
 @media (min-width: 1400px) { .stBidiComponent:not(.st-key-presenter *) { zoom: 1.25 } }
 @media (min-width: 1800px) { .stBidiComponent:not(.st-key-presenter *) { zoom: 1.6 } }

@@ -61,6 +61,7 @@ PAGE_STYLE = """<style>
 @media (hover: none) { [data-testid=stElementToolbar] { display: none } }
 .st-key-page-heading .stHorizontalBlock { flex-wrap: nowrap }
 .st-key-presenter-place { position: absolute; pointer-events: none }
+.st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }
 @media (prefers-reduced-motion: reduce) {
   *, ::before, ::after {
     animation-duration: 1ms !important; animation-iteration-count: 1 !important;

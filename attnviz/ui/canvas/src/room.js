@@ -112,7 +112,8 @@ export class Room {
     view.pair.classList.toggle("av-beside", beside);
     view.heatmap.layout(beside ? Math.floor((width - 24) * 0.56) : width, high);
     if (lines) {
-      view.lines.layout(beside ? width - 24 - view.heatmap.width : width, beside ? view.heatmap.plot : null);
+      // a pixel less: where the page is magnified the width is a rounded one, and the lines would go below
+      view.lines.layout(beside ? width - 25 - view.heatmap.width : width, beside ? view.heatmap.plot : null);
     }
     view.draw();
   }
