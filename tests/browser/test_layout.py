@@ -98,6 +98,14 @@ def test_every_formula_is_seen_whole_at_a_projectors_size(opened: Open, way: str
     assert page.locator(".katex-display").evaluate_all(cut) == []
 
 
+@pytest.mark.parametrize("section", ["saturation", "gradient", "training", "head", "softmax"])
+def test_no_result_of_a_formula_is_out_of_sight_on_a_phone(opened: Open, section: str) -> None:
+    page = opened(f"scaling?s_section={section}", **PHONE)
+    page.locator(".katex-display").first.wait_for()
+    cut = "all => all.filter(f => f.scrollWidth > f.clientWidth + 1).map(f => f.innerText)"
+    assert page.locator(".katex-display").evaluate_all(cut) == []
+
+
 @pytest.mark.parametrize("step", ["embed", "scores", "softmax", "output", "norm"])
 def test_the_chosen_step_is_seen_whole_on_a_phone(opened: Open, step: str) -> None:
     page = opened(f"build?b_step={step}", **PHONE)

@@ -10,7 +10,7 @@ from attnviz.figures import stages as figures
 from attnviz.ui.explorer import edit_state, explorer_state
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown, caption_of_shown
-from attnviz.ui.shared import link_state, plain, show
+from attnviz.ui.shared import formulas, link_state, plain, show
 from attnviz.words import _
 
 
@@ -60,18 +60,19 @@ def _arithmetic(result: StagesResult, key: int, query_token: str, key_token: str
     st.markdown(_("**The arithmetic of one cell:** how “{query}” comes to give {weight:.4f} to “{key}”.").format(
         query=plain(query_token), key=plain(key_token), weight=cell.weight
     ))  # fmt: skip
-    st.latex(
-        rf"{{{blue} q}}\cdot{{{red} k}} = \sum_{{i=0}}^{{{len(result.q) - 1}}} {{{blue} q_i}}{{{red} k_i}}"
-        rf" = {first} = {cell.score:.4f}"
+    formulas(
+        rf"{{{blue} q}}\cdot{{{red} k}} = \sum_{{i=0}}^{{{len(result.q) - 1}}} {{{blue} q_i}}{{{red} k_i}}",
+        f"= {first}",
+        f"= {cell.score:.4f}",
     )
     st.latex(rf"s = {cell.score:.4f} \times {cell.factor:.6g}{_extra(result)} = {cell.scaled:.4f}")
     if cell.hidden:
         st.latex(r"\text{masked:}\quad s \to -\infty,\qquad w = 0")
         return
     exponent = f"{cell.scaled:.4f}-({cell.largest:.4f})"
-    st.latex(
-        rf"w = \frac{{e^{{{exponent}}}}}{{\sum_j e^{{s_j-({cell.largest:.4f})}}}}"
-        rf" = \frac{{{np.exp(cell.scaled - cell.largest):.4f}}}{{{cell.others:.4f}}} = {cell.weight:.4f}"
+    formulas(
+        rf"w = \frac{{e^{{{exponent}}}}}{{\sum_j e^{{s_j-({cell.largest:.4f})}}}}",
+        rf"= \frac{{{np.exp(cell.scaled - cell.largest):.4f}}}{{{cell.others:.4f}}} = {cell.weight:.4f}",
     )
 
 

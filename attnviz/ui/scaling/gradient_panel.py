@@ -8,7 +8,7 @@ from attnviz.experiments.scaling import growing_width, jacobian, programs
 from attnviz.figures import scaling_gradient as figures
 from attnviz.figures.theme import RAW, SCALED
 from attnviz.ui.scaling import results, scaling_choices, scaling_form
-from attnviz.ui.shared import show, widgets
+from attnviz.ui.shared import formulas, show, widgets
 from attnviz.words import _
 
 
@@ -21,9 +21,10 @@ def panel() -> str:
         own = widgets.toggle(scaling_choices.OWN_COLOURS, _("Colours up to each picture's own largest value"))
     config = growing_width.Config(d_k, n_keys, seed, *scaling_form.chosen_alternative())
     raw, scaled = results.jacobians(config)
-    st.latex(
-        r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T},\qquad"
-        rf"\|J\|_{{\text{{raw}}}} = {raw.norm:.4f},\qquad \|J\|_{{\text{{scaled}}}} = {scaled.norm:.4f}"
+    formulas(
+        r"J = \frac{\partial p}{\partial z} = \mathrm{diag}(p) - p\,p^{\mathsf T}",
+        rf"\|J\|_{{\text{{raw}}}} = {raw.norm:.4f}",
+        rf"\|J\|_{{\text{{scaled}}}} = {scaled.norm:.4f}",
     )
     for column, name, title, result in zip(
         st.columns(2, gap="medium"), ("raw", "scaled"), (_("Raw"), _("Scaled")), (raw, scaled), strict=True

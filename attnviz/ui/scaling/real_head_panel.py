@@ -13,7 +13,7 @@ from attnviz.figures import heatmap
 from attnviz.figures import scaling_head as figures
 from attnviz.ui.scaling import scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.shared import model_cache, plain, sentence_input, show, spoken
+from attnviz.ui.shared import formulas, model_cache, plain, sentence_input, show, spoken
 from attnviz.words import _
 
 
@@ -47,10 +47,11 @@ def _head(stack: Stack) -> experiment.Config:
 
 def _numbers(result: experiment.Result, name: str) -> None:
     config = result.config
-    st.latex(
-        rf"\mathrm{{Var}}({Q}\cdot {K}) = {result.total:.4g}\ \ (\text{{random: }}{result.d_k}),\qquad "
+    formulas(
+        rf"\mathrm{{Var}}({Q}\cdot {K}) = {result.total:.4g}\ \ (\text{{random: }}{result.d_k})",
         rf"\text{{scale}} = {result.model_scale:.4g}\ \left(\tfrac{{1}}{{\sqrt{{{result.d_k}}}}} = "
-        rf"{1 / math.sqrt(result.d_k):.4g}\right),\qquad \mathrm{{Var}}(\text{{logits}}) = {result.model.variance:.4g}"
+        rf"{1 / math.sqrt(result.d_k):.4g}\right)",
+        rf"\mathrm{{Var}}(\text{{logits}}) = {result.model.variance:.4g}",
     )
     if math.isnan(result.model.share):
         st.markdown(

@@ -15,7 +15,7 @@ from attnviz.figures import scaling_training as figures
 from attnviz.figures.theme import Figure
 from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q, alternative_names, colour
-from attnviz.ui.shared import show, spoken, widgets
+from attnviz.ui.shared import formulas, show, spoken, widgets
 from attnviz.words import _
 
 if TYPE_CHECKING:
@@ -35,9 +35,9 @@ def panel() -> str | None:
         ).format(n=experiment.Config.names)
     )
     config = _controls()
-    st.latex(
-        rf"\mathrm{{Var}}({Q}_i\cdot {K}_j) = {config.d_k}\ \text{{at the start}},\qquad "
-        rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {1 / math.sqrt(config.d_k):.4f}"
+    formulas(
+        rf"\mathrm{{Var}}({Q}_i\cdot {K}_j) = {config.d_k}\ \text{{at the start}}",
+        rf"\tfrac{{1}}{{\sqrt{{d_k}}}} = {1 / math.sqrt(config.d_k):.4f}",
     )
     _run(config)
     return programs.of_training(config) if config in results.trained() else None

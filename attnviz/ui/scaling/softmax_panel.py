@@ -15,7 +15,7 @@ from attnviz.figures.scaling_bars import rows_of_bars
 from attnviz.figures.theme import SCALED
 from attnviz.ui.canvas import softmax_slider
 from attnviz.ui.scaling import scaling_choices, scaling_form
-from attnviz.ui.shared import link_state, show, widgets
+from attnviz.ui.shared import formulas, link_state, show, widgets
 from attnviz.words import _
 
 SHOWN = 12
@@ -62,7 +62,7 @@ def _weights(scores: list[float], temperature: float) -> None:
     fig = rows_of_bars([("softmax", SCALED, p)])
     numbers_table = {"key": range(1, len(scores) + 1), "score": scores, "weight": p}
     show.under(fig, name="softmax", key="s_typed_picture", table=numbers_table, caption=words, words=words)
-    st.latex(_formula(scores, p, temperature))
+    formulas(*_formula(scores, p, temperature))
 
 
 def _temperature_words(p: np.ndarray, temperature: float) -> str:
@@ -79,15 +79,16 @@ def _temperature_words(p: np.ndarray, temperature: float) -> str:
     ).format(temperature=temperature, key=top + 1, weight=p[top], entropy=abs(entropy), most=math.log(n))
 
 
-def _formula(scores: list[float], p: np.ndarray, temperature: float) -> str:
+def _formula(scores: list[float], p: np.ndarray, temperature: float) -> tuple[str, ...]:
+    """What softmax is taken of, and what it gives."""
     if temperature <= COLDEST:
-        return r"\lim_{T\to 0}\ \mathrm{softmax}(x / T) = \text{one-hot at } \arg\max x"
+        return (r"\lim_{T\to 0}\ \mathrm{softmax}(x / T) = \text{one-hot at } \arg\max x",)
     shown = min(len(scores), 4)
     more = r",\ \ldots" if len(scores) > shown else ""
     inside = ", ".join(f"{x:g}" for x in scores[:shown]) + more
     result = ",\\ ".join(f"{w:.6f}" for w in p[:shown]) + more
     over = "" if temperature == 1 else rf"\,/\,{temperature:g}"
-    return rf"\mathrm{{softmax}}\left([{inside}]{over}\right) = [{result}]"
+    return rf"\mathrm{{softmax}}\left([{inside}]{over}\right)", f"= [{result}]"
 
 
 def _overflow(scores: list[float]) -> None:

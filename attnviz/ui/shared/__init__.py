@@ -8,6 +8,7 @@ from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.choices import EVERY_PAGE, LONGEST_ID, NONSENSE, Choice, PageChoices, Partly, choices_of, pages
 from attnviz.ui.shared.code_snippet import program_box, snippet
 from attnviz.ui.shared.exports import Gathering, MadeFigure, WrittenFigure, gather, to_csv
+from attnviz.ui.shared.formula_line import formulas
 from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.held_bytes import held_bytes
 from attnviz.ui.shared.link_reading import chosen_by
@@ -46,6 +47,7 @@ __all__ = [
     "chosen_by",
     "file_of",
     "follow",
+    "formulas",
     "gather",
     "glossary_terms",
     "guard",
