@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def test_a_link_restores_hidden_tokens_silenced_heads_and_the_stages(visit):
     page = visit("explore", c=held, **OPEN)
     assert not page.exception
     assert not page.error
-    assert "No token may look at: animal (1)." in said(page)
+    assert "No token may look at: animal (1)." in html.unescape(said(page))
     assert page.multiselect(key="quiet").value == ["0.2", "13.8"]
     assert (page.selectbox(key="stage_query").value, page.selectbox(key="stage_key").value) == (8, 6)
     assert "to “street”" in said(page)
