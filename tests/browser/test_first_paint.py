@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from attnviz.ui.web.navigation import ROWS
+from attnviz.ui.web.preloading import CHART, WITH_CHARTS
 from tests.browser.conftest import answered
 
 Open = Callable[..., Any]
@@ -22,7 +23,9 @@ def fetched(page: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("name", [row.name for row in ROWS])
-def test_no_page_begins_with_the_highlighter(server_url: str, new_page: Open, name: str) -> None:
+def test_no_page_begins_with_the_highlighter_and_only_those_with_charts_with_plotly(
+    server_url: str, new_page: Open, name: str
+) -> None:
     page = new_page()
     scripts = fetched(page)
     page.goto(f"{server_url}/{'' if name == 'home' else name}")
@@ -30,6 +33,9 @@ def test_no_page_begins_with_the_highlighter(server_url: str, new_page: Open, na
     answered(page)
     page.wait_for_timeout(500)
     assert scripts
+    charts = [script for script in scripts if script.startswith(CHART)]
+    assert bool(charts) == (name in WITH_CHARTS), "it is named in the page where it is needed, and only there"
+    assert (page.get_by_test_id("stPlotlyChart").count() > 0) == (name in WITH_CHARTS)
     assert not [script for script in scripts if script.startswith(HIGHLIGHTER)]
 
 
