@@ -4,7 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { attend } from "../../attnviz/ui/canvas/src/attend.js";
-import { fitted, patchAt, patchesBetween, patchUnder, stepFrom } from "../../attnviz/ui/canvas/src/patch_geometry.js";
+import {
+  bordersAt,
+  fitted,
+  patchAt,
+  patchesBetween,
+  patchUnder,
+  stepFrom,
+} from "../../attnviz/ui/canvas/src/patch_geometry.js";
 import { factorFor, headsInOrder, meanOf, rowOf, seenKeys } from "../../attnviz/ui/canvas/src/patch_rows.js";
 
 const scores = Float32Array.from({ length: 25 }, (_, i) => Math.sin(i * 1.7) * 3);
@@ -88,4 +95,13 @@ test("a quick stroke leaves no gap, and arrows stop at the edge", () => {
 test("a picture keeps its shape in the room it has", () => {
   assert.deepEqual(fitted({ width: 24, height: 8 }, 300, 400), { width: 300, height: 100 });
   assert.deepEqual(fitted({ width: 8, height: 8 }, 300, 200), { width: 200, height: 200 });
+});
+
+test("windows meet where two neighbours lie in different ones, wherever they are moved", () => {
+  const moved = (/** @type {number} */ at) => Math.floor(((at - 2 + 8) % 8) / 4);
+  const expected = [1, 2, 3, 4, 5, 6, 7].filter((at) => moved(at) !== moved(at - 1));
+  assert.deepEqual(bordersAt(4, 2, 8), expected);
+  assert.deepEqual(bordersAt(4, 0, 8), [4]);
+  assert.deepEqual(bordersAt(7, 3, 14), [3, 10]);
+  assert.deepEqual(bordersAt(4, 0, 4), []);
 });

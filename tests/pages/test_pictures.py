@@ -148,3 +148,67 @@ def test_a_view_saved_with_its_picture_holds_both():
     assert held["format"] == FORMAT
     assert held["view"] == {"page": "pictures"}
     np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(base64.b64decode(held["picture"])))), pixels)
+
+
+@pytest.fixture(scope="module")
+def seeing_and_reading(tmp_path_factory):
+    """Tiny random models of other families, each in a folder: Swin, and LLaVA and CLIP with a tokenizer."""
+    from tests.experiments.pictures import test_compared_run, test_prompted_run, test_windowed_run
+
+    folder = tmp_path_factory.mktemp("families")
+    test_windowed_run.tiny().model.save_pretrained(folder / "swin")
+    for name, loaded in (("llava", test_prompted_run.tiny("llava")), ("clip", test_compared_run.tiny("clip"))):
+        loaded.model.save_pretrained(folder / name)
+        loaded.tokenizer.save_pretrained(folder / name)
+    return folder
+
+
+def agreed(visit, folder, **link):
+    """The page with a model in a folder, loaded as the visitor agrees to it."""
+    page = visit("pictures", pic_model="another", pic_hub=str(folder), pic_from="photo", **link)
+    next(each for each in page.button if each.label == "Load it").click().run()
+    assert not page.exception
+    assert not page.error
+    return page
+
+
+def test_swin_is_shown_by_stages_with_the_windows_of_every_layer(visit, seeing_and_reading):
+    page = agreed(visit, seeing_and_reading / "swin")
+    header = scene(page)
+    assert header["grid"] == {"rows": 8, "columns": 8, "first": 0}
+    assert header["windows"] == [[4, 0], [4, 2]]
+    assert page.segmented_control(key="pic_stack").options == ["Stage 1: 8 × 8 patches", "Stage 2: 4 × 4 patches"]
+    page.segmented_control(key="pic_stack").set_value("stage2").run()
+    assert scene(page)["grid"] == {"rows": 4, "columns": 4, "first": 0}
+
+
+def test_patches_that_a_link_hides_in_the_first_stage_are_those_of_the_second_that_lie_under_them(
+    visit, seeing_and_reading
+):
+    page = agreed(visit, seeing_and_reading / "swin", pic_view=packed(h=[0, 1, 8, 9, 2]), pic_stack="stage2")
+    assert scene(page)["state"]["hidden"] == [0]
+    assert "5 of 64 patches hidden" in said(page)
+
+
+def test_a_model_of_pictures_and_words_is_asked_and_its_words_look_at_patches(visit, seeing_and_reading):
+    page = agreed(visit, seeing_and_reading / "llava", pic_question="where is the cat")
+    header = scene(page)
+    assert (header["grid"]["rows"], header["grid"]["columns"]) == (4, 4)
+    assert "cat" in header["words"]
+    assert "The model writes **" in said(page)
+    before = header["words"]
+    page.text_input(key="pic_question").set_value("the hat").run()
+    assert "hat" in scene(page)["words"]
+    assert scene(page)["words"] != before
+
+
+def test_a_picture_is_compared_with_descriptions_and_both_towers_are_shown(visit, seeing_and_reading):
+    page = agreed(visit, seeing_and_reading / "clip", pic_names="the cat, the mat", pic_name="1", pic_text_head="2")
+    text = said(page)
+    assert "The model says **the " in text
+    assert "Beside itself, *" in text
+    assert page.selectbox(key="pic_name").value == "1"
+    assert page.number_input(key="pic_text_head").value == 2
+    page.text_input(key="pic_names").set_value(" ").run()
+    assert "0 descriptions" in said(page)
+    assert not page.exception

@@ -12,33 +12,38 @@ from attnviz.experiments.pictures.patch_measures import (
     sinks,
 )
 from attnviz.experiments.pictures.picture_program import program
-from attnviz.experiments.pictures.picture_run import (
+from attnviz.experiments.pictures.picture_record import (
+    STAGES,
     HeadChange,
     PatchStack,
     PictureAnswer,
     PictureRun,
     PictureStack,
-    rerun,
-    run_picture,
+    TextTower,
     seen_keys,
 )
+from attnviz.experiments.pictures.picture_run import rerun, run_picture
 from attnviz.experiments.pictures.smallest_patches import SmallestSet, smallest_set
+from attnviz.experiments.pictures.windowed_run import coarser, finer
 from attnviz.models.pictures import (
     SAMPLES,
     PatchGrid,
     Photo,
     Sample,
+    compares,
     composed,
     counts_of_drawing,
     held_out,
     looks,
     read_photo,
+    reads_words,
     sample,
 )
 
 __all__ = [
     "PATCH_MEASURES",
     "SAMPLES",
+    "STAGES",
     "HeadChange",
     "HeadMaps",
     "PatchGrid",
@@ -50,13 +55,18 @@ __all__ = [
     "PictureStack",
     "Sample",
     "SmallestSet",
+    "TextTower",
+    "coarser",
+    "compares",
     "composed",
     "counts_of_drawing",
+    "finer",
     "head_maps",
     "held_out",
     "looks",
     "program",
     "read_photo",
+    "reads_words",
     "rerun",
     "rolled_out",
     "run_picture",

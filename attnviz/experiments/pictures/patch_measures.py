@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core import measures, rollout
-from attnviz.experiments.pictures.picture_run import PatchStack
+from attnviz.experiments.pictures.picture_record import PatchStack
 from attnviz.models.pictures import PatchGrid
 
 PatchMeasure = Literal["distance", "entropy", "class"]

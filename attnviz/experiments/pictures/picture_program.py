@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.experiments.pictures.picture_run import PictureRun, PictureStack
+from attnviz.experiments.pictures.picture_record import PictureRun, PictureStack
 from attnviz.models.pictures import COUNTS
 
 _ONE = """\

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -11,91 +10,31 @@ import torch
 from torch import Tensor
 
 from attnviz.core.message import Problem
-from attnviz.models.capture import Edit, RecordedLayer, Trace, capture, intervene
-from attnviz.models.catalogue import LoadedModel, WeightsAre
-from attnviz.models.pictures import PatchGrid, PreparedPicture, grid_of, prepare
+from attnviz.experiments.pictures.compared_run import answer_of_names, compared, run_compared
+from attnviz.experiments.pictures.picture_record import (
+    MOST_WORDS,
+    HeadChange,
+    PatchStack,
+    PictureAnswer,
+    PictureRun,
+    seen_keys,
+)
+from attnviz.experiments.pictures.prompted_run import rerun_prompted, run_prompted
+from attnviz.experiments.pictures.windowed_run import hiding, stages, unseen, windowed
+from attnviz.models.capture import Edit, Trace, capture, intervene
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.pictures import PreparedPicture, compares, grid_of, prepare, reads_words
 
-PictureStack = Literal["picture", "words"]  #: patches that look at patches; words that look at patches
-MOST_WORDS = 12
 
+def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> PictureRun:
+    """One pass over counts (height, width) or colours (height, width, 3); a Problem from a model of text.
 
-@dataclass(frozen=True)
-class HeadChange:
-    """What a visitor changes: patches that nobody may look at, heads that hand on nothing, the scale of one head.
-
-    Heads are named by stack, layer and head. `factor` multiplies the scale of `head`.
+    `words` are what a model of pictures and words is asked, or descriptions to compare the picture with.
     """
-
-    hidden: tuple[int, ...] = ()  #: patches, row by row from 0
-    silenced: tuple[tuple[PictureStack, int, int], ...] = ()
-    factor: float = 1.0
-    head: tuple[PictureStack, int, int] = ("picture", 0, 0)
-
-    def __bool__(self) -> bool:
-        return bool(self.hidden or self.silenced or self.factor != 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class PictureAnswer:
-    """What a model says of a picture: words, each with its probability; of a model that says nothing, a vector."""
-
-    words: tuple[str, ...] = ()  #: one for a model that names a picture, several for one that writes
-    shares: tuple[float, ...] = ()  #: the probability of each
-    others: tuple[tuple[str, float], ...] = ()  #: of a model that names: the likeliest names, the first included
-    vector: np.ndarray | None = None
-
-    @property
-    def said(self) -> str:
-        return " ".join(self.words)
-
-    @property
-    def share(self) -> float:
-        """The probability of all the words together."""
-        return float(np.prod(self.shares)) if self.shares else 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class PatchStack:
-    """Layers whose keys are the same patches."""
-
-    id: PictureStack
-    layers: tuple[RecordedLayer, ...]
-    grid: PatchGrid
-    words: tuple[str, ...] = ()  #: in place of patches, what looks: the word that each query wrote
-
-    @property
-    def queries(self) -> int:
-        return len(self.words) or self.grid.tokens
-
-    def has(self, layer: int, head: int) -> bool:
-        return 0 <= layer < len(self.layers) and 0 <= head < self.layers[layer].n_heads
-
-
-@dataclass(frozen=True, eq=False)
-class PictureRun:
-    """A picture as a model was given it, its answer, and its layers. Holds no model."""
-
-    model: str
-    name: str
-    prepared: PreparedPicture
-    trace: Trace
-    stacks: tuple[PatchStack, ...]
-    answer: PictureAnswer
-    weights_are: WeightsAre = "trained"
-    written: Tensor | None = None  #: of a model that writes: the token ids, (1, T)
-    inputs: dict[str, Any] = field(default_factory=dict)
-
-    def stack(self, name: str) -> PatchStack:
-        """The stack of that id, else the first."""
-        return next((each for each in self.stacks if each.id == name), self.stacks[0])
-
-    @property
-    def nbytes(self) -> int:
-        return self.trace.nbytes + self.prepared.shown.nbytes
-
-
-def run_picture(loaded: LoadedModel, pixels: np.ndarray) -> PictureRun:
-    """One pass over counts (height, width) or colours (height, width, 3); a Problem from a model of text."""
+    if reads_words(loaded.model):
+        return run_prompted(loaded, pixels, words)
+    if compares(loaded.model):
+        return run_compared(loaded, pixels, words)
     if loaded.model.main_input_name != "pixel_values":
         raise Problem("{name} takes text and no pictures", name=loaded.name)
     prepared = prepare(loaded, pixels)
@@ -106,11 +45,14 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray) -> PictureRun:
         inputs = inputs | {"decoder_input_ids": written[:, :-1]}
     trace = capture(loaded.model, logits="all", **inputs)
     answer = answer_of(loaded.model, trace, written)
-    stacks = stacks_of(loaded.model, trace, prepared, words_of(loaded.model, written))
+    windows = windowed(loaded.model, trace, prepared)
+    stacks = stages(windows, prepared)
+    if not windows:
+        stacks = stacks_of(loaded.model, trace, prepared, words_of(loaded.model, written))
     if not stacks:
         raise Problem("{name} has no layer whose tokens are patches of the whole picture", name=loaded.name)
     return PictureRun(
-        loaded.entry.id, loaded.name, prepared, trace, stacks, answer, loaded.weights_are, written, inputs
+        loaded.entry.id, loaded.name, prepared, trace, stacks, answer, loaded.weights_are, written, inputs, windows
     )
 
 
@@ -119,10 +61,15 @@ def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[Pic
 
     A model that writes is asked anew word by word: what it wrote before is not put into its mouth.
     """
+    if run.prompt is not None:
+        return rerun_prompted(loaded, run, change)
     edits = edits_of(run, change)
     if not edits:
         return run.answer, run.trace
     model = loaded.model
+    if run.texts is not None:
+        trace, fits = compared(model, run.inputs, edits)
+        return answer_of_names(model, run.texts.names, fits), trace
     inputs = {name: each for name, each in run.inputs.items() if name != "decoder_input_ids"}
     if run.written is None:
         trace = intervene(model, edits, logits="all", **inputs)
@@ -135,7 +82,10 @@ def rerun(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[Pic
 def edits_of(run: PictureRun, change: HeadChange) -> list[Edit]:
     """The change as `intervene` takes it."""
     edits: list[Edit] = []
-    if change.hidden:
+    masks = unseen(run, change.hidden) if change.hidden else {}
+    if masks:
+        edits += hiding(run, masks)
+    elif change.hidden:
         for stack in run.stacks:
             kind: Literal["self", "cross"] = "cross" if stack.id == "words" else "self"
             seen = seen_keys(stack.grid, change.hidden)
@@ -143,14 +93,15 @@ def edits_of(run: PictureRun, change: HeadChange) -> list[Edit]:
             edits += [Edit(mask=seen, kind=kind, tower=tower or None) for tower in towers]
     for name, layer, head in change.silenced:
         found = run.stack(name).layers[layer]
-        edits.append(Edit(layers=layer, heads=head, kind=found.kind, tower=found.tower or None, silence=True))
+        edits.append(Edit(layers=found.index, heads=head, kind=found.kind, tower=found.tower or None, silence=True))
     if change.factor != 1.0:
         name, layer, head = change.head
         found = run.stack(name).layers[layer]
         mask = seen_keys(run.stack(name).grid, change.hidden) if change.hidden else "model"
+        mask = masks.get(found.place, mask)
         edits.append(
             Edit(
-                layers=layer,
+                layers=found.index,
                 heads=head,
                 kind=found.kind,
                 tower=found.tower or None,
@@ -159,13 +110,6 @@ def edits_of(run: PictureRun, change: HeadChange) -> list[Edit]:
             )
         )
     return edits
-
-
-def seen_keys(grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
-    """Boolean (1, K): True at special tokens and at patches that are not hidden."""
-    seen = torch.ones(1, grid.tokens, dtype=torch.bool)
-    seen[0, [grid.first + patch for patch in hidden if 0 <= patch < grid.patches]] = False
-    return seen
 
 
 def stacks_of(model: Any, trace: Trace, prepared: PreparedPicture, words: tuple[str, ...]) -> tuple[PatchStack, ...]:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from attnviz.core.message import Message
-from attnviz.experiments.pictures.picture_run import HeadChange, PictureRun, rerun
+from attnviz.experiments.pictures.picture_record import HeadChange, PictureRun
+from attnviz.experiments.pictures.picture_run import rerun
 from attnviz.models.catalogue import LoadedModel
 
 

@@ -166,8 +166,8 @@ class RecordedLayer:
             )
         return self.stages_of(chosen_heads(head, self.n_heads, self.index), mask, scale)
 
-    def cropped(self, rows: slice, keys: slice) -> RecordedLayer:
-        """The same layer for some queries and some keys only. Weights are the same where no other key may be seen."""
+    def cropped(self, rows: slice | Tensor, keys: slice | Tensor) -> RecordedLayer:
+        """The same layer for some queries and keys. Weights are the same where no other key may be seen."""
         fields: dict[str, Tensor | None] = {
             "allowed": _part(self.mask, rows, keys),
             "bias": _part(self.bias, rows, keys),
@@ -284,7 +284,7 @@ def _set(given: Tensor, own: Tensor) -> Tensor:
     return torch.where(given.isnan(), own, given.to(own.dtype))
 
 
-def _part(tensor: Tensor | None, rows: slice, keys: slice) -> Tensor | None:
+def _part(tensor: Tensor | None, rows: slice | Tensor, keys: slice | Tensor) -> Tensor | None:
     """Some rows and keys of what broadcasts to (B, H, Q, K)."""
     if tensor is None:
         return None

@@ -134,10 +134,10 @@ def _quietly() -> Iterator[None]:
 
 
 def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
-    """The tokenizer beside the weights; None for models that take pictures."""
+    """The tokenizer beside the weights; None for models that take pictures and no words beside them."""
     from transformers.models.auto.tokenization_auto import AutoTokenizer
 
-    if entry.kind == "pictures" or for_model.main_input_name == "pixel_values":
+    if entry.kind == "pictures" or (for_model.main_input_name == "pixel_values" and not _reads_too(for_model)):
         return None
     try:
         found = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -162,6 +162,11 @@ def tokenizer(folder: Path, entry: Entry, for_model: Any) -> Any:
         found.backend_tokenizer.no_truncation()
         found.backend_tokenizer.no_padding()
     return found
+
+
+def _reads_too(model: Any) -> bool:
+    """Whether a model of pictures has a tower for words as well, as CLIP has."""
+    return getattr(model.config, "text_config", None) is not None
 
 
 def read_config(folder: Path, entry: Entry) -> Any:

@@ -1,10 +1,14 @@
 """Pictures for models: safely decoded, drawn or composed; prepared as a model asks; and where their patches lie."""
 
+from attnviz.models.pictures.compared import compares, descriptions, says_each_alone
 from attnviz.models.pictures.digit_pictures import Digits, composed, counts_of_drawing, held_out
+from attnviz.models.pictures.merged_patches import merged, vision_order
 from attnviz.models.pictures.patch_grid import PatchGrid, grid_of
 from attnviz.models.pictures.photo import Photo, read_photo
 from attnviz.models.pictures.prepare import COUNTS, PreparedPicture, looks, prepare
+from attnviz.models.pictures.prompted import PromptedPicture, longer, prompted, reads_words, special_names, token_names
 from attnviz.models.pictures.samples import SAMPLES, Sample, sample
+from attnviz.models.pictures.windows import Windows, of_all_patches, seen_in_windows, windows_of
 
 __all__ = [
     "COUNTS",
@@ -13,13 +17,28 @@ __all__ = [
     "PatchGrid",
     "Photo",
     "PreparedPicture",
+    "PromptedPicture",
     "Sample",
+    "Windows",
+    "compares",
     "composed",
     "counts_of_drawing",
+    "descriptions",
     "grid_of",
     "held_out",
+    "longer",
     "looks",
+    "merged",
+    "of_all_patches",
     "prepare",
+    "prompted",
     "read_photo",
+    "reads_words",
     "sample",
+    "says_each_alone",
+    "seen_in_windows",
+    "special_names",
+    "token_names",
+    "vision_order",
+    "windows_of",
 ]

@@ -33,7 +33,7 @@ class PatchGrid:
     @property
     def has_class(self) -> bool:
         """Whether the first token sums up the picture."""
-        return bool(self.special)
+        return self.special[:1] == (CLASS,)
 
     def at(self, token: int) -> tuple[int, int] | None:
         """Row and column of a token's patch; None for a special token."""

@@ -14,6 +14,7 @@ from torch import Tensor
 from attnviz.core.message import Message, Problem
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures.digit_pictures import MOST, SIDE
+from attnviz.models.pictures.merged_patches import MOST_SIDE, cut_up, merged, put_together, size_for
 from attnviz.models.pictures.patch_grid import vision_config
 
 COUNTS = 16  #: the largest value in the pictures that our own models know
@@ -98,12 +99,19 @@ def _as_the_model_asks(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPictu
     processor = _processor(loaded)
     if processor is None:
         return _by_the_config(loaded, pixels)
-    given = processor(images=Image.fromarray(pixels), return_tensors="pt")
+    image = Image.fromarray(pixels)
+    if merged(loaded.model) > 1:
+        image.thumbnail((MOST_SIDE, MOST_SIDE))
+    given = processor(images=image, return_tensors="pt")
     values = given["pixel_values"]
     mean = torch.tensor(getattr(processor, "image_mean", None) or [0.5] * 3)
     spread = torch.tensor(getattr(processor, "image_std", None) or [0.5] * 3)
     if not getattr(processor, "do_normalize", True):
         mean, spread = torch.zeros(3), torch.ones(3)
+    if "image_grid_thw" in given:
+        inputs = {name: given[name] for name in ("pixel_values", "image_grid_thw")}
+        whole = put_together(loaded.model, values, given["image_grid_thw"])
+        return PreparedPicture(inputs, _seen(whole, mean, spread))
     return PreparedPicture({"pixel_values": values}, _seen(values, mean, spread))
 
 
@@ -127,8 +135,13 @@ def _processor(loaded: LoadedModel) -> Any:
 
 def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     config = vision_config(loaded.model)
-    size, channels = getattr(config, "image_size", 224), int(getattr(config, "num_channels", 3) or 3)
+    size, channels = (
+        getattr(config, "image_size", 224),
+        int(getattr(config, "num_channels", None) or getattr(config, "in_channels", 3) or 3),
+    )
     height, width = (size, size) if isinstance(size, int) else (size[0], size[1])
+    if merged(loaded.model) > 1:
+        height, width = size_for(loaded.model, *pixels.shape[:2])
     image = Image.fromarray(pixels).convert("RGB" if channels == 3 else "L")
     side = min(image.width / width, image.height / height)
     cut = round(width * side), round(height * side)
@@ -138,7 +151,8 @@ def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     values = values / 127.5 - 1
     said = "{name} comes without its preprocessing: the middle of the picture, from -1 to 1, is given to it."
     half = torch.full((channels,), 0.5)
-    return PreparedPicture({"pixel_values": values}, _seen(values, half, half), (Message(said, {"name": loaded.name}),))
+    inputs = {"pixel_values": values} if merged(loaded.model) == 1 else cut_up(loaded.model, values)
+    return PreparedPicture(inputs, _seen(values, half, half), (Message(said, {"name": loaded.name}),))
 
 
 def _seen(values: Tensor, mean: Tensor, spread: Tensor) -> np.ndarray:

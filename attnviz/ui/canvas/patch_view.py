@@ -64,6 +64,7 @@ class PatchScene:
     ordered: bool = False
     sinks: tuple[int, ...] = ()
     smooth: bool = True
+    windows: tuple[tuple[int, int], ...] = ()  #: side and shift of each layer's windows, where it has some
 
     @property
     def queries(self) -> int:
@@ -132,6 +133,7 @@ def scene_blob(document: str, scene: PatchScene, choices: PatchChoices, echo: di
         "measureText": list(scene.measure_text),
         "ordered": scene.ordered,
         "sinks": list(scene.sinks),
+        "windows": [list(each) for each in scene.windows],
         "usual": scene.usual,
         "state": plain_choices(choices),
         "colours": canvas_wording.colours(),

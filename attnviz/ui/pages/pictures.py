@@ -32,7 +32,7 @@ def page() -> None:
     with right, guard():
         loaded = model_choice.ask()
     with left, guard():
-        picture = None if loaded is None else picture_input.ask(picture_input.digits_of(loaded))
+        picture = None if loaded is None else picture_input.ask(loaded)
     if loaded is not None and picture is not None:
         view(loaded, picture)
 

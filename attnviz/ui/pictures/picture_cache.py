@@ -29,6 +29,12 @@ class ChosenPicture:
     name: str
     pixels: np.ndarray
     own: bool = False
+    asked: str = ""  #: what a model of pictures and words is asked of it
+
+    @property
+    def about(self) -> tuple[str, str]:
+        """What tells its runs apart from those of others."""
+        return self.name, self.asked
 
 
 _runs: BoundedCache[PictureRun] = BoundedCache(RUNS_LIMIT, held_bytes)
@@ -40,9 +46,9 @@ def picture_run(loaded: LoadedModel, picture: ChosenPicture) -> PictureRun:
 
     def make() -> PictureRun:
         with model_cache.shared().slots:
-            return run_picture(loaded, picture.pixels)
+            return run_picture(loaded, picture.pixels, picture.asked)
 
-    return _kept(_runs, (loaded.entry.id, loaded.version, picture.name), picture, make)
+    return _kept(_runs, (loaded.entry.id, loaded.version, picture.about), picture, make)
 
 
 def of_run(
@@ -54,13 +60,13 @@ def of_run(
         with model_cache.shared().slots:
             return make()
 
-    name = (loaded.entry.id, loaded.version, picture.name, key)
+    name = (loaded.entry.id, loaded.version, picture.about, key)
     return _kept(_results, name, picture, in_a_slot if reruns else make)
 
 
 def found(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:
     """What `of_run` keeps under this key, or None."""
-    name = (loaded.entry.id, loaded.version, picture.name, key)
+    name = (loaded.entry.id, loaded.version, picture.about, key)
     return _mine(picture).get(name) if picture.own else _results.find(name)
 
 
@@ -83,8 +89,8 @@ def _kept(cache: BoundedCache[Any], name: Hashable, picture: ChosenPicture, make
 def _mine(picture: ChosenPicture) -> dict[Hashable, Any]:
     """What was computed of this picture; results for any other picture are dropped."""
     held = st.session_state.get(_OWN)
-    if held is None or held[0] != picture.name:
-        held = (picture.name, {})
+    if held is None or held[0] != picture.about:
+        held = (picture.about, {})
         st.session_state[_OWN] = held
     kept: dict[Hashable, Any] = held[1]
     return kept

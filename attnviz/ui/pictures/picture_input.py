@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b64decode, b64encode
+from dataclasses import replace
 from io import BytesIO
 
 import numpy as np
@@ -12,7 +13,16 @@ import streamlit as st
 from PIL import Image
 
 from attnviz.core.message import Problem
-from attnviz.experiments.pictures import SAMPLES, composed, counts_of_drawing, held_out, read_photo, sample
+from attnviz.experiments.pictures import (
+    SAMPLES,
+    compares,
+    composed,
+    counts_of_drawing,
+    held_out,
+    read_photo,
+    reads_words,
+    sample,
+)
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui.canvas import digit_pad
 from attnviz.ui.pictures import pictures_choices as choices
@@ -24,8 +34,21 @@ _PHOTO, _OPENED = "_own_picture", "_own_picture_opened"
 FORMAT = "attnviz picture 1"
 
 
-def ask(digits: int) -> ChosenPicture | None:
-    """Draw the controls; answer the picture, None while there is none. `digits`: how many the model reads, 0: any."""
+def ask(loaded: LoadedModel) -> ChosenPicture | None:
+    """Draw the controls; answer the picture, and what is asked of it; None while there is none."""
+    picture = _picture(digits_of(loaded))
+    if picture is None or not (reads_words(loaded.model) or compares(loaded.model)):
+        return picture
+    if reads_words(loaded.model):
+        asked = widgets.text(choices.ASKED, _("Question"), help=_("The words that look at the picture."))
+    else:
+        help_ = _("The model says how well each fits the picture. Put a comma between them.")
+        asked = widgets.text(choices.COMPARED, _("Descriptions to compare it with"), help=help_)
+    return replace(picture, asked=asked.strip())
+
+
+def _picture(digits: int) -> ChosenPicture | None:
+    """The controls for a picture. `digits`: how many the model reads, 0: any."""
     names = {
         "digits": _("Handwritten digits"),
         "draw": _("Draw"),

@@ -7,18 +7,22 @@ from functools import partial
 import streamlit as st
 
 from attnviz.experiments.pictures import (
+    STAGES,
     HeadChange,
+    PatchGrid,
     PatchStack,
     PictureAnswer,
     PictureRun,
     PictureStack,
+    coarser,
+    finer,
     head_maps,
     program,
     rerun,
 )
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
-from attnviz.ui.pictures import picture_cache, picture_export, picture_scene, smallest_panel
+from attnviz.ui.pictures import picture_cache, picture_export, picture_scene, smallest_panel, text_tower_panel
 from attnviz.ui.pictures import pictures_choices as choices
 from attnviz.ui.pictures.picture_cache import ChosenPicture
 from attnviz.ui.shared import link_state, plain, snippet, spoken, widgets
@@ -34,15 +38,17 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     said, ordered = st.columns([2, 1], vertical_alignment="center")
     with ordered:
         order = _order(stack)
-    chosen = chosen_in(stack)
+    chosen = chosen_in(run, stack)
     scene = picture_scene.scene(loaded, picture, run, stack, (chosen.layer, chosen.head), order)
     chosen = scene.allowed(chosen)
     change = change_of(run, stack, chosen)
     with said:
         _said(loaded, picture, run, change)
-    document = canvas.packing.fingerprint(picture.name, run.model, loaded.version, stack.id)
-    canvas.patch_view("patches", document, scene, chosen, partial(_keep, stack.id))
+    document = canvas.packing.fingerprint(*picture.about, run.model, loaded.version, stack.id)
+    canvas.patch_view("patches", document, scene, chosen, partial(_keep, run.stacks[0].grid, stack))
     _facts(loaded, picture, stack, scene)
+    if run.texts is not None:
+        text_tower_panel.draw(run.texts)
     picture_export.under(loaded, picture, run, stack, scene, chosen, change)
     smallest_panel.draw(loaded, picture, run)
     if loaded.entry.shipped:
@@ -59,10 +65,13 @@ def _stack(run: PictureRun) -> PatchStack:
     if len(run.stacks) == 1:
         return run.stacks[0]
     names = {"words": _("Words look at patches"), "picture": _("Patches look at patches")}
-    chosen = widgets.one_of(
-        choices.STACK, _("Attention"), {name: names[name] for name in names}, label_visibility="collapsed"
-    )
-    return run.stack(chosen)
+    if run.windows:
+        staged = _("Stage {number}: {rows} × {columns} patches")
+        names = {
+            each.id: staged.format(number=STAGES.index(each.id) + 1, rows=each.grid.rows, columns=each.grid.columns)
+            for each in run.stacks
+        }
+    return run.stack(widgets.one_of(choices.STACK, _("Attention"), names, label_visibility="collapsed"))
 
 
 def _order(stack: PatchStack) -> str:
@@ -77,7 +86,7 @@ def _order(stack: PatchStack) -> str:
     )
 
 
-def chosen_in(stack: PatchStack) -> canvas.PatchChoices:
+def chosen_in(run: PictureRun, stack: PatchStack) -> canvas.PatchChoices:
     """What the link and the session hold, for this stack."""
     silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
     layer = min(link_state.value(choices.LAYER), len(stack.layers) - 1)
@@ -86,22 +95,26 @@ def chosen_in(stack: PatchStack) -> canvas.PatchChoices:
         layer,
         min(link_state.value(choices.HEAD), stack.layers[layer].n_heads - 1),
         link_state.value(choices.PINS),
-        link_state.value(choices.HIDDEN),
+        coarser(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
         silenced,
         link_state.value(choices.FACTOR),
         "mean" if shows == "mean" else "rollout" if shows == "rollout" else "row",
     )
 
 
-def _keep(stack: PictureStack, chosen: canvas.PatchChoices) -> None:
-    others = tuple(each for each in link_state.value(choices.SILENCED) if each[0] != stack)
+def _keep(fine: PatchGrid, stack: PatchStack, chosen: canvas.PatchChoices) -> None:
+    """Put what was chosen in the view into the link. Hidden patches are kept as those of the finest grid."""
+    others = tuple(each for each in link_state.value(choices.SILENCED) if each[0] != stack.id)
+    hidden = link_state.value(choices.HIDDEN)
+    if coarser(hidden, fine, stack.grid) != chosen.hidden:  # else parts of a coarse patch stay as they are
+        hidden = finer(chosen.hidden, fine, stack.grid)
     link_state.put_all(
         {
             choices.LAYER: chosen.layer,
             choices.HEAD: chosen.head,
             choices.PINS: chosen.pins,
-            choices.HIDDEN: chosen.hidden,
-            choices.SILENCED: others + tuple((stack, layer, head) for layer, head in chosen.silenced),
+            choices.HIDDEN: hidden,
+            choices.SILENCED: others + tuple((stack.id, layer, head) for layer, head in chosen.silenced),
             choices.FACTOR: chosen.factor,
             choices.SHOWS: chosen.shows,
         }
@@ -115,7 +128,8 @@ def change_of(run: PictureRun, stack: PatchStack, chosen: canvas.PatchChoices) -
         if other.id != stack.id:
             held = [each for each in link_state.value(choices.SILENCED) if each[0] == other.id]
             silenced += [(other.id, layer, head) for _name, layer, head in held if other.has(layer, head)]
-    return HeadChange(chosen.hidden, tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
+    hidden = tuple(patch for patch in link_state.value(choices.HIDDEN) if patch < run.stacks[0].grid.patches)
+    return HeadChange(hidden, tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
 
 
 def answer_under(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: HeadChange) -> PictureAnswer:

@@ -52,6 +52,7 @@ def scene(
         order != "place",
         picture_cache.of_run(loaded, picture, ("sinks", stack.id, layer), partial(sinks, stack, layer)),
         max(width, height) > SMALL,
+        stack.windows,
     )
 
 

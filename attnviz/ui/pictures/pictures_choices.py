@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from attnviz.experiments.pictures import PATCH_MEASURES, SAMPLES
+from attnviz.experiments.pictures import PATCH_MEASURES, SAMPLES, STAGES
 from attnviz.ui.canvas import digit_pad
 from attnviz.ui.shared import PageChoices
 
 MOST_PATCHES = 4096
+MOST_NAMES = 8  #: descriptions that a picture is compared with
 HANDS = 30  #: handwritings of each digit to choose from
 
 PAGE = PageChoices("pictures")
@@ -19,7 +20,12 @@ SOURCE = PAGE.one_of("pic_from", ("digits", "draw", "photo", "own"))
 DIGITS = PAGE.text("pic_digits", "", longest=40)
 HAND = PAGE.whole("pic_hand", 0, low=0, high=HANDS - 1)
 PHOTO = PAGE.one_of("pic_photo", tuple(each.id for each in SAMPLES))
-STACK = PAGE.one_of("pic_stack", ("words", "picture"))
+ASKED = PAGE.text("pic_question", "What is in the picture?", longest=200)
+COMPARED = PAGE.text("pic_names", "a photo of a flower, a photo of a temple, a photo of a dog", longest=300)
+STACK = PAGE.one_of("pic_stack", ("words", *STAGES))
+DESCRIPTION = PAGE.one_of("pic_name", tuple(map(str, range(MOST_NAMES))))
+TEXT_LAYER = PAGE.whole("pic_text_layer", 0, low=0, high=999)
+TEXT_HEAD = PAGE.whole("pic_text_head", 0, low=0, high=999)
 ORDER = PAGE.one_of("pic_order", ("place", *PATCH_MEASURES))
 LAYER = PAGE.whole("pic_layer", 0, low=0, high=999)
 HEAD = PAGE.whole("pic_head", 0, low=0, high=999)
@@ -36,7 +42,7 @@ def _numbers(value: Any) -> tuple[int, ...]:
 
 def _silenced(value: Any) -> tuple[tuple[str, int, int], ...]:
     found = tuple((str(stack), int(layer), int(head)) for stack, layer, head in value)
-    if len(found) > MOST_PATCHES or any(stack not in ("words", "picture") for stack, _layer, _head in found):
+    if len(found) > MOST_PATCHES or any(stack not in ("words", *STAGES) for stack, _layer, _head in found):
         raise ValueError(value)
     return found
 

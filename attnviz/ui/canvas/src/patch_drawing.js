@@ -1,7 +1,7 @@
 // A picture with a row of weights over it as light: dark where nobody looks, glowing where somebody does. Python's side,
 // for files, is attnviz/figures/svg_patches.py.
 
-import { patchAt } from "./patch_geometry.js";
+import { bordersAt, patchAt } from "./patch_geometry.js";
 import { contextOf, sized } from "./surface.js";
 
 /** @import { PatchHeader, Theme } from "./types.js" */
@@ -106,6 +106,30 @@ export function frame(ink, patch, { grid }, size, colour, name, theme) {
   ink.strokeText(name, x + w / 2, y + h / 2);
   ink.fillStyle = colour;
   ink.fillText(name, x + w / 2, y + h / 2);
+}
+
+/**
+ * The borders of the windows that a layer looks inside, over a picture.
+ * @param {CanvasRenderingContext2D} ink
+ * @param {[number, number]} window side and shift, in patches
+ * @param {PatchHeader["grid"]} grid
+ * @param {Size} size
+ */
+export function windowBorders(ink, [side, shift], grid, { width, height }) {
+  ink.beginPath();
+  for (const column of bordersAt(side, shift, grid.columns)) {
+    const x = Math.round((column * width) / grid.columns);
+    ink.moveTo(x, 0);
+    ink.lineTo(x, height);
+  }
+  for (const row of bordersAt(side, shift, grid.rows)) {
+    const y = Math.round((row * height) / grid.rows);
+    ink.moveTo(0, y);
+    ink.lineTo(width, y);
+  }
+  ink.strokeStyle = "rgba(255, 255, 255, 0.75)";
+  ink.lineWidth = 1.5;
+  ink.stroke();
 }
 
 /**

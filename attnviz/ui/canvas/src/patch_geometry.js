@@ -18,6 +18,18 @@ export function patchAt(patch, { rows, columns }, { width, height }) {
 }
 
 /**
+ * Where windows of `side` patches that are moved by `shift` meet, along an axis of `count` patches.
+ * @param {number} side
+ * @param {number} shift
+ * @param {number} count
+ */
+export function bordersAt(side, shift, count) {
+  const places = [];
+  for (let at = 1; at < count; at++) if ((((at - shift) % side) + side) % side === 0) places.push(at);
+  return places;
+}
+
+/**
  * The patch under a point; null beside the picture.
  * @param {number} x
  * @param {number} y

@@ -4,7 +4,7 @@ import { inflate, readHeader } from "./blob.js";
 import { viewComponent } from "./component.js";
 import { el, fill } from "./dom.js";
 import { percent } from "./numbers.js";
-import { corners, dimmed, drawLight, frame } from "./patch_drawing.js";
+import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawing.js";
 import { fitted, patchesBetween, patchUnder, stepFrom, wordFrom } from "./patch_geometry.js";
 import { PatchNumbers } from "./patch_numbers.js";
 import { drawPins } from "./patch_pins.js";
@@ -351,6 +351,8 @@ export class PatchView {
     const row = this.rowOf(query);
     const size = fitted(header.picture, main.clientWidth - 2, Math.min(TALLEST, main.clientWidth));
     const ink = this.light(this.large, size, row);
+    const window = header.windows[state.layer];
+    if (window) windowBorders(ink, window, header.grid, size);
     corners(ink, header.sinks, header.grid, size);
     const { first } = header.grid;
     if (header.words === null && state.shows !== "mean") {

@@ -493,6 +493,7 @@ export type PatchHeader = Answer & {
   measureText: string[];
   ordered: boolean;
   sinks: number[];
+  windows: [number, number][];
   /** the row on show while nobody points: of the class token where there is one */
   usual: number;
   state: PatchState;

@@ -1,0 +1,182 @@
+"""A picture among words: which words look at which patches, in models that are given both and write an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from attnviz.experiments.pictures.picture_record import (
+    HeadChange,
+    PatchStack,
+    PictureAnswer,
+    PictureRun,
+    seen_keys,
+)
+from attnviz.models.capture import Edit, RecordedLayer, Trace, capture, intervene
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.pictures import (
+    PatchGrid,
+    PreparedPicture,
+    PromptedPicture,
+    grid_of,
+    longer,
+    merged,
+    prepare,
+    prompted,
+    special_names,
+    token_names,
+)
+
+MOST_WRITTEN = 8  #: tokens of an answer: each costs a pass
+EditsFor = Callable[[int], Sequence[Edit]]  #: the edits of a pass over so many tokens
+
+
+def run_prompted(loaded: LoadedModel, pixels: np.ndarray, words: str) -> PictureRun:
+    """The picture and a visitor's words through the model, and what it writes, with the pass over all of it."""
+    prepared = prepare(loaded, pixels)
+    given = prompted(loaded, prepared, words)
+    inputs = {name: each.to(loaded.model.device) for name, each in given.inputs.items()}
+    whole, shares = answered(loaded, inputs, lambda _length: ())
+    trace = capture(loaded.model, logits="last", **whole)
+    written = whole["input_ids"][:, inputs["input_ids"].shape[1] :]
+    return PictureRun(
+        loaded.entry.id,
+        loaded.name,
+        prepared,
+        trace,
+        stacks_of_prompt(loaded, trace, prepared, given, whole["input_ids"][0].cpu()),
+        PictureAnswer(token_names(loaded, written[0]), shares),
+        loaded.weights_are,
+        written,
+        inputs,
+        prompt=given,
+    )
+
+
+def rerun_prompted(loaded: LoadedModel, run: PictureRun, change: HeadChange) -> tuple[PictureAnswer, Trace]:
+    """What the model writes when patches are hidden in the tower and from the words, heads silenced or scaled."""
+    if not change:
+        return run.answer, run.trace
+
+    def edits(length: int) -> list[Edit]:
+        return edits_of_prompt(loaded.model, run, change, length)
+
+    whole, shares = answered(loaded, run.inputs, edits)
+    trace = intervene(loaded.model, edits(whole["input_ids"].shape[1]), logits="last", **whole)
+    written = whole["input_ids"][0, run.inputs["input_ids"].shape[1] :]
+    return PictureAnswer(token_names(loaded, written), shares), trace
+
+
+def answered(
+    loaded: LoadedModel, inputs: dict[str, Any], edits_for: EditsFor
+) -> tuple[dict[str, Any], tuple[float, ...]]:
+    """The inputs with what the model writes after them, always the likeliest token, and how likely each was."""
+    ends, shares = _ends(loaded.model), []
+    for _ in range(MOST_WRITTEN):
+        edits = edits_for(inputs["input_ids"].shape[1])
+        trace = intervene(loaded.model, edits, **inputs) if edits else capture(loaded.model, **inputs)
+        assert trace.logits is not None
+        likely, token = trace.logits.reshape(1, -1).float().softmax(-1).max(-1, keepdim=True)
+        inputs = longer(inputs, token)
+        shares.append(float(likely))
+        if int(token) in ends:
+            break
+    return inputs, tuple(shares)
+
+
+def _ends(model: Any) -> set[int]:
+    """The tokens that end an answer."""
+    settings = getattr(model, "generation_config", None)
+    found = getattr(settings, "eos_token_id", None)
+    return {found} if isinstance(found, int) else set(found or ())
+
+
+def stacks_of_prompt(
+    loaded: LoadedModel, trace: Trace, prepared: PreparedPicture, given: PromptedPicture, ids: Tensor
+) -> tuple[PatchStack, ...]:
+    """Layers in which the words after the picture look at it; then those of the vision tower, where patches are whole.
+
+    The keys of the first are put in another order: all that is no patch, then the patches row by row.
+    """
+    others = torch.ones(len(ids), dtype=torch.bool)
+    others[given.places] = False
+    keys = torch.cat([others.nonzero()[:, 0], given.places])
+    rows = torch.arange(given.after, len(ids))
+    device = loaded.model.device
+    looking = tuple(layer.cropped(rows.to(device), keys.to(device)) for layer in _of_words(trace))
+    grid = PatchGrid(
+        given.grid.rows, given.grid.columns, special_names(token_names(loaded, ids[others])), given.grid.patch
+    )
+    found = [PatchStack("words", looking, grid, token_names(loaded, ids[rows]))]
+    tower = _of_patches(trace)
+    if merged(loaded.model) == 1 and tower:
+        found.append(PatchStack("picture", tower, grid_of(loaded.model, *prepared.size, tower[0].shape[3])))
+    return tuple(found)
+
+
+def _of_words(trace: Trace) -> tuple[RecordedLayer, ...]:
+    """The layers of the tower that runs last: PaliGemma's words see each other like an encoder's, so no stack tells."""
+    return tuple(layer for layer in trace.layers if layer.tower == trace.layers[-1].tower)
+
+
+def _of_patches(trace: Trace) -> tuple[RecordedLayer, ...]:
+    first = trace.layers[0].tower
+    return tuple(layer for layer in trace.layers if layer.tower == first != trace.layers[-1].tower)
+
+
+def edits_of_prompt(model: Any, run: PictureRun, change: HeadChange, length: int) -> list[Edit]:
+    """The change as `intervene` takes it, for a pass over `length` tokens."""
+    assert run.prompt is not None
+    edits: list[Edit] = []
+    patterns: dict[tuple[str, int], Tensor] = {}
+    if change.hidden:
+        for layer in _of_words(run.trace):
+            seen = grown(layer.mask[0, 0], length)
+            seen[:, run.prompt.places[list(change.hidden)]] = False
+            patterns[layer.tower, layer.index] = seen
+        for layer in _of_patches(run.trace):
+            patterns[layer.tower, layer.index] = _seen_patches(model, layer.shape[3], run.prompt.grid, change.hidden)
+        edits += [Edit(layers=at, tower=tower or None, mask=seen) for (tower, at), seen in patterns.items()]
+    for name, at, head in change.silenced:
+        found = run.stack(name).layers[at]
+        edits.append(Edit(layers=found.index, heads=head, tower=found.tower or None, silence=True))
+    if change.factor != 1.0:
+        name, at, head = change.head
+        found = run.stack(name).layers[at]
+        mask = patterns.get((found.tower, found.index))
+        edits.append(
+            Edit(
+                layers=found.index,
+                heads=head,
+                tower=found.tower or None,
+                mask="model" if mask is None else mask,
+                factor=change.factor,
+            )
+        )
+    return edits
+
+
+def grown(pattern: Tensor, length: int) -> Tensor:
+    """A pattern (T, T) for another number of tokens: its beginning, or with tokens that see all that was before."""
+    have = len(pattern)
+    if length <= have:
+        return pattern[:length, :length].clone()
+    whole = torch.ones(length, length, dtype=torch.bool, device=pattern.device).tril()
+    whole[:have, :have] = pattern
+    return whole
+
+
+def _seen_patches(model: Any, tokens: int, grid: PatchGrid, hidden: Sequence[int]) -> Tensor:
+    """(1, K) for the vision tower: the hidden patches, or all those that were merged into them."""
+    times = merged(model) ** 2
+    if times == 1:
+        first = tokens - grid.patches
+        return seen_keys(PatchGrid(grid.rows, grid.columns, (special_names(("",))[0],) * first), hidden)
+    seen = torch.ones(1, tokens, dtype=torch.bool)
+    for patch in hidden:
+        seen[0, patch * times : (patch + 1) * times] = False  # patches to be merged lie side by side
+    return seen
