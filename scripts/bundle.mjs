@@ -1,6 +1,7 @@
 // Bundles the canvas components: `node scripts/bundle.mjs` writes attnviz/ui/canvas/bundles and attnviz/live/bundle,
 // --check only compares. A component is a script with a style sheet of the same name; shared.css is what several of
-// them import. live is no component: it is the script of a file that leaves the app.
+// them import. live and live_patches are no components:
+// they are the scripts of files that leave the app.
 
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -9,10 +10,10 @@ import { build } from "esbuild";
 
 const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "..", "attnviz");
 const source = path.join(root, "ui", "canvas", "src");
-const LIVE = "live.css";
+const LIVE = ["live.css", "live_patches.css"];
 
 const sheets = (await readdir(source)).filter((file) => file.endsWith(".css") && file !== "shared.css").sort();
-const components = sheets.filter((sheet) => sheet !== LIVE);
+const components = sheets.filter((sheet) => !LIVE.includes(sheet));
 
 /**
  * The files that esbuild makes of these style sheets and the scripts of the same names.
@@ -38,10 +39,7 @@ async function bundled(names, folder, format) {
 }
 
 const folders = [path.join(root, "ui", "canvas", "bundles"), path.join(root, "live", "bundle")];
-const made = new Map([
-  ...(await bundled(components, folders[0], "esm")),
-  ...(await bundled([LIVE], folders[1], "iife")),
-]);
+const made = new Map([...(await bundled(components, folders[0], "esm")), ...(await bundled(LIVE, folders[1], "iife"))]);
 for (const folder of folders) await mkdir(folder, { recursive: true });
 const listed = await Promise.all(
   folders.map(async (folder) => (await readdir(folder)).map((file) => path.join(folder, file))),

@@ -4,5 +4,6 @@ Knows neither Streamlit nor torch, so that a notebook can show what the app save
 """
 
 from attnviz.live.page import LiveView, page
+from attnviz.live.patch_page import patch_page
 
-__all__ = ["LiveView", "canvas_wording", "page"]
+__all__ = ["LiveView", "canvas_wording", "page", "patch_page"]

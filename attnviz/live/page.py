@@ -77,10 +77,15 @@ def page(view: LiveView, theme: Theme = "auto") -> str:
     every = blob({"doc": "live", "heads": list(view.counts), "raw": raw}, payload)
     data = base64.b64encode(zlib.compress(every, 9)).decode()
     said = json.dumps(_header(view), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    script, style = _bundle()
+    return document(view.title or view.head_title or "attnviz", said, data, "live", theme)
+
+
+def document(title: str, said: str, data: str, bundle: str, theme: Theme) -> str:
+    """A file with JSON (`said`) and base64 (`data`) in it, and the script that draws both."""
+    script, style = _bundle(bundle)
     tongue = html.escape((language() or "en").split("_")[0])
     without = _("This picture needs JavaScript, which stands in this file.")
-    title = html.escape(view.title or view.head_title or "attnviz")
+    title = html.escape(title)
     return (
         f'<!doctype html>\n<html lang="{tongue}" data-theme="{theme}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -114,7 +119,7 @@ def _header(view: LiveView) -> dict[str, Any]:
         "headTitle": view.head_title,
         "titles": None if view.titles is None else {"template": view.titles[0], "share": view.titles[1]},
         "note": view.note,
-        "link": view.link if _opens(view.link) else None,
+        "link": view.link if opens(view.link) else None,
         "tokens": [_texts(view.tokens_q), _texts(view.tokens_k)],
         "q": _texts(view.tokens_q if view.rows is None else view.rows),
         "k": _texts(view.tokens_k if view.rows is None else view.cols),
@@ -142,7 +147,7 @@ def _texts(tokens: Sequence[str] | None) -> list[str] | None:
     return None if tokens is None else [str(token) for token in tokens]
 
 
-def _opens(link: str | None) -> bool:
+def opens(link: str | None) -> bool:
     """Whether a link leads to a page, and does not run something."""
     return link is not None and urlsplit(link).scheme in ("http", "https")
 
@@ -166,9 +171,9 @@ def _inert(text: str) -> str:
 
 
 @cache
-def _bundle() -> tuple[str, str]:
+def _bundle(name: str) -> tuple[str, str]:
     """The script and the style sheet; esbuild writes no "</script" into either."""
-    script, style = ((BUNDLE / f"live.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
+    script, style = ((BUNDLE / f"{name}.{kind}").read_text(encoding="utf-8") for kind in ("js", "css"))
     if "</script" in script.lower() or "</style" in style.lower():
         raise ValueError("the bundle would end its own element")
     return script, style

@@ -20,7 +20,7 @@ def run_compared(loaded: LoadedModel, pixels: np.ndarray, words: str) -> Picture
     names = tuple(each.strip() for each in words.split(",") if each.strip())
     prepared = prepare(loaded, pixels)
     given = descriptions(loaded, names)
-    inputs = {name: each.to(loaded.model.device) for name, each in (prepared.inputs | given).items()}
+    inputs: dict[str, Any] = {name: each.to(loaded.model.device) for name, each in (prepared.inputs | given).items()}
     trace, fits = compared(loaded.model, inputs)
     eyes = tuple(layer for layer in trace.layers if layer.tower.startswith("vision"))
     reading = tuple(layer for layer in trace.layers if not layer.tower.startswith("vision"))
@@ -41,7 +41,7 @@ def run_compared(loaded: LoadedModel, pixels: np.ndarray, words: str) -> Picture
     )
 
 
-def compared(model: Any, inputs: dict[str, Tensor], edits: Sequence[Edit] = ()) -> tuple[Trace, Tensor]:
+def compared(model: Any, inputs: dict[str, Any], edits: Sequence[Edit] = ()) -> tuple[Trace, Tensor]:
     """A pass through both towers, and how well the picture fits each description, (N,)."""
     kept: list[Any] = []
     hook = model.register_forward_hook(lambda _module, _given, output: kept.append(output))

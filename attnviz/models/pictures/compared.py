@@ -1,4 +1,4 @@
-"""Models of two towers, one for pictures and one for words (CLIP, SigLIP): descriptions that a picture is compared with."""
+"""Models of two towers, for pictures and for words (CLIP, SigLIP): descriptions that a picture is compared with."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def prompted(loaded: LoadedModel, prepared: PreparedPicture, words: str) -> Prom
     ids = torch.tensor([[*lead, *[token] * count, *tail]])
     inputs = prepared.inputs | {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
     if merged(model) > 1:
-        inputs |= {"mm_token_type_ids": (ids == token).int()}
+        inputs |= {"mm_token_type_ids": ids.eq(int(token or 0)).int()}
     if kind == "paligemma":
         inputs |= {"token_type_ids": torch.zeros_like(ids)}
     first = len(lead) + count - grid.patches  # LLaVA may be given the class token, too: it comes first
@@ -93,7 +93,8 @@ def longer(inputs: dict[str, Any], token: Tensor) -> dict[str, Any]:
 
 def token_names(loaded: LoadedModel, ids: Tensor) -> tuple[str, ...]:
     """What each token (T,) reads as; a line break is said."""
-    return tuple(str(loaded.tokenizer.decode([int(each)])).replace("\n", "↵").strip() or "␣" for each in ids)
+    tokenizer: Any = loaded.tokenizer
+    return tuple(str(tokenizer.decode([int(each)])).replace("\n", "↵").strip() or "␣" for each in ids)
 
 
 def _grid(model: Any, prepared: PreparedPicture) -> tuple[PatchGrid, int]:
@@ -116,7 +117,8 @@ def _begin(loaded: LoadedModel) -> list[int]:
 
 
 def _ids(loaded: LoadedModel, text: str) -> list[int]:
-    return [int(each) for each in loaded.tokenizer(text, add_special_tokens=False)["input_ids"]] if text else []
+    tokenizer: Any = loaded.tokenizer
+    return [int(each) for each in tokenizer(text, add_special_tokens=False)["input_ids"]] if text else []
 
 
 def special_names(names: tuple[str, ...]) -> tuple[Message, ...]:

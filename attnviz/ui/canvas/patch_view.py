@@ -142,6 +142,11 @@ def scene_blob(document: str, scene: PatchScene, choices: PatchChoices, echo: di
     return packing.blob(header, scene.picture + packing.squeeze(maps + rolled + raw))
 
 
+def live_scene(scene: PatchScene, choices: PatchChoices) -> bytes:
+    """The scene for a file that stands alone: nobody answers its gestures."""
+    return scene_blob("live", scene, scene.allowed(choices), {"session": "live", "ack": 0})
+
+
 def plain_choices(choices: PatchChoices) -> dict[str, Any]:
     """The choices as JSON, under the names that the browser has."""
     return {

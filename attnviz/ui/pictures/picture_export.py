@@ -10,12 +10,15 @@ import streamlit as st
 
 from attnviz.experiments.pictures import HeadChange, PatchStack, PictureRun, head_maps, seen_keys
 from attnviz.figures.svg_patches import LitRow, PatchPicture
+from attnviz.live import patch_page
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
 from attnviz.ui.pictures import picture_cache, picture_input
 from attnviz.ui.pictures.picture_cache import ChosenPicture
-from attnviz.ui.shared import show
-from attnviz.words import _, say
+from attnviz.ui.shared import link_state, show
+from attnviz.words import _, language, say, speaking
+
+LONGEST_LINK = 2000  #: characters of an address that a file still offers
 
 
 def under(
@@ -33,7 +36,12 @@ def under(
     weights = partial(weights_of, stack, chosen)
     with st.container(horizontal=True, vertical_alignment="center", key="patches-under"):
         show.export_menu(
-            lambda: figure(run, stack, scene, chosen), name, "patches-out", lambda: table(stack, weights()), caption
+            lambda: figure(run, stack, scene, chosen),
+            name,
+            "patches-out",
+            lambda: table(stack, weights()),
+            caption,
+            live=_live(picture, run, scene, chosen, caption),
         )
         show.export_menu(
             lambda: all_heads(loaded, picture, run, stack, scene, chosen),
@@ -54,6 +62,20 @@ def under(
                 icon=":material/save:",
                 key="save-picture",
             )
+
+
+def _live(
+    picture: ChosenPicture, run: PictureRun, scene: canvas.PatchScene, chosen: canvas.PatchChoices, note: str
+) -> list[show.LiveFile]:
+    """The view as one file that stays alive without a server. A download runs in no session: all is taken down here."""
+    link, spoken = (None if picture.own else link_state.public_address(LONGEST_LINK)), language()
+    title = _("{model} on a picture").format(model=run.name)
+
+    def made() -> str:
+        with speaking(spoken):
+            return patch_page(canvas.live_scene(scene, chosen), title, note, link)
+
+    return [show.LiveFile(_("Live HTML: picture and heads"), "-live", made)]
 
 
 def weights_of(stack: PatchStack, chosen: canvas.PatchChoices) -> np.ndarray:
