@@ -43,7 +43,29 @@ def facts(data: bytes) -> Facts | None:
         return _board(header)
     if "panels" in header:
         return _softmax(header, payload)
+    if "grid" in header and "special" in header:
+        return _picture(header, payload)
     return None
+
+
+def _picture(header: dict[str, Any], payload: bytes) -> Facts:
+    """A picture with its heads: what is chosen, and of all heads the rows that the small pictures show."""
+    parts, state = header["parts"], header["state"]
+    codes = np.frombuffer(zlib.decompress(payload[parts["picture"] :])[: parts["maps"]], np.uint8).astype(float)
+    return {
+        "canvas": "picture",
+        "patches": [header["grid"]["rows"], header["grid"]["columns"], header["grid"]["first"]],
+        "heads": header["heads"],
+        "words": header["words"],
+        "windows": header["windows"],
+        "shown": [state["layer"], state["head"], state["shows"]],
+        "pins": state["pins"],
+        "hidden": state["hidden"],
+        "silenced": state["silenced"],
+        "factor": state["factor"],
+        "ordered": header["ordered"],
+        "maps": digest((codes / 254) ** 2),
+    }
 
 
 def title(data: bytes) -> str:

@@ -411,4 +411,48 @@ SHARING = (
     ),
 )  # fmt: skip
 
+PICTURES = (
+    View("pictures as it opens", "pictures"),
+    View(
+        "pictures: pinned, hidden, silenced, scaled",
+        "pictures",
+        start={"pic_layer": "1", "pic_head": "2", "pic_factor": "2.5"},
+        packed={"pic_view": {"p": [12, 40], "h": [18, 19, 26, 27], "s": [["picture", 2, 1]]}},
+        steps=_steps(pic_digits="8", pic_hand=3, pic_order="distance"),
+    ),
+    View(
+        "pictures: a word that was written",
+        "pictures",
+        start={"pic_model": "digit-reader", "pic_shows": "row"},
+        packed={"pic_view": {"p": [1]}},
+        steps=_steps(pic_digits="205"),
+    ),
+    View(
+        "pictures: rollout of the reader's patches",
+        "pictures",
+        start={"pic_model": "digit-reader", "pic_shows": "rollout", "pic_layer": "2"},
+        steps=_steps(pic_stack="picture"),
+    ),
+    View("pictures: a photograph", "pictures", steps=_steps(pic_from="photo", pic_photo="temple", pic_order="entropy")),
+    View(
+        "pictures: nonsense",
+        "pictures",
+        start={"pic_layer": "99", "pic_shows": "x", "pic_hand": "-3", "pic_photo": "nowhere"},
+        packed={"pic_view": {"p": [3, 900], "h": [4, 4000]}},
+    ),
+)  # fmt: skip
+
+TWO_SOURCES = (
+    View("build: a picture beside the text", "build", steps=_steps(b_ask="picture")),
+    View(
+        "build: without the norm of the picture's keys",
+        "build",
+        steps=_steps(
+            b_ask="picture", b_other="un deux", b_digit=8, b_norms="text", b_factor=0.5, b_looker="2", b_h="4", b_g="2"
+        ),
+    ),
+)  # fmt: skip
+
+#: what later versions of the app have made links of
+LATER = {"version_2": (*PICTURES, *TWO_SOURCES)}
 VIEWS = (*HOME, *EXPLORE, *BUILD, *MASKS, *SCALING, *SHARING)
