@@ -103,6 +103,7 @@ def test_a_digit_is_drawn_and_told(open_pictures: Open, new_page: Open, server_u
     page.goto(f"{server_url}/pictures?pic_from=draw")
     pad = page.get_by_test_id("pad")
     pad.wait_for(timeout=60_000)
+    answered(page)  # what is still to come above the pad would move it away from under the hand
     box = pad.bounding_box()
     at = lambda x, y: (box["x"] + x * box["width"], box["y"] + y * box["height"])  # noqa: E731
     page.mouse.move(*at(0.5, 0.1))
@@ -110,6 +111,49 @@ def test_a_digit_is_drawn_and_told(open_pictures: Open, new_page: Open, server_u
     page.mouse.move(*at(0.5, 0.9), steps=12)
     page.mouse.up()
     page.get_by_text("The model says one").wait_for(timeout=60_000)
+
+
+def test_a_stroke_that_has_begun_outlives_an_answer_that_knows_nothing_of_it(new_page: Open, server_url: str) -> None:
+    page = new_page()
+    page.goto(f"{server_url}/pictures?pic_from=draw")
+    pad = page.get_by_test_id("pad")
+    pad.wait_for(timeout=60_000)
+    answered(page)
+    box = pad.bounding_box()
+    at = lambda x, y: (box["x"] + x * box["width"], box["y"] + y * box["height"])  # noqa: E731
+    ink = "canvas => canvas.getContext('2d').getImageData(0, 0, 32, 32).data.filter((v, i) => i % 4 === 3 && v).length"
+    page.mouse.move(*at(0.5, 0.1))
+    page.mouse.down()
+    page.mouse.move(*at(0.5, 0.5), steps=6)
+    drawn = pad.evaluate(ink)
+    page.keyboard.press("r")  # Streamlit's own key: the script runs again
+    page.wait_for_timeout(1500)
+    assert pad.evaluate(ink) == drawn
+    page.mouse.move(*at(0.5, 0.9), steps=6)
+    page.mouse.up()
+    page.get_by_text("The model says one").wait_for(timeout=60_000)
+
+
+def test_the_picture_s_live_file_lights_rows_without_a_server(
+    open_pictures: Open, new_page: Open, tmp_path: Path
+) -> None:
+    page = open_pictures("?pic_digits=8")
+    page.get_by_role("button", name="Export", exact=True).first.click()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Live HTML: picture and heads").click()
+    file = tmp_path / "live.html"
+    file.write_bytes(Path(saved.value.path()).read_bytes())
+    alone = new_page()
+    asked: list[str] = []
+    alone.on("request", lambda request: asked.append(request.url))
+    alone.goto(file.as_uri())
+    alone.get_by_test_id("picture").wait_for()
+    until(lambda: read(alone).startswith("From class token: "))
+    alone.mouse.move(*centre_of(alone, 2, 5))
+    until(lambda: read(alone).startswith("From row 3, column 6: "))
+    alone.locator(".pv-tile[data-head='2.1']").click()
+    until(lambda: alone.locator(".pv-title").inner_text() == "Layer 2, head 1")
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
 
 
 def test_a_picture_is_uploaded_and_a_bad_file_is_named(new_page: Open, server_url: str, tmp_path: Path) -> None:

@@ -56,14 +56,19 @@ def described(entry: Entry, model: PreTrainedModel) -> Entry:
     if entry.kind is not None:
         return entry
     config = model.config.get_text_config()
-    heads = int(getattr(config, "num_attention_heads", 0) or 0)
+    heads = _most(getattr(config, "num_attention_heads", 0))
     return replace(
         entry,
         kind=kind_of(model),
-        layers=int(getattr(config, "num_hidden_layers", 0) or 0),
+        layers=_most(getattr(config, "num_hidden_layers", 0)),
         heads=heads,
-        kv_heads=int(getattr(config, "num_key_value_heads", heads) or heads),
+        kv_heads=_most(getattr(config, "num_key_value_heads", heads)) or heads,
     )
+
+
+def _most(number: Any) -> int:
+    """A number in a config; where it has one for each stage, as Swin's heads, the largest."""
+    return max(map(int, number), default=0) if isinstance(number, list | tuple) else int(number or 0)
 
 
 def kind_of(model: PreTrainedModel) -> ModelKind:

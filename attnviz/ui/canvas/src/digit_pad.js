@@ -170,6 +170,11 @@ class Pad {
     ink.fillRect(x, y - 1, 1, 3);
   }
 
+  /** Whether a stroke has begun and not ended: an answer that comes meanwhile knows nothing of it. */
+  get isDrawnOn() {
+    return this.last !== null || this.isDown;
+  }
+
   get drawing() {
     return this.cells.some((on) => on === 1) ? packBits(this.cells) : "";
   }
@@ -203,7 +208,7 @@ class DigitPads {
     this.built = name;
     if (this.gestures.isBehind(header.session, header.ack)) return;
     this.pads.forEach((pad, i) => {
-      if (pad.drawing !== (header.drawings[i] ?? "")) pad.drawing = header.drawings[i] ?? "";
+      if (!pad.isDrawnOn && pad.drawing !== (header.drawings[i] ?? "")) pad.drawing = header.drawings[i] ?? "";
     });
   }
 
