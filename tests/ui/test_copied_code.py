@@ -28,7 +28,7 @@ from attnviz.experiments.heads import head_snippets, head_survey
 from attnviz.experiments.masks import mask_programs, traps
 from attnviz.experiments.masks.mask_lab import Config, Painted
 from attnviz.experiments.masks.mask_rules import Rule
-from attnviz.experiments.positions import changed_rope, position_snippets, rotation_snippets
+from attnviz.experiments.positions import changed_rope, position_snippets, rotation_snippets, video_attention
 from attnviz.experiments.scaling import (
     alternatives,
     draws,
@@ -252,6 +252,7 @@ SHOWN = {
     "masks/mask_code_panel.py": of_masks,
     "masks/traps_panel.py": of_traps,
     "pictures/picture_panel.py": of_pictures,
+    "positions/video_attention_panel.py": lambda: [video_attention.program(video_attention.Config())],
     "positions/position_code_panel.py": of_positions,
     "explorer/what_if_code.py": of_what_if,
     "scaling/ending.py": of_scaling,

@@ -11,5 +11,6 @@ __all__ = [
     "rotation_snippets",
     "shuffled_words",
     "trained_table",
+    "video_attention",
     "video_axes",
 ]

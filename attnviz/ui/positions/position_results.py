@@ -11,6 +11,7 @@ from attnviz.experiments.positions import (
     qk_norm_growth,
     shuffled_words,
     trained_table,
+    video_attention,
     video_axes,
 )
 from attnviz.models.catalogue import LoadedModel
@@ -45,6 +46,11 @@ def longer(config: longer_context.Config) -> longer_context.Result:
 @st.cache_resource(max_entries=64, show_spinner=False)
 def video(config: video_axes.Config) -> video_axes.Result:
     return video_axes.run(config)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def video_attention_of(config: video_attention.Config) -> video_attention.Result:
+    return video_attention.run(config)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

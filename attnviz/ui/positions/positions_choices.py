@@ -8,6 +8,7 @@ from attnviz.experiments.positions import (
     position_scores,
     qk_norm_growth,
     shuffled_words,
+    video_attention,
     video_axes,
 )
 from attnviz.models.catalogue import EXAMPLES
@@ -61,6 +62,19 @@ SIZES = tuple(
 PATCH = tuple(
     PAGE.whole(f"p_at_{axis}", at, low=0, high=63) for axis, at in zip(video_axes.AXES, (1, 2, 3), strict=True)
 )
+VIDEO_DIGIT = PAGE.whole("p_v_digit", video_attention.Config.digit, low=0, high=9)
+VIDEO_AT = tuple(
+    PAGE.whole(f"p_v_{axis}", at, low=0, high=size - 1)
+    for axis, at, size in zip(
+        ("frame", "row", "column"),
+        video_attention.Config.at,
+        (video_attention.FRAMES, video_attention.ROWS, video_attention.COLUMNS),
+        strict=True,
+    )
+)
+VIDEO_HEAD = PAGE.whole("p_v_head", 0, low=0, high=video_attention.HEADS - 1)
+VIDEO_TURNED = PAGE.flag("p_v_turned", True)
+VIDEO_NORMED = PAGE.flag("p_v_normed", True)
 
 # 6 A real head
 MODEL = PAGE.one_of("p_model")

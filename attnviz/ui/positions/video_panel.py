@@ -7,7 +7,13 @@ import streamlit as st
 
 from attnviz.experiments.positions import rotation_snippets, video_axes
 from attnviz.figures import positions_video as figures
-from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
+from attnviz.ui.positions import (
+    position_code_panel,
+    position_names,
+    position_results,
+    positions_choices,
+    video_attention_panel,
+)
 from attnviz.ui.shared import link_state, show, widgets
 from attnviz.words import _
 
@@ -24,6 +30,7 @@ def panel() -> None:
         _waves(result)
     _frames(result)
     position_code_panel.program(rotation_snippets.video(config), "video")
+    video_attention_panel.panel()
 
 
 def chosen() -> video_axes.Config:
