@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.message import Problem
 from attnviz.core.modules import Attention
@@ -105,14 +106,15 @@ def module(config: Config) -> Attention:
     width = SIDE**2
     position: Position = AxialRoPE() if config.turned else Position()
     layout = HeadLayout(width, HEADS, HEADS, D_HEAD)
-    norm = "head" if config.normed else None
+    norm: QKNorm | None = "head" if config.normed else None
     layer = Attention(layout, qk_norm=norm, norm_eps=NORM_EPS, position=position)
     generator = torch.Generator().manual_seed(config.seed)
+    q, k, v, o = (layer.get_submodule(name) for name in ("qkv.q_proj", "qkv.k_proj", "qkv.v_proj", "o_proj"))
     with torch.no_grad():
-        for linear in (layer.qkv.q_proj, layer.qkv.v_proj, layer.o_proj):
+        for linear in (q, v, o):
             assert isinstance(linear, torch.nn.Linear)
             linear.weight.copy_(_drawn(linear.weight, generator))
-        layer.qkv.k_proj.weight.copy_(layer.qkv.q_proj.weight)
+        k.load_state_dict(q.state_dict())
     return layer
 
 
