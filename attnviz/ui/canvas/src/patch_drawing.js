@@ -111,11 +111,13 @@ export function frame(ink, patch, { grid }, size, colour, name, theme) {
 /**
  * The borders of the windows that a layer looks inside, over a picture.
  * @param {CanvasRenderingContext2D} ink
- * @param {[number, number]} window side and shift, in patches
+ * @param {[number, number] | undefined} window side and shift, in patches; a layer may have none
  * @param {PatchHeader["grid"]} grid
  * @param {Size} size
  */
-export function windowBorders(ink, [side, shift], grid, { width, height }) {
+export function windowBorders(ink, window, grid, { width, height }) {
+  if (!window) return;
+  const [side, shift] = window;
   ink.beginPath();
   for (const column of bordersAt(side, shift, grid.columns)) {
     const x = Math.round((column * width) / grid.columns);

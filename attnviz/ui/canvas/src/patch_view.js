@@ -351,8 +351,7 @@ export class PatchView {
     const row = this.rowOf(query);
     const size = fitted(header.picture, main.clientWidth - 2, Math.min(TALLEST, main.clientWidth));
     const ink = this.light(this.large, size, row);
-    const window = header.windows[state.layer];
-    if (window) windowBorders(ink, window, header.grid, size);
+    windowBorders(ink, header.windows[state.layer], header.grid, size);
     corners(ink, header.sinks, header.grid, size);
     const { first } = header.grid;
     if (header.words === null && state.shows !== "mean") {
