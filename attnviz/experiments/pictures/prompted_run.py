@@ -23,6 +23,7 @@ from attnviz.models.pictures import (
     PreparedPicture,
     PromptedPicture,
     grid_of,
+    image_token,
     longer,
     merged,
     prepare,
@@ -76,11 +77,14 @@ def answered(
 ) -> tuple[dict[str, Any], tuple[float, ...]]:
     """The inputs with what the model writes after them, always the likeliest token, and how likely each was."""
     ends, shares = _ends(loaded.model), []
+    patch = image_token(loaded.model.config)
     for _ in range(MOST_WRITTEN):
         edits = edits_for(inputs["input_ids"].shape[1])
         trace = intervene(loaded.model, edits, **inputs) if edits else capture(loaded.model, **inputs)
         assert trace.logits is not None
-        likely, token = trace.logits.reshape(1, -1).float().softmax(-1).max(-1, keepdim=True)
+        logits = trace.logits.reshape(1, -1).float()
+        logits[:, patch] = -torch.inf  # no answer holds a picture of its own
+        likely, token = logits.softmax(-1).max(-1, keepdim=True)
         inputs = longer(inputs, token)
         shares.append(float(likely))
         if int(token) in ends:

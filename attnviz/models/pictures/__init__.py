@@ -6,7 +6,15 @@ from attnviz.models.pictures.merged_patches import merged, vision_order
 from attnviz.models.pictures.patch_grid import PatchGrid, grid_of
 from attnviz.models.pictures.photo import Photo, read_photo
 from attnviz.models.pictures.prepare import COUNTS, PreparedPicture, looks, prepare
-from attnviz.models.pictures.prompted import PromptedPicture, longer, prompted, reads_words, special_names, token_names
+from attnviz.models.pictures.prompted import (
+    PromptedPicture,
+    image_token,
+    longer,
+    prompted,
+    reads_words,
+    special_names,
+    token_names,
+)
 from attnviz.models.pictures.samples import SAMPLES, Sample, sample
 from attnviz.models.pictures.windows import Windows, of_all_patches, seen_in_windows, windows_of
 
@@ -26,6 +34,7 @@ __all__ = [
     "descriptions",
     "grid_of",
     "held_out",
+    "image_token",
     "longer",
     "looks",
     "merged",

@@ -16,6 +16,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures.digit_pictures import MOST, SIDE
 from attnviz.models.pictures.merged_patches import MOST_SIDE, cut_up, merged, put_together, size_for
 from attnviz.models.pictures.patch_grid import vision_config
+from attnviz.words import N_
 
 COUNTS = 16  #: the largest value in the pictures that our own models know
 
@@ -77,7 +78,7 @@ def _as_counts(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
         part = pixels[:, :width]
         counts[:, : part.shape[1]] = part
         if pixels[:, width:].any():
-            said = "{name} reads one digit: it is given the first."
+            said = N_("{name} reads one digit: it is given the first.")
             notices = (Message(said, {"name": loaded.name}),)
     values = torch.from_numpy(counts.astype(np.float32)) / (COUNTS / 2) - 1
     return PreparedPicture({"pixel_values": values[None, None]}, looks(counts), notices)
@@ -149,7 +150,7 @@ def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     small = image.crop((left, top, left + cut[0], top + cut[1])).resize((width, height), Image.Resampling.BICUBIC)
     values = torch.from_numpy(np.array(small, np.float32).reshape(height, width, channels)).movedim(-1, 0)[None]
     values = values / 127.5 - 1
-    said = "{name} comes without its preprocessing: the middle of the picture, from -1 to 1, is given to it."
+    said = N_("{name} comes without its preprocessing: the middle of the picture, from -1 to 1, is given to it.")
     half = torch.full((channels,), 0.5)
     inputs = {"pixel_values": values} if merged(loaded.model) == 1 else cut_up(loaded.model, values)
     return PreparedPicture(inputs, _seen(values, half, half), (Message(said, {"name": loaded.name}),))

@@ -100,7 +100,7 @@ def test_what_is_transparent_lies_on_white():
     photo = read_photo(saved(image))
     assert photo.pixels[2, 1].tolist() == [10, 20, 30]
     assert photo.pixels[0, 0].tolist() == [255, 255, 255]
-    assert "transparent" in notices(photo)
+    assert "Transparent" in notices(photo)
 
 
 def test_colours_for_print_become_those_of_a_screen():
