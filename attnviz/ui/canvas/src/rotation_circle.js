@@ -19,6 +19,8 @@ import { themeOf } from "./theme.js";
 
 /** Positions a second while both walk. */
 const SPEED = 6;
+/** Pixels of a side of the circle, at least where something stands beside it; what stands there takes so many. */
+const [LARGEST, LEAST, BESIDE] = [380, 260, 354];
 /** The curve shows distances up to this, on either side. */
 const REACH = 64;
 const WHATS = /** @type {What[]} */ (["pair", "q_at", "k_at"]);
@@ -171,7 +173,7 @@ class RotationCircle {
       { name: "q", start: q[pair], now: turned(q[pair], q_at * speed), colour: theme.q, angle: q_at * speed },
       { name: "k", start: k[pair], now: turned(k[pair], k_at * speed), colour: theme.k, angle: k_at * speed },
     ];
-    drawCircle(this.circle, Math.min(380, this.root.clientWidth - 4), arrows, theme);
+    drawCircle(this.circle, circleSide(this.root.clientWidth), arrows, theme);
     const product = (/** @type {number} */ distance) => pairProduct(q[pair], k[pair], speed, 0, distance);
     const wide = this.curve.parentElement?.clientWidth ?? 300;
     drawCurve(this.curve, wide, 92, product, REACH, k_at - q_at, theme.dark ? "#5bb0c6" : "#3B8EA5", theme);
@@ -221,6 +223,15 @@ class RotationCircle {
     this.circle.setAttribute("aria-label", `${said} ${facts.map(([, name, value]) => `${name} ${value}`).join(", ")}`);
     this.curve.setAttribute("aria-label", words.curve);
   }
+}
+
+/**
+ * How large the circle is: sliders and numbers stand beside it where they can, so that both are seen at once.
+ * @param {number} width of both together
+ */
+function circleSide(width) {
+  const beside = width - BESIDE;
+  return Math.min(LARGEST, beside >= LEAST ? beside : width - 4);
 }
 
 const views = keptByRoot((root) => {
