@@ -18,10 +18,9 @@ from urllib.parse import quote_plus, urlencode, urlsplit
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
-from attnviz.ui.shared import link_pack, streamlit_adapter
+from attnviz.ui.shared import link_pack, link_refusals, streamlit_adapter
 from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
 from attnviz.ui.shared.link_pack import refuse_half_characters
-from attnviz.words import N_
 
 T = TypeVar("T")
 
@@ -31,32 +30,6 @@ _PAGE_ID = "_page_id"
 _LINKED = "_pages_set_by_links"
 VIEW_FORMAT, OLD_VIEW_FORMAT = "attnviz-view-2", "attnviz-view-1"
 LARGEST_VIEW = 1_000_000  # characters of a saved view
-#: Why a value in a link is not used, by what is allowed, and by whether the choice itself knows what is shown instead.
-_REASONS = {
-    ("whole", True): N_(
-        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
-        "“{shown}” is shown instead."
-    ),
-    ("whole", False): N_(
-        "The link asks for {name} = “{asked}”; it must be a whole number from {low} to {high}. "
-        "The usual value is shown instead."
-    ),
-    ("real", True): N_(
-        "The link asks for {name} = “{asked}”; it must be a number from {low} to {high}. “{shown}” is shown instead."
-    ),
-    ("listed", True): N_(
-        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. “{shown}” is shown instead."
-    ),
-    ("listed", False): N_(
-        "The link asks for {name} = “{asked}”; it must be one of: {allowed}. The usual choice is shown instead."
-    ),
-    ("unknown", True): N_(
-        "The link asks for {name} = “{asked}”, which does not exist here. “{shown}” is shown instead."
-    ),
-    ("unknown", False): N_(
-        "The link asks for {name} = “{asked}”, which does not exist here. The usual choice is shown instead."
-    ),
-}
 
 
 def value(choice: Choice[T]) -> T:
@@ -145,16 +118,13 @@ def refusal(choice: Choice[Any]) -> Message | None:
 def refuse(choice: Choice[Any], asked: object, shown: object) -> None:
     """Put a choice back to its default and tell the visitor: the page has no such layer, model or the like."""
     keep(choice, choice.default)
-    _refused()[choice.name] = Message(
-        "“{asked}” does not exist here ({name} in the link). “{shown}” is shown instead.",
-        {"name": choice.name, "asked": str(asked)[:40], "shown": str(shown)},
-    )
+    _refused()[choice.name] = link_refusals.not_here(choice, asked, shown)
 
 
 def leave_out(choice: Choice[Any], kept: Any, lost: Sequence[object]) -> None:
     """Keep the part of a choice that exists here, and tell the visitor which items were left out."""
     keep(choice, kept)
-    _refused()[choice.name] = _left_out(choice, lost)
+    _refused()[choice.name] = link_refusals.left_out(choice, lost)
 
 
 def refusals_without_widget() -> list[Message]:
@@ -300,7 +270,7 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
         _chosen().pop(choice.key, None)
         held = packed.get(choice.inside) if choice.inside else parameters.get(choice.name)
         if choice.short and held is not None and not isinstance(held, dict):
-            _refused()[choice.inside] = _unreadable(choice.inside)
+            _refused()[choice.inside] = link_refusals.unreadable(choice.inside)
             continue
         if choice.short and held is not None:
             held = held.get(choice.short)
@@ -310,11 +280,11 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
             keep(choice, choice.read(held))
         except Partly as partly:
             keep(choice, partly.kept)
-            _refused()[choice.name] = _partly(choice, held, partly)
+            _refused()[choice.name] = link_refusals.used_in_part(choice, held, partly)
         except Problem as problem:
             _refused()[choice.name] = problem.message
         except NONSENSE:
-            _refused()[choice.name] = _no_such(choice, held)
+            _refused()[choice.name] = link_refusals.no_such(choice, held)
 
 
 def _says_something(page: str, parameters: Mapping[str, Any]) -> bool:
@@ -334,41 +304,6 @@ def _unpacked(name: str, held: Any) -> Any:
     except Problem as problem:
         _refused()[name] = problem.message
         return None
-
-
-def _no_such(choice: Choice[Any], asked: object) -> Message:
-    """Names the parameter, the value that makes no sense, what is allowed, and what is shown instead."""
-    if choice.kind == "canvas":
-        return _unreadable(choice.name)
-    usual = "" if choice.default is None else choice.write(choice.default)
-    params = {"name": choice.name, "asked": str(asked)[:40], "shown": usual}
-    allowed = ("true", "false") if choice.kind == "flag" else choice.ids
-    reason = "unknown"
-    if choice.kind in ("whole", "real"):
-        reason = choice.kind
-        params |= {"low": f"{choice.low:,.9g}", "high": f"{choice.high:,.9g}"}
-    elif allowed and len(allowed) <= 12:
-        reason = "listed"
-        params["allowed"] = ", ".join(each for each in allowed if each)
-    return Message(_REASONS[reason, bool(usual)], params)
-
-
-def _partly(choice: Choice[Any], held: Any, partly: Partly) -> Message:
-    if not partly.lost:
-        params: dict[str, object] = {"name": choice.name, "n": len(held), "most": choice.longest}
-        return Message("The text of {name} in the link has {n} characters; only the first {most} are used.", params)
-    return _left_out(choice, partly.lost)
-
-
-def _left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
-    names = ", ".join(str(each)[:20] for each in lost[:10]) + (", …" if len(lost) > 10 else "")
-    return Message(
-        "Left out of {name}, because it does not exist here: {names}.", {"name": choice.name, "names": names}
-    )
-
-
-def _unreadable(name: str) -> Message:
-    return Message("The value of {name} in the link cannot be read, so it is left out.", {"name": name})
 
 
 def keep(choice: Choice[Any], new: Any) -> None:
