@@ -25,6 +25,7 @@ Anchor = Literal["start", "middle", "end"]
 
 PAPER: dict[Background, str] = {"white": "#FFFFFF", "transparent": "none", "dark": "#14161C"}
 
+_SIGNS = frozenset("−+=×÷≈<>±")  # as wide as a common font of Linux has them, as are digits
 _NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[]{} ·’‘"), frozenset("mwMW@%—…")
 
 
@@ -87,6 +88,10 @@ def _letter_width(letter: str) -> float:
         return 1.05
     if letter in _NARROW:
         return 0.34
+    if letter in _SIGNS:
+        return 0.84
+    if letter.isdecimal():
+        return 0.64
     return 0.9 if letter in _WIDE else 0.7 if letter.isupper() else 0.58
 
 

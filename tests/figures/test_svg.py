@@ -19,6 +19,7 @@ from attnviz.figures.svg_lines import LinesPicture
 from attnviz.figures.svg_mask import MaskPicture
 from attnviz.figures.svg_mosaic import MosaicPicture
 from attnviz.figures.theme import HEADS, SCORES, WEIGHTS
+from attnviz.rasterised import png
 from attnviz.ui.canvas.tensor_strip import StripSheet
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -199,6 +200,18 @@ def test_a_board_writes_every_number_sign_and_term():
         assert {cell for row in one.text for cell in row} <= set(said)
     assert {"Q", "KT", "S", "@", "="} <= set(said)
     assert "S[r1, c2]=0.3" in said, "the sum is one line of text"
+
+
+@pytest.mark.parametrize("width", range(2, 9))
+def test_a_long_sum_stays_within_the_picture_in_the_fonts_of_this_machine(width):
+    labels = ("r",), tuple(f"c{i}" for i in range(width))
+    sheet = StripSheet("A", "Q × K", "", "weights", (), *labels, (), [["−0.26"] * width], [[0.5] * width])
+    products = [[Term("0.1896", "weights"), Term("×"), Term("(−1.75)", "v"), Term("+")] for _ in range(8)]
+    terms = [Term("O[cat, 1]", "weights"), Term("="), *(term for each in products for term in each), Term("0.02", "v")]
+    picture = BoardPicture([sheet], (), (0, 0), [], terms)
+    drawn = np.asarray(Image.open(io.BytesIO(png(to_svg(picture), 1))).convert("RGB"))
+    assert drawn[:, :-8].min() < 128
+    assert drawn[:, -8:].min() > 250, "text runs over the right edge"
 
 
 @pytest.mark.parametrize("background", ["white", "dark", "transparent"])
