@@ -55,6 +55,9 @@ PAGE_STYLE = """<style>
 [data-testid=stButtonGroup] > div { gap: 0.3rem !important }
 [data-testid=stButtonGroup] button { border-radius: 0.5rem !important; margin: 0 !important }
 [data-testid=stButtonGroup] [data-variant=segmented_control] { min-height: 2.5rem }
+[data-variant=segmented_control]:not([data-selected=true]):not(:hover):not(:focus-visible) {
+  border-color: light-dark(#dcd8e3, #343946) !important
+}
 .stHorizontalBlock[class*="-under"] > .stElementContainer { flex: 1 1 15rem !important }
 .stHorizontalBlock[class*="-under"] > [data-testid=stLayoutWrapper] { flex: 0 0 auto !important; width: auto }
 .st-key-b-weights [data-testid=stElementToolbar] { display: none }
