@@ -46,9 +46,11 @@ class MixturePicture:
             )
         for at, (name, weight) in enumerate(parts):
             x = (at + 0.5) * step
+            away = 8 + 6 * weight  # on the side that the line does not bend to, so that it strikes no number through
+            side = {"x": x - away, "anchor": "end"} if x < WIDE / 2 else {"x": x + away, "anchor": "start"}
             drawn += [
                 *_chip(svg.cut(name, step - 18, 14), x, 15, MASKED, 0.28),
-                svg.words(f"{weight:.0%}", x + 8 + 6 * weight, 46, size=14, weight=700),
+                svg.words(f"{weight:.0%}", y=46, size=14, weight=700, **side),  # type: ignore[arg-type]
             ]
         new = _("new vector of “{token}”").format(token=self.token.strip())
         drawn += _chip(svg.cut(new, 220, 14), WIDE / 2, 112, Q_BLUE, 1)

@@ -74,8 +74,10 @@ def test_no_button_of_a_row_cuts_its_words(opened: Open, address: str, size: dic
     assert buttons.evaluate_all(cut) == []
     square = "all => all.filter(b => parseFloat(getComputedStyle(b).borderTopRightRadius) < 4).map(b => b.innerText)"
     assert buttons.evaluate_all(square) == [], "a row that wraps has round corners all the same"
-    bare = """all => all.filter(b => ["Left", "Right"].some(side => getComputedStyle(b)[`border${side}Color`].endsWith(", 0)")))
-        .map(b => b.innerText)"""
+    bare = """all => all.filter(button => {
+        const { borderLeftColor, borderRightColor } = getComputedStyle(button);
+        return [borderLeftColor, borderRightColor].some(colour => colour.endsWith(", 0)"));
+    }).map(button => button.innerText)"""
     assert buttons.evaluate_all(bare) == [], "a button beside the chosen one has all four sides"
 
 
