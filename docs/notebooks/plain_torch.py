@@ -89,23 +89,6 @@ print(f"on the place to be copied: {turned_sharp:.2f}, and {turned_flat:.2f} wit
 assert turned_flat < turned_sharp
 
 # %% [markdown]
-# ## Without each head
-#
-# Edits work as on any other model: here one head after the other hands on nothing.
-
-
-# %%
-def share_right(head):
-    edit = av.Edit(heads=head, silence=True)
-    written = av.intervene(model, edit, fresh, logits="all").logits.argmax(-1)
-    return float((written == fresh.flip(1)).float().mean())
-
-
-without = [share_right(head) for head in range(4)]
-print("digits that are right without head 0, 1, 2, 3:", [f"{each:.0%}" for each in without])
-assert min(without) < float(right)
-
-# %% [markdown]
 # ## A model that writes its own softmax
 #
 # What cannot be seen is refused, with what to do about it, and never left out in silence.
