@@ -23,7 +23,7 @@ def fetched(page: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("name", [row.name for row in ROWS])
-def test_no_page_begins_with_the_highlighter_and_only_those_with_charts_with_plotly(
+def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_plotly(
     server_url: str, new_page: Open, name: str
 ) -> None:
     page = new_page()
@@ -33,9 +33,8 @@ def test_no_page_begins_with_the_highlighter_and_only_those_with_charts_with_plo
     answered(page)
     page.wait_for_timeout(500)
     assert scripts
-    charts = [script for script in scripts if script.startswith(CHART)]
-    assert bool(charts) == (name in WITH_CHARTS), "it is named in the page where it is needed, and only there"
-    assert (page.get_by_test_id("stPlotlyChart").count() > 0) == (name in WITH_CHARTS)
+    if name in WITH_CHARTS:
+        assert [script for script in scripts if script.startswith(CHART)]
     assert not [script for script in scripts if script.startswith(HIGHLIGHTER)]
 
 

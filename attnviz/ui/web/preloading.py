@@ -25,7 +25,7 @@ WIDGETS = (
     "Checkbox",
 )  # fmt: skip
 #: Pages that open with a chart, by their names in an address. Plotly's script is the largest of all.
-WITH_CHARTS = frozenset({"build", "scaling", "heads", "masks", "positions", "decoding", "sharing", "compare"})
+WITH_CHARTS = frozenset({"scaling", "heads", "masks", "positions", "decoding", "sharing", "compare"})
 CHART = "PlotlyChart"
 THEME_ROUTE = "attnviz/theme_of_link.js"  #: below the app's root, as Streamlit's own files are
 _IMPORTED = re.compile(rb"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")
