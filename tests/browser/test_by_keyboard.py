@@ -165,7 +165,7 @@ STOPS = (
         r"row 16, column 16",
     ),
     Stop("presenter", "lessons?present=1", "[data-does=next]", ("Enter",), ".pr-place", r"^Step 2 of \d"),
-    Stop("copy_text", "masks", "[data-copy=link]", (), "[data-copy=link]", "^Copy link", opens="Share"),
+    Stop("copy_text", "masks", "[data-copy=embed]", (), "[data-copy=embed]", "^Copy embed code", opens="Share"),
     Stop("save_figure", "masks", "[data-kind]", (), "[data-kind]", "SVG|PNG", opens="Export"),
 )
 #: Components in which nothing can be moved: what they are is said of the picture.
