@@ -53,7 +53,8 @@ def test_the_first_picture_is_the_prepared_one_and_needs_no_model(visit, monkeyp
     layer, head = strongest(survey, "induction")
     held = survey.measures["induction"]
     column = survey.column(layer, head)
-    wanted = f"Most in **layer {layer}, head {head}: {held.mean[column]:.2f} ± {held.stderr[column]:.2f}**"
+    wanted = f"Most in **layer {layer}, head {head}: {held.mean[column]:.3f} ± {held.stderr[column]:.3f}**"
+    assert f"{held.stderr[column]:.2f}" == "0.00", "two digits would say that there is no error"
     assert wanted in said(page)
     assert (
         f"64 texts of random words twice over, 64 tokens each, seed 0. Computed beforehand on {survey.about['made']}"
@@ -65,7 +66,11 @@ def test_the_table_names_heads_with_their_evidence(visit):
     page = visit("heads", hd_text="books", **MINI)
     table = page.dataframe[0].value
     named = head_kinds.named(prepared_surveys.find("minilm-l6", head_survey.Config("books")))
-    assert list(table["weight"]) == [f"{each.mean:.2f} ± {each.stderr:.2f}" for each in named]
+    told = [[float(part) for part in text.split(" ± ")] for text in table["weight"]]
+    for (mean, error), each in zip(told, named, strict=True):
+        assert mean == pytest.approx(each.mean, abs=0.005)
+        assert error == pytest.approx(each.stderr, abs=0.005)
+        assert error > 0
     assert set(table["sentences"]) == {64}
 
 

@@ -135,6 +135,8 @@ def of_pictures():
     for model, count in (("digit-vit", 1), ("digit-reader", 2)):
         run = pictures.run_picture(load(model), pictures.composed(list(pictures.held_out().pictures[:count])))
         made += [pictures.program(run, stack.id, 0, 1, 0) for stack in run.stacks]
+        change = pictures.HeadChange((1,), factor=2.0)
+        made += [pictures.changed_program(run, stack.id, 0, change) for stack in run.stacks]
     return made
 
 

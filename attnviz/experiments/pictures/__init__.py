@@ -11,7 +11,7 @@ from attnviz.experiments.pictures.patch_measures import (
     rolled_out,
     sinks,
 )
-from attnviz.experiments.pictures.picture_program import program
+from attnviz.experiments.pictures.picture_program import changed_program, program
 from attnviz.experiments.pictures.picture_record import (
     STAGES,
     HeadChange,
@@ -56,6 +56,7 @@ __all__ = [
     "Sample",
     "SmallestSet",
     "TextTower",
+    "changed_program",
     "coarser",
     "compares",
     "composed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.experiments.pictures.picture_record import PictureRun, PictureStack
+from attnviz.experiments.pictures.picture_record import HeadChange, PictureRun, PictureStack
 from attnviz.models.pictures import COUNTS
 
 _ONE = """\
@@ -45,20 +45,62 @@ print([f"{{float(weight):.4f}}" for weight in row])
 """
 
 
+_CHANGED = """\
+import numpy as np
+from attnviz.experiments.pictures import HeadChange, rerun, run_picture, seen_keys
+from attnviz.models.loading import load
+
+counts = np.array({counts})
+loaded = load("{model}")
+run = run_picture(loaded, counts)
+change = HeadChange(hidden={hidden}, silenced={silenced}, factor={factor}, head={at})
+answer, _trace = rerun(loaded, run, change)
+for name, each in (("with the change", answer), ("without", run.answer)):
+    print(f"{{name}}: {{each.said}} {{each.share:.4f}}")
+stack = run.stack("{stack}")
+layer = stack.layers[{layer}]
+mask = layer.mask & seen_keys(stack.grid, change.hidden).to(layer.device)
+weights = layer.weights({head}, mask=mask, scale=layer.scale_of({head}) * change.factor)
+row = weights[0, 0, {query}]  # what {looks} {query} gives to each token
+print([f"{{float(weight):.4f}}" for weight in row])
+"""
+
+
+def changed_program(run: PictureRun, stack: PictureStack, query: int, change: HeadChange) -> str:
+    """The program with patches hidden, heads silenced or the scale of the head on show changed, run by attnviz."""
+    _name, layer, head = change.head
+    return _CHANGED.format(
+        model=run.model,
+        counts=_counts(run),
+        hidden=change.hidden,
+        silenced=change.silenced,
+        factor=change.factor,
+        at=change.head,
+        stack=stack,
+        layer=layer,
+        head=head,
+        query=query,
+        looks="word" if stack == "words" else "token",
+    )
+
+
 def program(run: PictureRun, stack: PictureStack, layer: int, head: int, query: int) -> str:
     """The program for one of our own models; its rows count tokens, with the class token first."""
-    shown = run.prepared.inputs["pixel_values"][0, 0]
-    counts = np.rint(((shown + 1) * (COUNTS / 2)).cpu().numpy()).astype(int).tolist()
-    lines = ",\n    ".join(str(row) for row in counts)
-    written = "[\n    " + lines + ",\n]"
     template = _ONE if run.written is None else _SEVERAL
     words = stack == "words"
     return template.format(
         model=run.model,
-        counts=written,
+        counts=_counts(run),
         layer=layer,
         head=head,
         query=query,
         attentions="cross_attentions" if words else "encoder_attentions",
         looks="word" if words else "token",
     )
+
+
+def _counts(run: PictureRun) -> str:
+    """The picture's pixels, 0 to 16, as a list in the program."""
+    shown = run.prepared.inputs["pixel_values"][0, 0]
+    counts = np.rint(((shown + 1) * (COUNTS / 2)).cpu().numpy()).astype(int).tolist()
+    return "[\n    " + ",\n    ".join(str(row) for row in counts) + ",\n]"

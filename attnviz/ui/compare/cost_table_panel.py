@@ -177,7 +177,7 @@ def _said_of_cost(result: layer_costs.Result) -> str:
 
 
 def _operations(count: float) -> str:
-    return _("{n:.4g} operations").format(n=count)
+    return _("{n} operations").format(n=units.many(round(count)))
 
 
 def _numbers(result: layer_costs.Result) -> dict[str, np.ndarray]:

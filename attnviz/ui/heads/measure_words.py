@@ -6,6 +6,8 @@ import math
 
 from attnviz.words import _
 
+MOST_DIGITS = 5
+
 
 def measures() -> dict[str, str]:
     """Pattern or cost -> its name."""
@@ -38,7 +40,9 @@ def explained() -> dict[str, str]:
 
 
 def with_error(mean: float, stderr: float, digits: int, *, signed: bool = False) -> str:
-    """A mean with its standard error; a single sentence has none."""
+    """A mean with its standard error, to so many digits that the error is not 0; a single sentence has none."""
+    if 0 < stderr < 0.5 * 10**-digits:
+        digits = min(math.ceil(-math.log10(2 * stderr)), MOST_DIGITS)
     number = f"{mean:{'+' if signed else ''}.{digits}f}"
     return number if math.isnan(stderr) else f"{number} ± {stderr:.{digits}f}"
 

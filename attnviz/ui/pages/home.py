@@ -92,8 +92,8 @@ def page() -> None:
     with said:
         st.markdown(
             _(
-                "**Attention gives each token a new vector: a weighted mixture of the vectors of other tokens.** "
-                "A token is a word or a piece of one, and the weights say how much it looks at each."
+                "**Attention gives each token a new vector: a weighted mixture of the vectors of the tokens that it "
+                "looks at.** A token is a word or a piece of one, and the weights say how much it looks at each."
             )
         )
         st.markdown(

@@ -14,6 +14,7 @@ from attnviz.experiments.pictures import (
     PictureAnswer,
     PictureRun,
     PictureStack,
+    changed_program,
     coarser,
     finer,
     head_maps,
@@ -52,12 +53,21 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     picture_export.under(loaded, picture, run, stack, scene, chosen, change)
     smallest_panel.draw(loaded, picture, run)
     if loaded.entry.shipped:
-        query = chosen.pins[-1] if chosen.pins else scene.usual
-        snippet(
-            program(run, stack.id, chosen.layer, chosen.head, query),
-            "pictures",
-            about=_("Paste this code into a notebook: it prints the answer, and the row that is on show."),
+        _program(run, stack, chosen.pins[-1] if chosen.pins else scene.usual, change)
+
+
+def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange) -> None:
+    """The program of what is on show, with the change that is made, and what it prints of it."""
+    if change:
+        about = _(
+            "Paste this code into a notebook: it prints the answer with the change and without it, and where {query} "
+            "looks in this head, changed."
         )
+        code = changed_program(run, stack.id, query, change)
+    else:
+        about = _("Paste this code into a notebook: it prints the answer, and where {query} looks in this head.")
+        code = program(run, stack.id, change.head[1], change.head[2], query)
+    snippet(code, "pictures", about=about.format(query=plain(picture_export.query_name(stack, query))))
 
 
 def _stack(run: PictureRun) -> PatchStack:

@@ -9,6 +9,7 @@ from torch.testing import assert_close
 
 from attnviz.experiments.pictures import (
     HeadChange,
+    changed_program,
     composed,
     head_maps,
     held_out,
@@ -207,3 +208,22 @@ def test_the_program_prints_the_answer_and_the_row(model, wanted, capsys):
         assert told.startswith(run.answer.said)
         expected = stack.layers[1].weights(2)[0, 0, 1].tolist()
         assert [float(each) for each in ast.literal_eval(row)] == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("model, wanted", [("digit-vit", (6,)), ("digit-reader", (3, 7, 4))])
+def test_the_program_of_a_change_prints_both_answers_and_the_changed_row(model, wanted, capsys):
+    loaded = load(model)
+    run = run_picture(loaded, digits(*wanted))
+    for stack in run.stacks:
+        hidden = (1, 2, 10, 11, 12, 20)
+        change = HeadChange(hidden, ((stack.id, 0, 1),), 2.5, (stack.id, 1, 2))
+        exec(changed_program(run, stack.id, 1, change), {})
+        told, before, row = capsys.readouterr().out.strip().splitlines()
+        answer = rerun(loaded, run, change)[0]
+        assert told == f"with the change: {answer.said} {answer.share:.4f}"
+        assert before == f"without: {run.answer.said} {run.answer.share:.4f}"
+        layer = stack.layers[1]
+        scores = layer.q[0, 2, 1].float() @ layer.k[0, 2 * layer.n_kv_heads // layer.n_heads].float().T
+        scores[[stack.grid.first + patch for patch in hidden]] = -torch.inf
+        expected = (scores * layer.scale * 2.5).softmax(-1)
+        assert [float(each) for each in ast.literal_eval(row)] == pytest.approx(expected.tolist(), abs=1e-4)
