@@ -131,7 +131,7 @@ def _same(result: token_by_token.Result) -> None:
     """The proof: the largest difference of any logit at any step, beside the largest logit."""
     worst = max(result.steps, key=lambda step: step.difference)
     gap, most, choice = st.columns(3)
-    gap.metric(_("Largest difference of a logit"), f"{worst.difference:.1e}")
+    gap.metric(_("Largest difference of a logit"), f"{worst.difference:.2g}")
     most.metric(_("Largest logit at that step"), f"{worst.largest_logit:.1f}")
     choice.metric(
         _("Work saved"),
@@ -144,7 +144,7 @@ def _same(result: token_by_token.Result) -> None:
     st.caption(
         _(
             "Both compute the same sums in another order, so that rounding differs in the last digits of {bits}-bit "
-            "numbers, {share:.0e} of the largest logit; the likeliest token is the same at {same} of {steps} steps."
+            "numbers, {share:.1g} of the largest logit; the likeliest token is the same at {same} of {steps} steps."
         ).format(
             bits=8 * result.number_bytes,
             share=worst.difference / worst.largest_logit,

@@ -89,7 +89,7 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
         words=_(
             "The first {prompt} of {total} tokens are read with everything kept, then each next token under the "
             "policy. With {budget} positions, {share:.0%} of the bytes, the next-token distribution moves on average "
-            "by (nats): {moves}. With everything kept by {zero:.0e}."
+            "by (nats): {moves}. With everything kept by {zero:.1g}."
         ).format(
             zero=result.kept[0].moved.kl.mean(),
             prompt=result.prompt,

@@ -78,7 +78,7 @@ LESSON = Lesson(
             Question(
                 N_("If “{word}” gave all its weight to “{other}”, what would come out?"),
                 N_(
-                    "It is the value of “{other}”, to within {difference:.0e}: 1 times that vector, 0 times the others."
+                    "It is the value of “{other}”, to within {difference:.1g}: 1 times that vector, 0 times the others."
                 ),
                 {
                     "value": N_("the value vector of “{other}”"),

@@ -31,7 +31,7 @@ LESSON = Lesson(
             Question(
                 N_("Do the keys and values of the earlier words change?"),
                 N_(
-                    "The largest difference is {difference:.0e}. Under a causal mask earlier words never hear of later "
+                    "The largest difference is {difference:.1g}. Under a causal mask earlier words never hear of later "
                     "ones, so their keys and values can be kept: the KV cache."
                 ),
                 {"yes": N_("yes, a little"), "no": N_("no")},

@@ -30,7 +30,7 @@ LESSON = Lesson(
             facts.residual,
             Question(
                 N_("The output of attention and the token’s old vector: what becomes of them?"),
-                N_("They are added, to within {difference:.0e}: nothing is lost, a layer only writes into the stream."),
+                N_("They are added, to within {difference:.1g}: nothing is lost, a layer only writes into the stream."),
                 {"replaced": N_("the new one replaces the old"), "added": N_("they are added")},
             ),
             notes=Notes(N_("The residual stream is the road, layers are what drives up to it."), "", 3),

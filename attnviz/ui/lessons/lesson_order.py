@@ -17,7 +17,7 @@ LESSON = Lesson(
             Question(
                 N_("Does any word get another output?"),
                 N_(
-                    "No number changes by more than {change:.0e}, which is rounding: to attention it is the same "
+                    "No number changes by more than {change:.1g}, which is rounding: to attention it is the same "
                     "sentence."
                 ),
                 {"same": N_("no"), "different": N_("yes")},
@@ -87,7 +87,7 @@ LESSON = Lesson(
         ),
         LessonStep(
             N_("A mask is an order too"),
-            N_("Without positions and without a mask, reading backwards changes outputs by {free:.0e}: nothing."),
+            N_("Without positions and without a mask, reading backwards changes outputs by {free:.1g}: nothing."),
             LessonPicture("order", {"kind": "none"}),
             N_("Predict, then compare the first rows."),
             facts.by_mask,

@@ -110,7 +110,7 @@ LESSON = Lesson(
             N_("All rows at once"),
             N_(
                 "All {n} rows together are one formula: softmax(QKᵀ/√d_k)·V. PyTorch’s own function gives the same "
-                "numbers, to within {difference:.0e}. {n} tokens make {pairs} scores."
+                "numbers, to within {difference:.1g}. {n} tokens make {pairs} scores."
             ),
             LessonPicture("board", {"step": "softmax"}),
             N_("Make the sentence twice as long: how many scores are there now?"),

@@ -93,7 +93,7 @@ LESSON = Lesson(
             facts.joined,
             Question(
                 N_("Is that the same as sending each head through its own part of W_O and adding up?"),
-                N_("Yes, to within {difference:.0e}: so one can ask what a single head adds."),
+                N_("Yes, to within {difference:.1g}: so one can ask what a single head adds."),
                 {"added": N_("yes"), "other": N_("no")},
             ),
             notes=Notes(N_("Heads never see each other inside a layer. They meet in this sum."), "", 3),

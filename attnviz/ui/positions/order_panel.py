@@ -64,10 +64,10 @@ def _verdict(result: shuffled_words.Result) -> str:
     if config.kind == "alibi":
         return _(
             "ALiBi without a mask knows how far apart two words are, not which comes first: backwards, all distances "
-            "are the same, and no output changes by more than {change:.1e}."
+            "are the same, and no output changes by more than {change:.2g}."
         ).format(change=result.change)
     return _(
-        "{name}: in the other order every word gets the output that it had, to within {change:.1e}, which is rounding. "
+        "{name}: in the other order every word gets the output that it had, to within {change:.2g}, which is rounding. "
         "To attention this sentence is a bag of words."
     ).format(name=name[:1].upper() + name[1:], change=result.change)
 

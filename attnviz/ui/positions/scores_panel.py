@@ -126,7 +126,7 @@ def _shift_words(result: position_scores.Result) -> str:
         )
     if result.shifted < 1e-6:
         return _(
-            "Shift all positions by {shift:,}, and no score changes by more than {change:.1e}: only distances count."
+            "Shift all positions by {shift:,}, and no score changes by more than {change:.2g}: only distances count."
         ).format(shift=config.shift, change=result.shifted)
     return _(
         "Shift all positions by {shift:,}, and scores change by up to {change:.3g}: where a word stands counts, not "

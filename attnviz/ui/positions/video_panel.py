@@ -121,7 +121,7 @@ def _frames(result: video_axes.Result) -> None:
     own = float(scores[at])
     words = _(
         "Scores of the marked patch from position alone: {own:.3g} for itself; when every patch moves by one frame, "
-        "two rows and three columns, none changes by more than {shifted:.0e}."
+        "two rows and three columns, none changes by more than {shifted:.1g}."
     ).format(own=own, shifted=result.shifted)
     if result.twins:
         words += " " + _(
