@@ -212,3 +212,37 @@ def test_a_picture_is_compared_with_descriptions_and_both_towers_are_shown(visit
     page.text_input(key="pic_names").set_value(" ").run()
     assert "0 descriptions" in said(page)
     assert not page.exception
+
+
+def test_a_change_too_small_to_be_seen_is_said_to_be(visit):
+    page = visit("pictures", pic_factor="1.0001")
+    assert not page.error
+    assert "the scale of head 0.0 times 1.0001 it is still **" in said(page)
+    assert "as without the change, to 0.1%." in said(page)
+
+
+def test_the_program_is_that_of_what_is_on_show(visit):
+    plain = visit("pictures")
+    assert "output_attentions=True" in plain.code[0].value
+    changed = visit("pictures", pic_factor="3", pic_view=packed(h=[5, 6]))
+    assert "hidden=(5, 6), silenced=(), factor=3.0" in changed.code[0].value
+    assert "it prints the answer with the change and without it" in said(changed)
+
+
+def test_a_link_to_a_folder_asks_before_it_is_loaded(visit, tmp_path, monkeypatch):
+    from transformers import ViTConfig, ViTForImageClassification
+
+    from attnviz.ui.shared import model_cache
+
+    small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
+    ViTForImageClassification(ViTConfig(**small, image_size=32, patch_size=16)).save_pretrained(tmp_path / "mine")
+    real = model_cache.load
+    monkeypatch.setattr(model_cache, "load", lambda *given: pytest.fail("loaded without a question"))
+    page = visit("pictures", pic_model="another", pic_hub=str(tmp_path / "mine"), agree="true")
+    assert not page.exception
+    assert "Load the model in" in said(page)
+    monkeypatch.setattr(model_cache, "load", real)
+    page.button(key="agree").click().run()
+    assert not page.exception
+    assert not page.error
+    assert scene(page)["grid"]["rows"] == 2

@@ -168,11 +168,12 @@ def _said(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: 
             )
         return
     after = answer_under(loaded, picture, run, change)
-    template = (
-        _("With {what}: **{after}** ({share_after}). Without the change: **{before}** ({share_before}).")
-        if after.said != run.answer.said
-        else _("With {what} it is still **{after}** ({share_after}); without the change {share_before}.")
-    )
+    if after.said != run.answer.said:
+        template = _("With {what}: **{after}** ({share_after}). Without the change: **{before}** ({share_before}).")
+    elif _share(after) != _share(run.answer):
+        template = _("With {what} it is still **{after}** ({share_after}); without the change {share_before}.")
+    else:
+        template = _("With {what} it is still **{after}** ({share_after}), as without the change, to 0.1%.")
     st.markdown(
         template.format(
             what=what_changed(run, change),
