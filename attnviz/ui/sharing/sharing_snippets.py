@@ -16,7 +16,17 @@ from attnviz.words import _
 
 def sharing(run: ModelRun, result: Result, found: downstream.Result) -> None:
     """Draw the code that pools the recorded keys and values, attends again, and runs the model with them."""
-    snippet(sharing_code(run, result, found.scope, bool(found.guesses)), "h-see")
+    if found.guesses:
+        about = _(
+            "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
+            "K and V, the change of the layer’s output, and what comes next."
+        )
+    else:
+        about = _(
+            "Paste this code into a notebook: it prints how much of each head’s attention goes elsewhere, the bytes of "
+            "K and V, and the change of this layer’s output and of the last one’s."
+        )
+    snippet(sharing_code(run, result, found.scope, bool(found.guesses)), "h-see", about=about)
 
 
 def counting(arch: Architecture, context: int, batch: int) -> None:
