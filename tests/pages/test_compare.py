@@ -9,7 +9,7 @@ import io
 import pytest
 
 from attnviz.experiments.compare import layer_costs, layer_timing, reach_training, timing_process, training_process
-from attnviz.ui.compare import compare_results, compare_sections, reach_panel
+from attnviz.ui.compare import compare_results, compare_sections, measured_panel, reach_panel
 from attnviz.ui.compare.compare_results import measured_here, one_at_a_time, trained_reach, training_line
 from tests.pages.conftest import with_code
 
@@ -273,3 +273,24 @@ def test_what_the_visitor_changes_goes_into_the_link(visit):
     assert page.query_params["c_axis"] == "k"
     page.number_input(key="c_n").set_value(4096).run()
     assert "c_n" not in page.query_params
+
+
+@pytest.mark.parametrize(
+    "fused, said_of_it",
+    [
+        ((1, 2, 8), "faster than the LSTM up to about **91** tokens"),
+        ((1, 1, 1), "Up to 128 tokens fused attention is never slower than the LSTM."),
+        ((9, 9, 9), "From 32 to 128 tokens fused attention is slower than the LSTM at every length."),
+        ((9, 2, 2), "faster than the LSTM at 2 of 3 lengths."),
+        ((9, 2, 8), "faster than the LSTM at 1 of 3 lengths."),
+    ],
+)
+def test_fused_attention_and_the_lstm_are_compared_as_they_were_measured(fused, said_of_it):
+    lengths = (32, 64, 128)
+    timings = [
+        layer_timing.LayerTiming(kind, n, float(seconds), 1)
+        for kind, column in (("fused", fused), ("explicit", (1, 2, 4)), ("lstm", (4, 4, 4)))
+        for n, seconds in zip(lengths, column, strict=True)
+    ]
+    result = layer_timing.Result(layer_timing.Config(longest=256), "", tuple(timings), 9)
+    assert said_of_it in measured_panel._said_of_time(result)

@@ -81,6 +81,13 @@ class Result:
         flops = np.array([flops_of(kind, int(each), self.config) for each in n[late]], dtype=float)
         return exponent(n[late], seconds[late]), exponent(n[late], nbytes[late]), exponent(n[late], flops)
 
+    def times_as_long(self, one: str, other: str) -> tuple[np.ndarray, np.ndarray]:
+        """The lengths at which both were measured, and how many times as long as `other` `one` took there."""
+        n, mine, _ = self.curve(one)
+        m, theirs, _ = self.curve(other)
+        shared = np.intersect1d(n, m)
+        return shared, mine[np.isin(n, shared)] / theirs[np.isin(m, shared)]
+
     def overtaken(self, one: str, other: str) -> float | None:
         """The n from which `one` takes longer than `other`, interpolated; None where that does not happen."""
         n, mine, _ = self.curve(one)

@@ -163,15 +163,28 @@ def _said_of_time(result: layer_timing.Result) -> str:
     said = _("Time grows as {attention} for attention with its weights built and as {lstm} for the LSTM.")
     attention, recurrent = (f"$n^{{{fitted[0]:.2f}}}$" for fitted in (explicit, lstm))
     words = said.format(attention=attention, lstm=recurrent)
+    return f"{words} {_said_of_fused(result)}"
+
+
+def _said_of_fused(result: layer_timing.Result) -> str:
+    """Where fused attention is faster than the LSTM, of the lengths that were measured."""
+    n, times = result.times_as_long("fused", "lstm")
     crossed = result.overtaken("fused", "lstm")
-    if crossed is None:
-        n = result.curve("fused")[0].max()
-        return words + " " + _("Up to {n:,} tokens fused attention is never slower than the LSTM.").format(n=int(n))
+    if (times <= 1).all():
+        return _("Up to {n:,} tokens fused attention is never slower than the LSTM.").format(n=int(n.max()))
+    if (times > 1).all():
+        return _("From {first:,} to {last:,} tokens fused attention is slower than the LSTM at every length.").format(
+            first=int(n.min()), last=int(n.max())
+        )
+    if crossed is None or times[n < crossed].max() > 1:
+        return _("Fused attention is faster than the LSTM at {some} of {all} lengths.").format(
+            some=int((times <= 1).sum()), all=len(n)
+        )
     more = _(
         "Fused attention is faster than the LSTM up to about **{at:,.0f}** tokens; by FLOPs alone it would be up to "
         "{flops:,}."
     )
-    return words + " " + more.format(at=crossed, flops=_equal_flops(result.config.d))
+    return more.format(at=crossed, flops=_equal_flops(result.config.d))
 
 
 def _equal_flops(d: int) -> int:
