@@ -294,3 +294,13 @@ def test_fused_attention_and_the_lstm_are_compared_as_they_were_measured(fused, 
     ]
     result = layer_timing.Result(layer_timing.Config(longest=256), "", tuple(timings), 9)
     assert said_of_it in measured_panel._said_of_time(result)
+
+
+def test_memory_is_compared_at_a_length_at_which_both_were_measured():
+    timing, config = layer_timing.LayerTiming, layer_timing.Config(longest=256)
+    built = (timing("explicit", 32, 1.0, 7 << 20), timing("explicit", 64, 1.0, 9 << 20))
+    stopped = layer_timing.Result(config, "", (*built, timing("fused", 32, 1.0, 3 << 20)), 9)
+    assert "At 32 tokens the built weights need **7 MiB**, fused attention **3 MiB**" in (
+        measured_panel._said_of_memory(stopped)
+    )
+    assert measured_panel._said_of_memory(layer_timing.Result(config, "", built, 9)) == ""

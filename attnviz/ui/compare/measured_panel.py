@@ -197,15 +197,17 @@ def _equal_flops(d: int) -> int:
 def _said_of_memory(result: layer_timing.Result) -> str:
     n, _seconds, explicit = result.curve("explicit")
     m, _also, fused = result.curve("fused")
-    if not len(n):
+    both = np.intersect1d(n, m)
+    if not len(both):  # a measurement that was stopped
         return ""
-    shared = int(n.max())
-    other = int(fused[m == shared][0]) if shared in m else 0
+    shared = int(both.max())
     said = _(
         "At {n:,} tokens the built weights need **{explicit}**, fused attention **{fused}**: the same numbers, "
         "block by block."
     )
-    return said.format(n=shared, explicit=units.binary(int(explicit[-1])), fused=units.binary(other))
+    return said.format(
+        n=shared, explicit=units.binary(int(explicit[n == shared][0])), fused=units.binary(int(fused[m == shared][0]))
+    )
 
 
 def _row(result: layer_timing.Result, kind: str) -> dict[str, object] | None:
