@@ -69,9 +69,16 @@ def test_the_link_sets_every_number_and_choice(visit):
     assert f"changes by up to {result.change:.3g}, where outputs reach {result.largest:.3g}" in said(page)
     page = visit("positions", p_section="scores", p_encoding="alibi", p_heads="4", p_shown="3", p_n="20", p_shift="77")
     assert "Head 3 takes 0.003906 off its scores" in said(page)
+    assert "177 positions further away, half the weight is left" in said(page)
+    assert " to 0 over 20 × 20 pairs" in said(page), "a 0 has no sign"
     assert "Shift all positions by 77, and no score changes" in said(page)
     page = visit("positions", p_section="longer", p_method="linear", p_factor="8", p_trained="1000")
     assert "Within 8,000 positions no pair reaches an angle" in said(page)
+    page = visit("positions", p_section="longer", p_factor="1")
+    assert "Within 4,096 positions no pair reaches an angle that it did not have in training, and none turns" in (
+        said(page)
+    )
+    assert "Beyond the trained length" not in said(page)
 
 
 def test_the_circle_is_sent_every_pair_and_where_it_stands(visit):

@@ -31,9 +31,11 @@ def one_row(subject: Subject) -> Facts:
 
 def all_heads(subject: Subject) -> Facts:
     if subject.stack is None:
-        return Facts({"layers": 1, "heads": 1, "all": 1})
-    heads = [layer.n_heads for layer in subject.stack.layers]
-    return Facts({"layers": len(heads), "heads": heads[0], "all": sum(heads)})
+        return Facts({"layers": 1, "heads": 1, "all": 1, "kv_heads": 1})
+    layers = subject.stack.layers
+    every = sum(layer.n_heads for layer in layers)
+    first = layers[0]
+    return Facts({"layers": len(layers), "heads": first.n_heads, "all": every, "kv_heads": first.n_kv_heads})
 
 
 def favourites(subject: Subject) -> Facts:

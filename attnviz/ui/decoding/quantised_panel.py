@@ -11,6 +11,8 @@ from attnviz.ui.shared import live_run, show, snippet, spoken
 from attnviz.ui.sharing import units
 from attnviz.words import _
 
+LESS = 0.9  #: of a change: what is nearer to it would read as the same
+
 
 def panel() -> None:
     name, text = decoder_form.choose_with_text()
@@ -88,7 +90,7 @@ def _words(result: quantised_cache.Result) -> str:
         "In the keys of one head the largest channel is on average {times:.1f} times as large as the median one, and "
         "sets the step for all others where they share a scale."
     ).format(times=result.channel_spread)
-    return " ".join((said, four, why) if channel < token else (said, four))
+    return " ".join((said, four, why) if channel < LESS * token else (said, four))
 
 
 def _table(result: quantised_cache.Result) -> None:

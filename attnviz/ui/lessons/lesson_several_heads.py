@@ -30,8 +30,8 @@ LESSON = Lesson(
         LessonStep(
             N_("So a model has many"),
             N_(
-                "A small model has {layers} layers with {heads} heads each, {all} in all. Each has its own W_Q, "
-                "W_K and W_V."
+                "A small model has {layers} layers with {heads} heads each, {all} in all. Each head has its own W_Q; "
+                "the {heads} of a layer share {kv_heads} W_K and {kv_heads} W_V, which lesson 7 explains."
             ),
             LessonPicture("heads"),
             N_("Choose any small picture. Look for diagonals, first columns, and single bright cells."),

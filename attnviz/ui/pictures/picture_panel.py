@@ -60,12 +60,12 @@ def _program(run: PictureRun, stack: PatchStack, query: int, change: HeadChange)
     """The program of what is on show, with the change that is made, and what it prints of it."""
     if change:
         about = _(
-            "Paste this code into a notebook: it prints the answer with the change and without it, and where {query} "
-            "looks in this head, changed."
+            "Paste this code into a notebook: it prints the answer with the change and without it, and one row of this "
+            "head as it is changed: {query}."
         )
         code = changed_program(run, stack.id, query, change)
     else:
-        about = _("Paste this code into a notebook: it prints the answer, and where {query} looks in this head.")
+        about = _("Paste this code into a notebook: it prints the answer, and one row of this head: {query}.")
         code = program(run, stack.id, change.head[1], change.head[2], query)
     snippet(code, "pictures", about=about.format(query=plain(picture_export.query_name(stack, query))))
 

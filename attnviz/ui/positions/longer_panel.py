@@ -64,6 +64,11 @@ def _verdict(result: longer_context.Result) -> str:
             "With {n:,} positions {new} of {pairs} pairs reach angles that they never had in training: these are the "
             "slow ones, which had not completed a turn within {trained:,} positions."
         ).format(n=result.target, new=made.new, pairs=pairs, trained=config.length)
+    if not made.slowed:
+        return _(
+            "Within {n:,} positions no pair reaches an angle that it did not have in training, and none turns more "
+            "slowly."
+        ).format(n=result.target)
     return _(
         "Within {n:,} positions no pair reaches an angle that it did not have in training. The price: {slowed} of "
         "{pairs} pairs turn more slowly, and the angle between neighbours in the fastest pair is {neighbours:.0%} of "

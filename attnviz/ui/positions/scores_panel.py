@@ -137,7 +137,7 @@ def _shift_words(result: position_scores.Result) -> str:
 def _map(result: position_scores.Result) -> None:
     n = result.config.n
     words = _("From {low:.3g} to {high:.3g} over {n} × {n} pairs of positions.").format(
-        low=result.scores.min(), high=result.scores.max(), n=n
+        low=result.scores.min() + 0.0, high=result.scores.max() + 0.0, n=n
     )
     if result.spread < 1e-6:
         words += " " + _("Along each diagonal all scores are equal.")
