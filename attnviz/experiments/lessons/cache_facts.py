@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.experiments.lessons.subject import Facts, Subject
-from attnviz.models.architecture import Architecture, shared_otherwise
+from attnviz.models.architecture import Architecture, gpus, shared_otherwise
 
 MODEL, NAME = "llama-3.1-8b", "Llama-3.1-8B"
 TOKENS = 8192
 WRITTEN = 16
 MIB = 2**20
+GPU = "a100-80gb"
 
 
 def steps(subject: Subject) -> Facts:
@@ -65,12 +66,11 @@ def three(_subject: Subject) -> Facts:
 
 
 def room(_subject: Subject) -> Facts:
-    """How many conversations of this length fit beside the weights on a GPU of 80 GB."""
-    heads = Architecture.preset(MODEL).layers[0].n_heads
-    free = 80 * 10**9 - 2 * total_parameters()
-    return Facts(
-        {"model": NAME, "tokens": TOKENS, "mha": free // held(heads), "gqa": free // held(8), "mqa": free // held(1)}
-    )
+    """How many conversations of this length fit beside the weights, counted as on the page about sharing."""
+    heads, gpu = Architecture.preset(MODEL).layers[0].n_heads, gpus()[GPU]
+    free = gpu.machine.memory - 2 * total_parameters()
+    rooms = {name: free // held(kv_heads) for name, kv_heads in (("mha", heads), ("gqa", 8), ("mqa", 1))}
+    return Facts({"model": NAME, "gpu": gpu.name, "gib": gpu.machine.memory // 2**30, "tokens": TOKENS, **rooms})
 
 
 def total_parameters() -> int:

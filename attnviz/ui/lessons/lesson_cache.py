@@ -82,9 +82,8 @@ LESSON = Lesson(
         LessonStep(
             N_("What it is for"),
             N_(
-                "On a GPU with 80 GB, beside the weights of {model} in 16 bit, there is room for {mha} texts of "
-                "{tokens:,} "
-                "tokens with MHA, {gqa} with GQA and {mqa:,} with MQA."
+                "In the {gib} GiB of an {gpu}, beside the weights of {model} in 16 bit, there is room for {mha} texts "
+                "of {tokens:,} tokens with MHA, {gqa} with GQA and {mqa:,} with MQA."
             ),
             LessonPicture("sharing"),
             N_("Say which of the three you would choose, and what you would want to know first."),

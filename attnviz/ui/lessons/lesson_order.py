@@ -47,9 +47,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Turn query and key instead"),
             N_(
-                "Most models now use RoPE: pairs of numbers in q and k are turned by an angle that grows with "
-                "the place. "
-                "Query at {q_at}, key at {k_at}: their score is {before:.2f}."
+                "Llama, Qwen, Gemma and many others use RoPE: pairs of numbers in q and k are turned by an angle that "
+                "grows with the place. Query at {q_at}, key at {k_at}: their score is {before:.2f}."
             ),
             LessonPicture("circle"),
             N_("Predict, then let both walk on together."),
