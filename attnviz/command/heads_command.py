@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import math
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -97,7 +98,8 @@ def _print(table: HeadTable, n: int) -> None:
     print(_("pattern").ljust(18), _("layer"), _("head"), what.rjust(9), _("± error"), _("in lines"), sep="  ")
     for each in table.top(n):
         name, place = each.pattern.ljust(18), f"{each.layer:>5}  {each.head:>4}"
-        print(f"{name}  {place}  {each.mean:>9.4f}  {each.stderr:>7.4f}  {each.sentences:>8}")
+        error = " " * 7 if math.isnan(each.stderr) else f"{each.stderr:>7.4f}"  # a single line has none
+        print(f"{name}  {place}  {each.mean:>9.4f}  {error}  {each.sentences:>8}")
 
 
 class _Progress:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 import attnviz as av
+from attnviz.command import heads_command
 from attnviz.experiments.heads import scan
 from tests.models.tiny import llama, tokens
 
@@ -63,3 +64,13 @@ def test_the_picture_shows_each_pattern_at_its_head() -> None:
     assert [trace.name for trace in figure.data] == ["previous_token", "first_token"]
     np.testing.assert_allclose(figure.data[1].z, table.mean["first_token"], rtol=1e-6)
     assert len(table.plot("first_token").data) == 1
+
+
+def test_the_command_leaves_the_error_of_a_single_line_out(capsys: pytest.CaptureFixture[str]) -> None:
+    ids = torch.randint(1, 50, (1, 9))
+    heads_command._print(av.find_heads(llama(), [ids], ["previous_token"]), 1)
+    (_title, row) = capsys.readouterr().out.splitlines()
+    assert "nan" not in row
+    assert row.split()[-1] == "1"
+    heads_command._print(av.find_heads(llama(), [ids, ids.flip(1)], ["previous_token"]), 1)
+    assert len(capsys.readouterr().out.splitlines()[1].split()) == len(row.split()) + 1
