@@ -135,7 +135,7 @@ class CoreDecoder:
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
-        self.name = f"{CORE_LAYERS} × {CORE_LAYOUT.n_heads}"
+        self.name = f"ByteDecoder, {CORE_LAYERS} × {CORE_LAYOUT.n_heads}"  # layers × heads
         self.model = ByteDecoder(CORE_LAYOUT, CORE_LAYERS, seed).eval()
 
     def read(self, text: str) -> Prompt:
