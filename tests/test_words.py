@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gettext
 import subprocess
 from pathlib import Path
@@ -144,3 +145,24 @@ def test_a_problem_is_a_value_error_with_its_values_apart():
     assert isinstance(problem, ValueError)
     assert str(problem) == "n=-1 must be positive"
     assert problem.message == Message("n={n} must be positive", {"n": -1})
+
+
+def test_the_sentence_of_a_message_stands_where_it_is_made():
+    """A sentence that comes by a variable, as it stands, is found by nobody who collects sentences."""
+    package = Path(words.__file__).parent
+    unseen = []
+    for path in sorted(package.rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+        plain = {
+            target.id
+            for node in nodes
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and " " in str(node.value.value)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in nodes:
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Message", "Problem") and node.args:
+                first = node.args[0]
+                if isinstance(first, ast.Name) and first.id in plain:
+                    unseen.append(f"{path.relative_to(package)}:{node.lineno}")
+    assert unseen == []

@@ -37,8 +37,12 @@ def config_from(given: dict[str, Any]) -> PretrainedConfig:
             raise Problem("{name}={value} must be a whole number of at least 1", name=key, value=value)
     most = LIMITS["num_hidden_layers"]
     if many := too_many(fields, most):
-        said = "{name}={value} must be a whole number from 1 to {most}"
-        raise Problem(said, name=many[0], value=str(many[1])[:40], most=most)
+        raise Problem(
+            "{name}={value} must be a whole number from 1 to {most}",
+            name=many[0],
+            value=str(many[1])[:40],
+            most=most,
+        )
     if model_type not in CONFIG_MAPPING:
         raise Problem("model_type={model_type} is not a model type of transformers", model_type=model_type)
     try:

@@ -171,18 +171,24 @@ def _rounded(state: Availability) -> tuple[Message, ...]:
     bits = state.entry.bits_from(state.source)
     if bits is None:
         return ()
-    said = "The weights of {name} are rounded to {bits} bits here; the adapter was trained on others"
-    return (Message(said, {"name": state.entry.name, "bits": bits}),)
+    return (
+        Message(
+            "The weights of {name} are rounded to {bits} bits here; the adapter was trained on others",
+            {"name": state.entry.name, "bits": bits},
+        ),
+    )
 
 
 def _base_state(added: lora_adapter.Adapter, entry: Entry, settings: Settings) -> Availability:
-    absent = "{name} is a LoRA adapter for {base}, which is not on this machine"
+    absent = Problem(
+        "{name} is a LoRA adapter for {base}, which is not on this machine", name=entry.name, base=added.base
+    )
     try:
         state = availability_of(find(added.base, settings), settings)
     except Problem as error:
-        raise Problem(absent, name=entry.name, base=added.base) from error
+        raise absent from error
     if not state.on_this_machine:
-        raise Problem(absent, name=entry.name, base=added.base)
+        raise absent
     return state
 
 

@@ -101,8 +101,12 @@ def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
     extra = sorted(info["unexpected_keys"])
     if not extra or entry.in_catalogue:
         return ()
-    said = "{count} weights in the files of {name} have no place in the model of its config: {names}"
-    return (Message(said, {"count": len(extra), "name": entry.name, "names": _first_few(extra)}),)
+    return (
+        Message(
+            "{count} weights in the files of {name} have no place in the model of its config: {names}",
+            {"count": len(extra), "name": entry.name, "names": _first_few(extra)},
+        ),
+    )
 
 
 def _first_few(names: Sequence[str]) -> str:
