@@ -221,14 +221,6 @@ def test_a_change_too_small_to_be_seen_is_said_to_be(visit):
     assert "as without the change, to 0.1%." in said(page)
 
 
-def test_the_program_is_that_of_what_is_on_show(visit):
-    plain = visit("pictures")
-    assert "output_attentions=True" in plain.code[0].value
-    changed = visit("pictures", pic_factor="3", pic_view=packed(h=[5, 6]))
-    assert "hidden=(5, 6), silenced=(), factor=3.0" in changed.code[0].value
-    assert "it prints the answer with the change and without it" in said(changed)
-
-
 def test_a_link_to_a_folder_asks_before_it_is_loaded(visit, tmp_path, monkeypatch):
     from transformers import ViTConfig, ViTForImageClassification
 
