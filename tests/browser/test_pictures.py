@@ -113,31 +113,6 @@ def test_a_digit_is_drawn_and_told(open_pictures: Open, new_page: Open, server_u
     page.get_by_text("The model says one").wait_for(timeout=60_000)
 
 
-def test_a_stroke_that_has_begun_outlives_an_answer_that_knows_nothing_of_it(new_page: Open, server_url: str) -> None:
-    page = new_page()
-    heard: list[object] = []
-    page.on("websocket", lambda socket: socket.on("framereceived", heard.append))
-    page.goto(f"{server_url}/pictures?pic_from=draw")
-    pad = page.get_by_test_id("pad")
-    pad.wait_for(timeout=60_000)
-    answered(page)
-    box = pad.bounding_box()
-    at = lambda x, y: (box["x"] + x * box["width"], box["y"] + y * box["height"])  # noqa: E731
-    ink = "canvas => canvas.getContext('2d').getImageData(0, 0, 32, 32).data.filter((v, i) => i % 4 === 3 && v).length"
-    page.mouse.move(*at(0.5, 0.1))
-    page.mouse.down()
-    page.mouse.move(*at(0.5, 0.5), steps=6)
-    drawn = pad.evaluate(ink)
-    before = len(heard)
-    page.keyboard.press("r")  # Streamlit's own key: the script runs again
-    page.wait_for_timeout(2000)
-    assert len(heard) > before
-    assert pad.evaluate(ink) == drawn
-    page.mouse.move(*at(0.5, 0.9), steps=6)
-    page.mouse.up()
-    page.get_by_text("The model says one").wait_for(timeout=60_000)
-
-
 def test_the_picture_s_live_file_lights_rows_without_a_server(
     open_pictures: Open, new_page: Open, tmp_path: Path
 ) -> None:
