@@ -64,7 +64,7 @@ def test_a_link_shows_what_it_showed(
         ("scaling: temperature", "s_temperature", "0.6", "parameter"),
         ("sharing: a quantised deployment", "h_hybrid", "true", "h_hybrid"),
         ("pictures: pinned, hidden, silenced, scaled", "pic_view", None, "pins"),
-        ("build: without the norm of the picture's keys", "b_norms", "both", "b_norms"),
+        ("build: without the norm of the picture's keys", "b_norms", "both", "charts"),
     ],
 )
 def test_a_view_that_is_restored_wrongly_is_noticed(

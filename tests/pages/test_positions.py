@@ -14,7 +14,7 @@ from tests.pages.conftest import canvases_on, with_code
 __all__ = ["smollm2"]
 
 NEEDS_NO_MODEL = [name for name in SECTIONS if name != "head"]
-FIGURES = {"order": 3, "scores": 4, "circle": 0, "longer": 2, "video": 3, "norm": 5}
+FIGURES = {"order": 3, "scores": 4, "circle": 0, "longer": 2, "video": 4, "norm": 5}
 
 
 def said(page):
@@ -45,7 +45,7 @@ def test_every_section_computes_says_what_to_see_and_ends_with_a_program(visit, 
     assert not page.error
     assert figures(page) == FIGURES[section]
     assert page.latex
-    assert len(with_code(page).code) == 1
+    assert len(with_code(page).code) == (2 if section == "video" else 1)
 
 
 def test_only_the_chosen_section_computes(visit, monkeypatch, caplog):
@@ -199,7 +199,7 @@ def test_a_trained_table_is_shown_where_there_is_one(visit, minilm):
 def test_every_split_of_a_head_has_its_pictures(visit, split):
     page = visit("positions", p_section="video", p_split=split)
     assert not page.error
-    assert figures(page) == 3
+    assert figures(page) == 4
     left = video_axes.run(video_axes.Config(split)).left
     assert (f"{left} of 64 numbers" in said(page)) == bool(left)
 
