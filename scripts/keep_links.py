@@ -2,9 +2,9 @@
 
 python -m scripts.keep_links VERSION      write tests/links/version_VERSION.json
 
-Each view of tests/links/views.py is operated as a visitor would. The link that the app writes is then opened in
-a fresh session, and what that session shows is recorded. If it differs from the original view, the difference is
-printed and the link is recorded all the same, because people have saved such links.
+Each view of tests/links/views.py, of `LATER` for a version that is named there, is operated as a visitor would. The
+link that the app writes is then opened in a fresh session, and what that session shows is recorded. If it differs from
+the original view, the difference is printed and the link is recorded all the same: people have saved such links.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Any
 from attnviz.ui.shared import link_pack
 from tests.links.differences import differences
 from tests.links.opening import agreed, opened, translator
-from tests.links.views import TRANSLATOR, VIEWS, View
+from tests.links.views import LATER, TRANSLATOR, VIEWS, View
 from tests.links.what_a_link_shows import name_in_link, what_it_shows
-from tests.pages.conftest import open_page
+from tests.pages.conftest import open_page, with_code
 
 FOLDER = Path(__file__).parents[1] / "tests" / "links"
 
@@ -29,9 +29,10 @@ def main(version: str) -> None:
     """Write the file, and print what a fresh session did not restore."""
     with tempfile.TemporaryDirectory(prefix="attnviz_links_") as scratch:
         folder = translator(Path(scratch))
-        driven = [_driven(view, folder) for view in VIEWS]
+        views = LATER.get(f"version_{version}", VIEWS)
+        driven = [_driven(view, folder) for view in views]
         names = frozenset(name for link, _page in driven for name in link)
-        kept = [_kept(view, link, page, names, folder) for view, (link, page) in zip(VIEWS, driven, strict=True)]
+        kept = [_kept(view, link, page, names, folder) for view, (link, page) in zip(views, driven, strict=True)]
     text = ",\n".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in kept)
     file = FOLDER / f"version_{version}.json"
     head = json.dumps(sorted(names))
@@ -83,9 +84,9 @@ def _kept(view: View, link: dict[str, str], page: Any, names: frozenset[str], fo
     if view.file:
         one["file"] = view.file
     hidden = {folder: TRANSLATOR}
-    shows = what_it_shows(opened(open_page, one, folder), names, hidden)
+    shows = what_it_shows(with_code(opened(open_page, one, folder)), names, hidden)
     if not view.file:
-        for line in differences(what_it_shows(page, names, hidden), shows):
+        for line in differences(what_it_shows(with_code(page), names, hidden), shows):
             print(f"{view.name} did not come back: {line}")
     return one | {"shows": shows}
 
