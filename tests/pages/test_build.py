@@ -208,7 +208,7 @@ def test_torchs_own_calls_run_after_the_module() -> None:
 
 
 def test_the_page_says_why_multihead_attention_cannot_express_a_configuration() -> None:
-    app = opened(b_code="mha", b_h="4", b_g="2", b_pos="rope")
+    app = with_code(opened(b_code="mha", b_h="4", b_g="2", b_pos="rope"))
     said = " ".join(m.value for m in app.markdown)
     assert "here they share 2" in said
     assert "no place to rotate" in said
