@@ -11,7 +11,7 @@ from attnviz.experiments.pictures.picture_record import STAGES, PatchStack, Pict
 from attnviz.models.capture import Edit, RecordedLayer, Trace
 from attnviz.models.pictures import PatchGrid, PreparedPicture, Windows, of_all_patches, seen_in_windows, windows_of
 
-Place = tuple[Any, ...]  #: what tells a layer from all others of a pass
+WindowedPlace = tuple[Any, ...]  #: what tells a layer from all others of a pass
 MOST_PATCHES = 1024  #: a stage of more patches is left out: each of its heads has a number for every pair of them
 
 
@@ -60,7 +60,7 @@ def finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[in
     return tuple(inside)
 
 
-def unseen(run: PictureRun, hidden: tuple[int, ...]) -> dict[Place, Tensor]:
+def unseen(run: PictureRun, hidden: tuple[int, ...]) -> dict[WindowedPlace, Tensor]:
     """Masks that hide patches of the run's first stack in the windows of every layer, also of stages not on show."""
     base, masks = run.stacks[0].grid, {}
     for layer, windows in run.windows.items():
@@ -72,7 +72,7 @@ def unseen(run: PictureRun, hidden: tuple[int, ...]) -> dict[Place, Tensor]:
     return masks
 
 
-def hiding(run: PictureRun, masks: dict[Place, Tensor]) -> list[Edit]:
+def hiding(run: PictureRun, masks: dict[WindowedPlace, Tensor]) -> list[Edit]:
     """These masks as edits."""
     return [
         Edit(layers=layer.index, tower=layer.tower or None, mask=masks[layer.place])
