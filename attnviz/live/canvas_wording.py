@@ -57,7 +57,7 @@ def head() -> dict[str, str]:
         "strongest": _("the {count} strongest of {total} lines"),
         "zoomin": _("Zoom in"),
         "zoomout": _("Zoom out"),
-        "zoomall": _("Show the whole picture"),
+        "zoomall": _("1:1: show the whole picture"),
         "maskoff": _("Mask off · {title}"),
         "letgo": _("Remove all pins"),
         "wheel": _("Ctrl + wheel or pinch to zoom, drag to move"),

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.experiments.scaling.alternatives import CHOICES
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, until
 
 Open = Callable[..., Any]
 
@@ -142,9 +142,12 @@ def test_a_finger_that_moves_down_over_a_mask_scrolls_the_page_and_paints_nothin
     place = board.bounding_box()
     x, y = place["x"] + place["width"] * 0.75, place["y"] + place["height"] * 0.7
     cdp = page.context.new_cdp_session(page)
-    cdp.send("Input.synthesizeScrollGesture", {"x": x, "y": y, "yDistance": -160, "gestureSourceType": "touch"})
-    page.wait_for_timeout(500)
-    assert page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop") > before + 80
+    cdp.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    for step in range(1, 17):
+        cdp.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": y - 10 * step}]})
+    cdp.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    until(lambda: page.locator("[data-testid=stMain]").evaluate("main => main.scrollTop") > before + 80)
+    answered(page)
     assert page.locator(".av-mask-count").first.inner_text() == said
     assert "m_paint" not in page.url
 

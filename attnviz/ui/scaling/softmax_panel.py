@@ -106,9 +106,8 @@ def _overflow(scores: list[float]) -> None:
         },
         hide_index=True,
     )
-    st.latex(
-        r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}},\qquad m = \max_j x_j = "
-        f"{max(scores):g}"
+    formulas(
+        r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}", rf"m = \max_j x_j = {max(scores):g}"
     )
     fig = figures.overflow(
         experiment.SHIFTS, [(one.dtype, one.naive_top, one.stable_top, one.first_broken) for one in made]
@@ -170,9 +169,9 @@ def _online(scores: list[float]) -> None:
     last = steps[-1]
     result = last.output / last.total
     direct = experiment.weights(scores) @ values
-    st.latex(
-        rf"\frac{{o}}{{l}} = \frac{{({last.output[0]:.5f},\ {last.output[1]:.5f})}}{{{last.total:.6f}}}"
-        rf" = ({result[0]:.5f},\ {result[1]:.5f})"
+    formulas(
+        rf"\frac{{o}}{{l}} = \frac{{({last.output[0]:.5f},\ {last.output[1]:.5f})}}{{{last.total:.6f}}}",
+        rf"= ({result[0]:.5f},\ {result[1]:.5f})",
     )
     if len(steps) == 1:
         st.markdown(_("All scores are in one block: choose a smaller one to see the sums run."))

@@ -36,7 +36,7 @@ log = logging.getLogger("attnviz")
 PAGE_STYLE = """<style>
 .stMainBlockContainer { padding: 2.75rem clamp(1rem, 3.5vw, 3rem) 4rem }
 @media (max-width: 640px) { .stMainBlockContainer { padding-top: 4.25rem } }
-.katex-display { overflow-x: auto; overflow-y: hidden }
+.katex-display { overflow-x: auto; overflow-y: hidden; padding-inline: 3px }
 .stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start }
 [data-testid=stCaptionContainer] { color: light-dark(#5d6066, #a9adb4) !important; opacity: 1 !important }
 [data-testid=stCaptionContainer] p { color: inherit; opacity: 1 }
