@@ -109,7 +109,7 @@ def darken(page):
     page.evaluate("dispatchEvent(new CustomEvent('attnviz-theme', {detail: 'dark'}))")
 
 
-@pytest.mark.parametrize("view", views())
+@pytest.mark.parametrize("view", list(views()))
 def test_nothing_serious_is_left_in_either_theme(server_url, new_page, view):
     page = new_page(width=1280, height=720)
     page.goto(f"{server_url}/{view}")

@@ -738,6 +738,9 @@ def test_what_is_typed_shows_as_typed(visit: Visit, where: str) -> None:
     field = page.get_by_label(SENTENCES[where], exact=True)
     field.wait_for(timeout=FIRST_OPEN)
     type_sentence(page, SENTENCES[where], ODD)
+    if where == "/sharing":  # it repeats the sentence in its program only
+        rest(page)
+        page.get_by_text("The same in PyTorch").first.click()
     until(page, lambda: "Say<b>x</b>**y**$z$中文🙂<img" in words_on(page), "the sentence as it was typed")
     rest(page)
     assert field.input_value() == ODD
