@@ -169,7 +169,7 @@ STOPS = (
     Stop("save_figure", "masks", "[data-kind]", (), "[data-kind]", "SVG|PNG", opens="Export"),
 )
 #: Components in which nothing can be moved: what they are is said of the picture.
-PICTURES = {"picture": ("sharing", ".st-key-h-three svg[role=img]", r"\d")}
+PICTURES = {"picture": ("sharing", ".st-key-canvas-of-h-three svg[role=img]", r"\d")}
 
 
 def component_of(page, stop):

@@ -11,8 +11,8 @@ import { contextOf } from "./surface.js";
 /** @import { Component, PadHeader } from "./types.js" */
 
 const SIDE = 32;
-/** Pixels from the middle of a stroke to its edge. */
-const REACH = 1.7;
+/** Pixels from the middle of a stroke to its edge: strokes of the data set are five to seven of its 32 pixels wide. */
+const REACH = 2.8;
 const INK = 0xff1a1614;
 const [PEN_UP, PEN_DOWN] = ["#0072B2", "#D55E00"];
 /** Where the keyboard's pen begins. @type {[number, number]} */
