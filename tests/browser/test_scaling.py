@@ -73,7 +73,7 @@ def test_the_bars_show_pythons_numbers_and_move_without_it(new_page: Open, serve
 
 @pytest.mark.every_commit
 def test_releasing_the_slider_updates_python_and_the_link(open_scaling: Open) -> None:
-    page = open_scaling("?s_section=saturation")
+    page = open_scaling("?s_section=saturation&s_beside=temperature")
     page.locator(".ss-canvas").first.wait_for()
     move(page, "d_k", growing_width.film_grid(16).index(1024), let_go=True)
     page.get_by_text(re.compile("At d_k = 1024 the raw row")).wait_for()

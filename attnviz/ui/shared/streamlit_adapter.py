@@ -26,7 +26,7 @@ log = logging.getLogger("attnviz")
 #: Streamlit leaves 6rem above the first line, of which its bar covers 4 on a phone, and lets wide formulas run off it.
 #: Its captions are too pale to be read by all, and so are its colours of code and white on the dark theme's buttons.
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
-#: worst; as it no longer fits below its button, it opens above it.
+#: worst; as it no longer fits below its button, it opens above it. Half a window fits on one of the two sides.
 #: Buttons to choose one of lie apart, because a row of joined ones that wraps has square ends in the middle; they are
 #: as high as a box beside them. What is said under a picture fills its line, and the export stands at its end. A
 #: table's own tools lie over what is above the table: never over the matrices to choose from, and on no touch screen,
@@ -47,7 +47,7 @@ PAGE_STYLE = """<style>
 .stCode .token:is(.operator, .decorator) { color: light-dark(#8a3f00, #ffb26b) !important }
 [data-testid=stTextArea] [data-testid=InputInstructions] { display: none }
 [data-variant=segmented_control][data-selected=true] p { color: light-dark(#7a2382, #c98bd6) }
-[data-testid=stPopoverBody] { max-height: 64vh !important }
+[data-testid=stPopoverBody] { max-height: calc(50vh - 2rem) !important }
 .st-key-presenter-place { max-width: calc(100vw - 2rem) }
 @media (min-width: 1000px) and (max-height: 760px) {
   [data-testid=stMain]:has(.st-key-canvas-of-heads) .st-key-page-about { display: none }
