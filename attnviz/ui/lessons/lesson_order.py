@@ -92,7 +92,7 @@ LESSON = Lesson(
             facts.by_mask,
             Question(
                 N_("Still without positions, but with a causal mask: can the order be felt?"),
-                N_("Yes: outputs change by up to {causal:.2g}. A word sees those before it, and that is an order."),
+                N_("Outputs change by up to {causal:.2g}. A word sees those before it: where they differ, an order."),
                 {"yes": N_("yes"), "no": N_("no")},
             ),
             LessonPicture("order", {"kind": "none", "mask": "causal"}),
