@@ -7,6 +7,7 @@ import { scrolling } from "./motion.js";
 import { apart, gestureOf, stopAfter } from "./presenter_keys.js";
 import { Sequence } from "./sequence.js";
 
+/** @import { Gesture } from "./presenter_keys.js" */
 /** @import { Component, Presented } from "./types.js" */
 
 /** Pictures that fill the window: next goes to the one below before it leaves the page. */
@@ -23,23 +24,28 @@ const QUIET = 12;
 /** Air above a picture, in pixels. */
 const ABOVE = 8;
 
+/**
+ * What was asked for, kept beyond a mount: Streamlit may take the component off the page and put it there again with an
+ * answer that does not know of the newest press.
+ * @type {{ total: number, gestures: Sequence, theme: string | null, present: boolean, here: string,
+ *   waiting: { does: Gesture, page: string }[] }}
+ */
+const kept = { total: 0, gestures: new Sequence(), theme: null, present: false, here: "", waiting: [] };
+
+/** The one that answers keys, also those pressed while it is off the page: they wait for it. @type {Presenter | null} */
+let current = null;
+globalThis.addEventListener("keydown", (event) => current?.key(event));
+
 class Presenter {
   /** @param {HTMLElement} root */
   constructor(root) {
     this.root = root;
     /** @type {Component<Presented> | null} */
     this.component = null;
-    this.total = 0;
-    this.gestures = new Sequence();
-    /** @type {string | null} */
-    this.theme = null;
-    this.present = false;
-    this.here = "";
     this.still = 0;
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.waiting = undefined;
-    this.listen = (/** @type {KeyboardEvent} */ event) => this.key(event);
-    globalThis.addEventListener("keydown", this.listen);
+    current = this;
   }
 
   get given() {
@@ -50,20 +56,20 @@ class Presenter {
   /** @param {Component<Presented>} component */
   show(component) {
     const { data } = component;
-    const first = this.component === null;
     this.component = component;
-    const behind = this.gestures.isBehind(data.session, data.ack);
-    if (first || !behind) {
-      this.total = data.total;
-      this.present = data.present;
+    const behind = kept.gestures.isBehind(`${data.session} ${data.page}`, data.ack);
+    if (!behind) {
+      kept.total = data.total;
+      kept.present = data.present;
       this.wear(data.theme);
     }
     this.draw();
     this.root.dataset.ready = "true";
     const here = `${data.present} ${data.page} ${data.title}`;
-    const whole = !this.here.startsWith(`${data.present} ${data.page} `);
-    if (here !== this.here && data.present) this.begin(whole);
-    this.here = here;
+    const whole = !kept.here.startsWith(`${data.present} ${data.page} `);
+    if (here !== kept.here && data.present) this.begin(whole);
+    kept.here = here;
+    this.catchUp();
   }
 
   /**
@@ -80,7 +86,7 @@ class Presenter {
       const main = document.querySelector(MAIN);
       const section = whole ? main : (document.querySelector(BEGINS) ?? main);
       const [stop] = section ? stopsOf(section) : [];
-      if (!this.present || performance.now() > end || this.still > QUIET) give();
+      if (!kept.present || performance.now() > end || this.still > QUIET) give();
       else if (main && stop) this.settle(main, stop.getBoundingClientRect().top - ABOVE);
     }, 100);
   }
@@ -97,7 +103,7 @@ class Presenter {
 
   draw() {
     const { words, title, place, before, after } = this.given;
-    this.root.hidden = !this.present;
+    this.root.hidden = !kept.present;
     const focused = this.root.getRootNode();
     const held = focused instanceof ShadowRoot ? focused.activeElement?.getAttribute("data-does") : null;
     const bar = el("div", "pr-bar", null, { role: "toolbar", "aria-label": words.bar });
@@ -126,11 +132,17 @@ class Presenter {
 
   /** @param {KeyboardEvent} event */
   key(event) {
-    if (!this.component || !this.root.isConnected) return;
-    const does = gestureOf({ ...pressedOn(event), present: this.present, walks: this.given.walks });
+    if (!this.component) return;
+    const does = gestureOf({ ...pressedOn(event), present: kept.present, walks: this.given.walks });
     if (!does) return;
     event.preventDefault();
-    if (does === "toggle") this.set(!this.present);
+    if (this.root.isConnected) this.do(does);
+    else kept.waiting.push({ does, page: this.given.page });
+  }
+
+  /** @param {Gesture} does */
+  do(does) {
+    if (does === "toggle") this.set(!kept.present);
     else if (does === "leave") this.leave();
     else this.walk(does === "next" ? 1 : -1);
   }
@@ -141,7 +153,7 @@ class Presenter {
    */
   walk(by) {
     const main = document.querySelector(MAIN);
-    const stops = this.present && main ? stopsOf(document).map((stop) => stop.getBoundingClientRect().top) : [];
+    const stops = kept.present && main ? stopsOf(document).map((stop) => stop.getBoundingClientRect().top) : [];
     const stop = main ? stopAfter(stops, by, roomOf(main, by)) : null;
     if (main && stop !== null) {
       main.scrollBy({ top: stop - ABOVE, behavior: scrolling() });
@@ -149,19 +161,19 @@ class Presenter {
     }
     const { before, after } = this.given;
     if (by < 0 ? !before : !after) {
-      if (this.gestures.sent === this.given.ack) return; // nothing is on its way that could have opened one
+      if (kept.gestures.sent === this.given.ack) return; // nothing is on its way that could have opened one
     }
-    this.total += by;
+    kept.total += by;
     this.tell();
   }
 
   leave() {
-    if (this.present) this.set(false);
+    if (kept.present) this.set(false);
   }
 
   /** @param {boolean} present */
   set(present) {
-    this.present = present;
+    kept.present = present;
     this.draw();
     this.tell();
   }
@@ -178,21 +190,23 @@ class Presenter {
 
   /** @param {string} theme */
   wear(theme) {
-    if (this.theme === theme) return;
-    const told = this.theme !== null || theme !== "system";
-    this.theme = theme;
+    if (kept.theme === theme) return;
+    const told = kept.theme !== null || theme !== "system";
+    kept.theme = theme;
     // src/theme_of_link.js, which came with the page, hears this
     if (told) globalThis.dispatchEvent(new CustomEvent("attnviz-theme", { detail: theme }));
     requestAnimationFrame(() => requestAnimationFrame(() => this.component && this.draw()));
   }
 
   tell() {
-    const stood = { seq: this.gestures.next(), total: this.total, present: this.present, theme: this.theme };
+    const stood = { seq: kept.gestures.next(), total: kept.total, present: kept.present, theme: kept.theme };
     this.component?.setStateValue("stood", stood);
   }
 
-  stop() {
-    globalThis.removeEventListener("keydown", this.listen);
+  /** Does what was asked for while it was off the page; what another page was asked for is forgotten. */
+  catchUp() {
+    const { page } = this.given;
+    for (const asked of kept.waiting.splice(0)) if (asked.page === page) this.do(asked.does);
   }
 }
 
@@ -230,10 +244,6 @@ const presenters = keptByRoot((root) => new Presenter(root));
 /** @param {Component<Presented>} component */
 export default function presenter(component) {
   const root = rootOf(component);
-  const view = presenters.of(root);
-  view.show(component);
-  return () => {
-    view.stop();
-    presenters.drop(root);
-  };
+  presenters.of(root).show(component);
+  return () => presenters.drop(root);
 }
