@@ -24,17 +24,38 @@ const QUIET = 12;
 /** Air above a picture, in pixels. */
 const ABOVE = 8;
 
+const KEY = Symbol.for("attnviz.presenter");
+
 /**
  * What was asked for, kept beyond a mount: Streamlit may take the component off the page and put it there again with an
- * answer that does not know of the newest press.
- * @type {{ total: number, gestures: Sequence, theme: string | null, present: boolean, here: string,
- *   waiting: { does: Gesture, page: string }[] }}
+ * answer that does not know of the newest press. Also beyond this module, which it may load again.
  */
-const kept = { total: 0, gestures: new Sequence(), theme: null, present: false, here: "", waiting: [] };
+const kept = keptByPage();
 
-/** The one that answers keys, also those pressed while it is off the page: they wait for it. @type {Presenter | null} */
-let current = null;
-globalThis.addEventListener("keydown", (event) => current?.key(event));
+function keptByPage() {
+  const page = /** @type {{ [KEY]?: ReturnType<typeof nothingYet> }} */ (/** @type {unknown} */ (globalThis));
+  const known = page[KEY];
+  if (known) return known;
+  const begun = nothingYet();
+  page[KEY] = begun;
+  globalThis.addEventListener("keydown", (event) => begun.current?.key(event));
+  return begun;
+}
+
+function nothingYet() {
+  return {
+    total: 0,
+    gestures: new Sequence(),
+    /** @type {string | null} */
+    theme: null,
+    present: false,
+    here: "",
+    /** @type {{ does: Gesture, page: string }[]} pressed while the component was off the page */
+    waiting: [],
+    /** @type {Presenter | null} the one that answers keys */
+    current: null,
+  };
+}
 
 class Presenter {
   /** @param {HTMLElement} root */
@@ -45,7 +66,7 @@ class Presenter {
     this.still = 0;
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.waiting = undefined;
-    current = this;
+    kept.current = this;
   }
 
   get given() {
