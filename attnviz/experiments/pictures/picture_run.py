@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor
 
 from attnviz.core.message import Problem
 from attnviz.experiments.pictures.compared_run import answer_of_names, compared, run_compared
+from attnviz.experiments.pictures.picture_edits import hiding, of_heads
 from attnviz.experiments.pictures.picture_record import (
     MOST_WORDS,
     HeadChange,
@@ -20,7 +21,7 @@ from attnviz.experiments.pictures.picture_record import (
     seen_keys,
 )
 from attnviz.experiments.pictures.prompted_run import rerun_prompted, run_prompted
-from attnviz.experiments.pictures.windowed_run import hiding, stages, unseen, windowed
+from attnviz.experiments.pictures.windowed_run import stages, unseen, windowed
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PreparedPicture, compares, grid_of, prepare, reads_words
@@ -84,32 +85,15 @@ def edits_of(run: PictureRun, change: HeadChange) -> list[Edit]:
     edits: list[Edit] = []
     masks = unseen(run, change.hidden) if change.hidden else {}
     if masks:
-        edits += hiding(run, masks)
+        edits += hiding(run.windows, masks)
     elif change.hidden:
         for stack in run.stacks:
             kind: Literal["self", "cross"] = "cross" if stack.id == "words" else "self"
             seen = seen_keys(stack.grid, change.hidden)
             towers = dict.fromkeys(layer.tower for layer in stack.layers)
             edits += [Edit(mask=seen, kind=kind, tower=tower or None) for tower in towers]
-    for name, layer, head in change.silenced:
-        found = run.stack(name).layers[layer]
-        edits.append(Edit(layers=found.index, heads=head, kind=found.kind, tower=found.tower or None, silence=True))
-    if change.factor != 1.0:
-        name, layer, head = change.head
-        found = run.stack(name).layers[layer]
-        mask = seen_keys(run.stack(name).grid, change.hidden) if change.hidden else "model"
-        mask = masks.get(found.place, mask)
-        edits.append(
-            Edit(
-                layers=found.index,
-                heads=head,
-                kind=found.kind,
-                tower=found.tower or None,
-                mask=cast(Any, mask),
-                factor=change.factor,
-            )
-        )
-    return edits
+            masks |= dict.fromkeys((layer.place for layer in stack.layers), seen)
+    return edits + of_heads(run, change, masks)
 
 
 def stacks_of(model: Any, trace: Trace, prepared: PreparedPicture, words: tuple[str, ...]) -> tuple[PatchStack, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.experiments.pictures.picture_edits import hiding, of_heads
 from attnviz.experiments.pictures.picture_record import (
     HeadChange,
     PatchStack,
@@ -16,7 +17,7 @@ from attnviz.experiments.pictures.picture_record import (
     PictureRun,
     seen_keys,
 )
-from attnviz.models.capture import Edit, RecordedLayer, Trace, capture, intervene
+from attnviz.models.capture import Edit, LayerPlace, RecordedLayer, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import (
     PatchGrid,
@@ -135,33 +136,16 @@ def _of_patches(trace: Trace) -> tuple[RecordedLayer, ...]:
 def edits_of_prompt(model: Any, run: PictureRun, change: HeadChange, length: int) -> list[Edit]:
     """The change as `intervene` takes it, for a pass over `length` tokens."""
     assert run.prompt is not None
-    edits: list[Edit] = []
-    patterns: dict[tuple[str, int], Tensor] = {}
+    masks: dict[LayerPlace, Tensor] = {}
+    words, patches = _of_words(run.trace), _of_patches(run.trace)
     if change.hidden:
-        for layer in _of_words(run.trace):
+        for layer in words:
             seen = grown(layer.mask[0, 0], length)
             seen[:, run.prompt.places[list(change.hidden)]] = False
-            patterns[layer.tower, layer.index] = seen
-        for layer in _of_patches(run.trace):
-            patterns[layer.tower, layer.index] = _seen_patches(model, layer.shape[3], run.prompt.grid, change.hidden)
-        edits += [Edit(layers=at, tower=tower or None, mask=seen) for (tower, at), seen in patterns.items()]
-    for name, at, head in change.silenced:
-        found = run.stack(name).layers[at]
-        edits.append(Edit(layers=found.index, heads=head, tower=found.tower or None, silence=True))
-    if change.factor != 1.0:
-        name, at, head = change.head
-        found = run.stack(name).layers[at]
-        mask = patterns.get((found.tower, found.index))
-        edits.append(
-            Edit(
-                layers=found.index,
-                heads=head,
-                tower=found.tower or None,
-                mask="model" if mask is None else mask,
-                factor=change.factor,
-            )
-        )
-    return edits
+            masks[layer.place] = seen
+        for layer in patches:
+            masks[layer.place] = _seen_patches(model, layer.shape[3], run.prompt.grid, change.hidden)
+    return hiding((*words, *patches), masks) + of_heads(run, change, masks)
 
 
 def grown(pattern: Tensor, length: int) -> Tensor:

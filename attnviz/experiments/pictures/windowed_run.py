@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 
 from attnviz.experiments.pictures.picture_record import STAGES, PatchStack, PictureRun
-from attnviz.models.capture import Edit, RecordedLayer, Trace
+from attnviz.models.capture import LayerPlace, RecordedLayer, Trace
 from attnviz.models.pictures import PatchGrid, PreparedPicture, Windows, of_all_patches, seen_in_windows, windows_of
 
-WindowedPlace = tuple[Any, ...]  #: what tells a layer from all others of a pass
 MOST_PATCHES = 1024  #: a stage of more patches is left out: each of its heads has a number for every pair of them
 
 
@@ -60,7 +59,7 @@ def finer(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[in
     return tuple(inside)
 
 
-def unseen(run: PictureRun, hidden: tuple[int, ...]) -> dict[WindowedPlace, Tensor]:
+def unseen(run: PictureRun, hidden: tuple[int, ...]) -> dict[LayerPlace, Tensor]:
     """Masks that hide patches of the run's first stack in the windows of every layer, also of stages not on show."""
     base, masks = run.stacks[0].grid, {}
     for layer, windows in run.windows.items():
@@ -70,12 +69,3 @@ def unseen(run: PictureRun, hidden: tuple[int, ...]) -> dict[WindowedPlace, Tens
         covered[list(here)] = True
         masks[layer.place] = seen_in_windows(windows, covered)
     return masks
-
-
-def hiding(run: PictureRun, masks: dict[WindowedPlace, Tensor]) -> list[Edit]:
-    """These masks as edits."""
-    return [
-        Edit(layers=layer.index, tower=layer.tower or None, mask=masks[layer.place])
-        for layer in run.windows
-        if layer.place in masks
-    ]

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
+from attnviz.core.limits import require_between
 from attnviz.core.message import Problem
 from attnviz.core.modules import Attention
 from attnviz.core.positions import Position
@@ -31,6 +32,12 @@ class Config:
     normed: bool = True  #: RMSNorm of each head's q and k
     seed: int = 0
 
+    @property
+    def query(self) -> int:
+        """The place of the patch that looks among all patches."""
+        frame, row, column = self.at
+        return (frame * ROWS + row) * COLUMNS + column
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -43,8 +50,7 @@ class Result:
 
     @property
     def query(self) -> int:
-        frame, row, column = self.config.at
-        return (frame * ROWS + row) * COLUMNS + column
+        return self.config.query
 
     @property
     def row(self) -> np.ndarray:
@@ -57,24 +63,22 @@ def run(config: Config) -> Result:
     """One pass over all patches. q and k come of one matrix, so that like finds like before anything is learned."""
     _check(config)
     video = moving(config.digit)
-    x = torch.from_numpy(patches(video)).float()
+    cut = patches(video)
+    x = torch.from_numpy(cut).float()
     layer = module(config)
     positions = grid_positions(FRAMES, ROWS, COLUMNS)
     with torch.no_grad():
         (stages,) = layer.stages(x, positions=positions)
         output = layer(x, positions=positions)
         qkv = {"W_QK": layer.qkv.q_proj, "W_V": layer.qkv.v_proj, "W_O": layer.o_proj}
-    cut = patches(video)
-    frame, row, column = config.at
-    own = (frame * ROWS + row) * COLUMNS + column
-    same = np.flatnonzero((cut == cut[own]).all(1))
+    same = np.flatnonzero((cut == cut[config.query]).all(1))
     return Result(
         config,
         video,
         stages.weights.numpy(),
         {name: matrix_of(linear) for name, linear in qkv.items()},
         output.numpy(),
-        tuple(int(each) for each in same if each != own),
+        tuple(int(each) for each in same if each != config.query),
     )
 
 
@@ -126,17 +130,12 @@ def _check(config: Config) -> None:
     if not 0 <= config.digit <= 9:
         raise Problem("digit={digit} must be 0 to 9", digit=config.digit)
     for value, size, axis in zip(config.at, (FRAMES, ROWS, COLUMNS), ("frame", "row", "column"), strict=True):
-        if not 0 <= value < size:
-            raise Problem(
-                "{name}={value} must lie between {low} and {high}", name=axis, value=value, low=0, high=size - 1
-            )
+        require_between(axis, value, 0, size - 1)
 
 
 def program(config: Config) -> str:
     """Source that prints what the query's patch gives to every patch, with torch alone."""
     cut = patches(moving(config.digit)).tolist()
-    frame, row, column = config.at
-    query = (frame * ROWS + row) * COLUMNS + column
     norm = f"F.rms_norm(t, t.shape[-1:], eps={NORM_EPS:g})" if config.normed else "t"
     lines = [
         "import torch",
@@ -171,6 +170,6 @@ def program(config: Config) -> str:
         lines.append("q = norm(q)")
     lines += [
         f"weights = (q @ q.mT / {D_HEAD} ** 0.5).softmax(-1)  # q and k are the same here",
-        f"print(weights[{config.head}, {query}].reshape({FRAMES}, {ROWS}, {COLUMNS}))",
+        f"print(weights[{config.head}, {config.query}].reshape({FRAMES}, {ROWS}, {COLUMNS}))",
     ]
     return "\n".join(lines) + "\n"

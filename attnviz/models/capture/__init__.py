@@ -10,7 +10,7 @@ from attnviz.models.capture.intervention import intervene
 from attnviz.models.capture.logit_attribution import LogitAttribution
 from attnviz.models.capture.next_token import guesses, moved, probabilities, probability_moved
 from attnviz.models.capture.output_projection import output_projection_of
-from attnviz.models.capture.recorded_layer import MaskChoice, RecordedLayer, ScaleChoice
+from attnviz.models.capture.recorded_layer import LayerPlace, MaskChoice, RecordedLayer, ScaleChoice
 from attnviz.models.capture.residual import Residual
 from attnviz.models.capture.resumed_pass import ResumedPass
 from attnviz.models.capture.rotary_positions import Rotary, learned_positions, rotary_of
@@ -21,6 +21,7 @@ __all__ = [
     "AnswerLayer",
     "CachedPass",
     "Edit",
+    "LayerPlace",
     "LogitAttribution",
     "Logits",
     "MaskChoice",

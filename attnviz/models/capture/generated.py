@@ -17,10 +17,9 @@ from attnviz.models.capture.compiled import uncompiled
 from attnviz.models.capture.forward_pass import Logits
 from attnviz.models.capture.joined_layer import JoinedLayer
 from attnviz.models.capture.plain_torch import logits_in, recording_plain
+from attnviz.models.capture.recorded_layer import LayerPlace
 from attnviz.models.capture.recorder import Recorder, listening
 from attnviz.models.capture.trace import Trace
-
-LayerPlace = tuple[str, str, str, int, int]
 
 
 def must_be_a_model(given: Any) -> nn.Module:

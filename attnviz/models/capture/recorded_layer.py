@@ -24,6 +24,7 @@ from attnviz.models.capture.output_projection import value_lengths
 
 StackName = Literal["encoder", "decoder"]
 AttentionKind = Literal["self", "cross"]
+LayerPlace = tuple[str, StackName, AttentionKind, int, int]  #: tower, stack, kind, index and run
 MaskChoice = Tensor | Literal["model"] | None
 ScaleChoice = Scale | Literal["model"]
 
@@ -72,7 +73,7 @@ class RecordedLayer:
         return f"<{self.stack} {self.kind} {self.index}: {heads} heads on {self.n_kv_heads}, {q_len} x {k_len}{what}>"
 
     @property
-    def place(self) -> tuple[str, StackName, AttentionKind, int, int]:
+    def place(self) -> LayerPlace:
         """What tells a layer from all others of a pass."""
         return self.tower, self.stack, self.kind, self.index, self.run
 
