@@ -33,6 +33,17 @@ class StripBlock:
 
 
 @dataclass(frozen=True)
+class StripWay:
+    """The parts in the order in which a token passes them; `inside` and `heads` are of each layer."""
+
+    before: Sequence[StripPart]
+    blocks: StripPart
+    inside: Sequence[StripBlock]
+    after: Sequence[StripPart]
+    heads: Sequence[int]
+
+
+@dataclass(frozen=True)
 class _Squares:
     """A row of squares, one of them lit; numbered where they are heads."""
 

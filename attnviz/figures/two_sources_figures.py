@@ -9,10 +9,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.figures.heatmap import label
+from attnviz.figures.patch_light import GLOW, hover_points, picture_axes
 from attnviz.figures.theme import SERIES, Figure, layout
 from attnviz.words import _
-
-GLOW = "#FFA614"  #: light over a picture, as on the page about pictures
 
 
 def looks(text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: np.ndarray) -> Figure:
@@ -70,21 +69,9 @@ def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray, 
             col=column,
         )
     told = np.stack([np.arange(side * side) // side + 1, np.arange(side * side) % side + 1, weights], -1)
-    points = go.Scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        marker={"size": 18, "opacity": 0},
-        customdata=told,
-        showlegend=False,
-        hovertemplate=_("patch in row %{customdata[0]}, column %{customdata[1]}: %{customdata[2]:.4f}")
-        + "<extra></extra>",
-    )
-    fig.add_trace(points, 1, column)
-    axis = {"showgrid": False, "zeroline": False, "showticklabels": False, "ticks": "", "constrain": "domain"}
-    fig.update_xaxes(**axis, range=[-0.5, pixels.shape[1] - 0.5], row=1, col=column)
-    anchor = f"x{column}"
-    fig.update_yaxes(**axis, range=[pixels.shape[0] - 0.5, -0.5], scaleanchor=anchor, row=1, col=column)
+    says = _("patch in row %{customdata[0]}, column %{customdata[1]}: %{customdata[2]:.4f}")
+    fig.add_trace(hover_points(x, y, told, says, size=18), 1, column)
+    picture_axes(fig, pixels.shape, column, {"row": 1, "col": column})
 
 
 def brought(parts: Sequence[tuple[str, np.ndarray]], words: Sequence[str]) -> Figure:

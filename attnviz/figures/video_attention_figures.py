@@ -6,10 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from attnviz.figures.patch_light import GLOW, hover_points, picture_axes
 from attnviz.figures.theme import Q_BLUE, Figure, layout
 from attnviz.words import _
-
-GLOW = "255, 166, 20"  #: as on the page about pictures
 
 
 def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, int, int]) -> Figure:
@@ -34,24 +33,12 @@ def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, int, int]) -> 
         for patch, share in enumerate(shares[frame].ravel()):
             box = {"x0": x[patch] - side / 2, "x1": x[patch] + side / 2, "y0": y[patch] - side / 2}
             box |= {"y1": y[patch] + side / 2}
-            fig.add_shape(type="rect", **box, fillcolor=f"rgba({GLOW}, {0.85 * share:.3f})", line_width=0, **place)
+            fig.add_shape(type="rect", **box, fillcolor=GLOW, opacity=round(0.85 * share, 3), line_width=0, **place)
             if (frame, *divmod(patch, columns)) == at:
                 fig.add_shape(type="rect", **box, line={"color": Q_BLUE, "width": 3}, **place)
         told = np.stack([*(each.ravel() for each in np.indices((rows, columns))), row[frame].ravel()], -1)
-        points = go.Scatter(
-            x=x,
-            y=y,
-            mode="markers",
-            marker={"size": 22, "opacity": 0},
-            customdata=told,
-            showlegend=False,
-            hovertemplate=_("row %{customdata[0]}, column %{customdata[1]}: %{customdata[2]:.4f}") + "<extra></extra>",
-        )
-        fig.add_trace(points, **place)
-        number = frame + 1
-        axis = {"showgrid": False, "zeroline": False, "showticklabels": False, "ticks": "", "constrain": "domain"}
-        fig.update_xaxes(**axis, range=[-0.5, video.shape[2] - 0.5], **place)
-        anchor = f"x{number if number > 1 else ''}"
-        fig.update_yaxes(**axis, range=[video.shape[1] - 0.5, -0.5], scaleanchor=anchor, **place)
+        says = _("row %{customdata[0]}, column %{customdata[1]}: %{customdata[2]:.4f}")
+        fig.add_trace(hover_points(x, y, told, says, size=22), **place)
+        picture_axes(fig, video.shape[1:], frame + 1, place)
     fig = layout(fig, height=60 + 200 * down)
     return fig.update_layout(margin={"t": 30})

@@ -36,7 +36,7 @@ every view of the group. Only the one large head of a group names its `layer` an
 them None. The JavaScript is in src/, bundled into bundles/ by `make js-build`.
 """
 
-from attnviz.figures.svg_strip import StripBlock, StripPart
+from attnviz.figures.svg_strip import StripBlock, StripPart, StripWay
 from attnviz.ui.canvas.addresses import app_root, remember_page
 from attnviz.ui.canvas.attention_view import attention_view, head_view, overview_grid, pinned_in
 from attnviz.ui.canvas.blobs import document
@@ -63,6 +63,7 @@ __all__ = [
     "Selection",
     "StripBlock",
     "StripPart",
+    "StripWay",
     "ahead",
     "app_root",
     "attention_view",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
 
-from attnviz.figures.svg_strip import StripBlock, StripPart, StripPicture
+from attnviz.figures.svg_strip import StripPicture, StripWay
 from attnviz.ui.canvas import packing
 from attnviz.ui.canvas.blobs import count, mapping
 from attnviz.ui.canvas.packing import blob
@@ -17,25 +17,14 @@ from attnviz.words import _
 
 
 def model_strip(
-    key: str,
-    before: Sequence[StripPart],
-    blocks: StripPart,
-    inside: Sequence[StripBlock],
-    after: Sequence[StripPart],
-    heads: Sequence[int],
-    *,
-    at: tuple[int, int],
-    group: str,
-    on_pick: Callable[[int, int], None],
+    key: str, way: StripWay, *, at: tuple[int, int], group: str, on_pick: Callable[[int, int], None]
 ) -> None:
-    """Draw the parts in the order in which a token passes them; `inside` and `heads` are of each layer.
-
-    A press is told to `on_pick` and, in the browser, to the views of `group` at once.
-    """
-    kinds = list(dict.fromkeys(inside))
+    """Draw the way of a token; a press is told to `on_pick` and, in the browser, to the views of `group` at once."""
+    heads = way.heads
+    kinds = list(dict.fromkeys(way.inside))
     told = [asdict(kind) for kind in kinds]
-    drawn = {"before": [asdict(part) for part in before], "after": [asdict(part) for part in after]}
-    middle = asdict(blocks) | {"of": [told[kinds.index(each)] for each in inside]}
+    drawn = {"before": [asdict(part) for part in way.before], "after": [asdict(part) for part in way.after]}
+    middle = asdict(way.blocks) | {"of": [told[kinds.index(each)] for each in way.inside]}
     header: dict[str, Any] = drawn | {
         "group": group,
         "name": packing.fingerprint(drawn, middle),
@@ -61,19 +50,12 @@ def model_strip(
     component("model_strip")(key=key, data=blob(header), on_pick_change=picked)
 
 
-def strip_picture(
-    before: Sequence[StripPart],
-    blocks: StripPart,
-    inside: Sequence[StripBlock],
-    after: Sequence[StripPart],
-    heads: Sequence[int],
-    at: tuple[int, int],
-    title: str,
-) -> StripPicture:
+def strip_picture(way: StripWay, at: tuple[int, int], title: str) -> StripPicture:
     """The same as a picture for a file."""
     layer, head = at
     told = _inside().format(layer=layer, head=head)
-    return StripPicture(before, blocks, inside[layer], after, len(inside), heads[layer], at, title, told)
+    layers = len(way.inside)
+    return StripPicture(way.before, way.blocks, way.inside[layer], way.after, layers, way.heads[layer], at, title, told)
 
 
 def _inside() -> str:

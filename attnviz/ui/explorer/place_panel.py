@@ -20,30 +20,26 @@ def panel(shown: Shown) -> None:
     layers = len(stack.layers)
     inside = [_block(parts.blocks[parts.block_of(layer, layers)], parts) for layer in range(layers)]
     heads, at = [layer.n_heads for layer in stack.layers], (shown.layer, shown.head)
-    drawn = _before(shown, parts), _blocks(parts, layers), inside, _after(parts), heads
-    canvas.model_strip("place", *drawn, at=at, group="heads", on_pick=explorer_state.go_to)
+    way = canvas.StripWay(_before(shown, parts), _blocks(parts, layers), inside, _after(parts), heads)
+    canvas.model_strip("place", way, at=at, group="heads", on_pick=explorer_state.go_to)
     title = _("Where layer {layer}, head {head} of {model} sits").format(
         layer=shown.layer, head=shown.head, model=shown.run.name
     )
     show.under(
-        lambda: canvas.strip_picture(*drawn, at, title),
+        lambda: canvas.strip_picture(way, at, title),
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
         caption=" ".join(
             part for part in (_("Parameters counted in the model’s own weights."), explorer_state.link()) if part
         ),
-        table=lambda: _table(drawn, shown.layer),
+        table=lambda: _table(way, shown.layer),
     )
 
 
-def _table(
-    drawn: tuple[list[canvas.StripPart], canvas.StripPart, list[canvas.StripBlock], list[canvas.StripPart], list[int]],
-    layer: int,
-) -> dict[str, list[str]]:
+def _table(way: canvas.StripWay, layer: int) -> dict[str, list[str]]:
     """Every part that is drawn, one in each row."""
-    before, blocks, inside, after, _heads = drawn
-    block = inside[layer]
-    parts = [*before, blocks, block.attention, block.mlp, block.norms, *after]
+    block = way.inside[layer]
+    parts = [*way.before, way.blocks, block.attention, block.mlp, block.norms, *way.after]
     return {
         "part": [part.title for part in parts],
         "shapes": ["; ".join(part.lines) for part in parts],
