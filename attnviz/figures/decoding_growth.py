@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
+from attnviz.byte_units import binary_unit
 from attnviz.figures.theme import SERIES, THEORY, Figure, layout
 from attnviz.words import _
 
@@ -14,8 +15,7 @@ def growth(tokens: Sequence[int], lines: Mapping[str, Sequence[int]], at: int) -
     """Bytes over tokens, both linear; `at` is the chosen place in `tokens`."""
     fig = go.Figure()
     most = max(max(values) for values in lines.values())
-    power = next((p for p in range(4, 0, -1) if most >= 1024**p), 0)
-    unit, size = ("B", "KiB", "MiB", "GiB", "TiB")[power], 1024**power
+    unit, size = binary_unit(most)
     for number, (name, values) in enumerate(lines.items()):
         fig.add_trace(
             go.Scatter(

@@ -8,6 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from attnviz.byte_units import binary_unit
 from attnviz.figures.theme import (
     ALTERNATIVE,
     K_VERMILION,
@@ -95,11 +96,10 @@ def bars(
 
 def binary_ticks(most: float) -> dict[str, list[Any]]:
     """A handful of places on a linear axis of bytes, at round numbers of KiB, MiB or GiB."""
-    power = max(0, min(5, int(math.log(max(most, 1), 1024))))
-    unit, room = 1024**power, max(most, 1) / 1024**power
+    name, unit = binary_unit(most)
+    room = max(most, 1) / unit
     step = 2.0 ** math.ceil(math.log2(room / 5))
     places = [i * step for i in range(int(room / step) + 1)]
-    name = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")[power]
     return {"tickvals": [place * unit for place in places], "ticktext": [f"{place:g} {name}" for place in places]}
 
 

@@ -16,7 +16,7 @@ from attnviz.core.modules import Attention
 from attnviz.core.projections import join_heads
 from attnviz.experiments.building.inputs import MOST_WORDS
 from attnviz.experiments.word_vectors import drawn, word_vector
-from attnviz.models.pictures import held_out
+from attnviz.models.pictures import held_out, pixels_of_patches
 
 SIDE = 2  #: pixels along the side of a patch
 NORM_EPS = 1e-6
@@ -63,7 +63,7 @@ def run(config: Config) -> Result:
     _check(config)
     held = held_out()
     pixels = held.pictures[held.like(config.digit)]
-    patches = torch.from_numpy(cut(pixels)).float()
+    patches = torch.from_numpy(pixels_of_patches(pixels, SIDE)).float()
     x, text = (_vectors(words, config) for words in (config.words, config.text))
     made = weights(config)
     with torch.no_grad():
@@ -89,12 +89,6 @@ def run(config: Config) -> Result:
         float((fused - output).abs().max()),
         float((both - without).abs().max()),
     )
-
-
-def cut(pixels: np.ndarray) -> np.ndarray:
-    """The patches of a picture (height, width), row by row, each with its pixels row by row: (P, 4)."""
-    rows, columns = pixels.shape[0] // SIDE, pixels.shape[1] // SIDE
-    return pixels.reshape(rows, SIDE, columns, SIDE).swapaxes(1, 2).reshape(rows * columns, SIDE**2)
 
 
 def module(config: Config, made: dict[str, Tensor], norms: Norms | None = None, use_fused: bool = False) -> Attention:
@@ -147,8 +141,6 @@ def _check(config: Config) -> None:
     for words in (config.words, config.text):
         if not 1 <= len(words) <= MOST_WORDS:
             raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
-    if not 0 <= config.digit <= 9:
-        raise Problem("digit={digit} must be 0 to 9", digit=config.digit)
     if config.norms not in NORMS:
         raise Problem("norms={norms} must be one of {allowed}", norms=config.norms, allowed=", ".join(NORMS))
 

@@ -11,11 +11,10 @@ from torch import Tensor
 from attnviz.core.costs import QKNorm
 from attnviz.core.heads import HeadLayout
 from attnviz.core.limits import require_between
-from attnviz.core.message import Problem
 from attnviz.core.modules import Attention
 from attnviz.core.positions import Position
 from attnviz.core.rope import AxialRoPE, grid_positions
-from attnviz.models.pictures import held_out
+from attnviz.models.pictures import held_out, pixels_of_patches
 
 SIDE = 2  #: pixels along the side of a patch
 FRAMES, ROWS, COLUMNS = 4, 4, 7  #: patches; the digit is 4 wide and moves on by one in each frame
@@ -101,8 +100,7 @@ def moving(digit: int) -> np.ndarray:
 
 def patches(video: np.ndarray) -> np.ndarray:
     """The pixels of each patch, frame by frame and row by row, (P, 4)."""
-    parts = video.reshape(FRAMES, ROWS, SIDE, COLUMNS, SIDE).swapaxes(2, 3)
-    return parts.reshape(FRAMES * ROWS * COLUMNS, SIDE**2)
+    return pixels_of_patches(video, SIDE).reshape(-1, SIDE**2)
 
 
 def module(config: Config) -> Attention:
@@ -127,8 +125,6 @@ def _drawn(weight: Tensor, generator: torch.Generator) -> Tensor:
 
 
 def _check(config: Config) -> None:
-    if not 0 <= config.digit <= 9:
-        raise Problem("digit={digit} must be 0 to 9", digit=config.digit)
     for value, size, axis in zip(config.at, (FRAMES, ROWS, COLUMNS), ("frame", "row", "column"), strict=True):
         require_between(axis, value, 0, size - 1)
 

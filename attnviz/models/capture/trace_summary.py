@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from torch import Tensor
 
+from attnviz.byte_units import decimal
 from attnviz.models.capture.recorded_layer import RecordedLayer
 
 
@@ -17,7 +18,7 @@ def summary(
     for number, layer in enumerate(layers):
         kinds.setdefault((layer.tower, _kind(layer)), []).append(number)
     place = "" if device == "cpu" else f", on {device}"
-    lines = [f"<Trace: {_count(len(layers), 'layer')}, {_size(nbytes)}{place}"]
+    lines = [f"<Trace: {_count(len(layers), 'layer')}, {decimal(nbytes)}{place}"]
     lines += [f"  [{_ranges(numbers)}] {kind}{_names(layers, numbers)}" for (_, kind), numbers in kinds.items()]
     told = [f"{name} {tuple(value.shape)}" for name, value in tensors.items() if value is not None]
     told += [f"residual stream at {streams} places"] if streams else []
@@ -52,10 +53,3 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def _size(nbytes: int) -> str:
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if nbytes >= size:
-            return f"{nbytes / size:.3g} {unit}"
-    return f"{nbytes} bytes"

@@ -3,7 +3,7 @@
 from attnviz.models.pictures.compared import compares, descriptions, says_each_alone
 from attnviz.models.pictures.digit_pictures import Digits, composed, counts_of_drawing, held_out
 from attnviz.models.pictures.merged_patches import merged, vision_order
-from attnviz.models.pictures.patch_grid import PatchGrid, grid_of
+from attnviz.models.pictures.patch_grid import PatchGrid, grid_of, pixels_of_patches
 from attnviz.models.pictures.photo import Photo, read_photo
 from attnviz.models.pictures.prepare import COUNTS, PreparedPicture, looks, prepare
 from attnviz.models.pictures.prompted import (
@@ -39,6 +39,7 @@ __all__ = [
     "looks",
     "merged",
     "of_all_patches",
+    "pixels_of_patches",
     "prepare",
     "prompted",
     "read_photo",

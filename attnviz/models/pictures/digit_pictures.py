@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from PIL import Image
 
+from attnviz.core.limits import require_between
 from attnviz.core.message import Problem
 
 FILE: Final = Path(__file__).parents[1] / "shipped" / "held_out_digits.npz"
@@ -35,6 +36,7 @@ class Digits:
 
     def like(self, digit: int, number: int = 0) -> int:
         """The place of the `number`-th picture of a digit; after the last one comes the first again."""
+        require_between("digit", digit, 0, 9)
         places = np.flatnonzero(self.said == digit)
         return int(places[number % len(places)])
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from attnviz.core.message import Message, Problem
 
 
@@ -50,6 +52,13 @@ class PatchGrid:
 
 
 CLASS = Message("class token")
+
+
+def pixels_of_patches(pictures: np.ndarray, side: int) -> np.ndarray:
+    """Pictures (..., height, width) in patches, row by row, each with its pixels row by row: (..., P, side * side)."""
+    rows, columns = pictures.shape[-2] // side, pictures.shape[-1] // side
+    cut = pictures.reshape(*pictures.shape[:-2], rows, side, columns, side).swapaxes(-3, -2)
+    return cut.reshape(*pictures.shape[:-2], rows * columns, side**2)
 
 
 def grid_of(model: Any, height: int, width: int, tokens: int) -> PatchGrid:

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
+from attnviz.byte_units import binary, decimal, scaled
 from attnviz.words import _
 
-_DECIMAL = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
-_BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+__all__ = ["binary", "both", "decimal", "duration", "exact", "flop", "many"]
+
 _FLOP = ("FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP", "ZFLOP")
-
-
-def decimal(nbytes: float) -> str:
-    """1,073,741,824 -> "1.07 GB"."""
-    return _scaled(nbytes, 1000, _DECIMAL)
-
-
-def binary(nbytes: float) -> str:
-    """1,073,741,824 -> "1 GiB"."""
-    return _scaled(nbytes, 1024, _BINARY)
 
 
 def both(nbytes: float) -> str:
@@ -31,7 +22,7 @@ def exact(nbytes: int) -> str:
 
 
 def flop(count: float) -> str:
-    return _scaled(count, 1000, _FLOP)
+    return scaled(count, 1000, _FLOP)
 
 
 def many(count: float) -> str:
@@ -47,10 +38,3 @@ def duration(seconds: float) -> str:
         if seconds * factor >= 1:
             return f"{seconds * factor:,.3g} {unit}"
     return f"{seconds * 1e9:,.3g} ns"
-
-
-def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
-    power = 0
-    while abs(value) >= step and power + 1 < len(names):
-        value, power = value / step, power + 1
-    return f"{value:,.4g} {names[power]}" if power else f"{value:,.0f} {names[0]}"

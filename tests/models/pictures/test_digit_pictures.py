@@ -62,3 +62,9 @@ def test_the_held_out_pictures_are_a_stratified_fifth_of_scikit_learn_s_digits()
     assert all((picture.tobytes(), int(said)) in known for picture, said in zip(held.pictures, held.said, strict=True))
     assert len(held.said) == 360
     assert np.bincount(held.said).tolist() == pytest.approx(np.bincount(digits.target) / 5, abs=1)
+
+
+@pytest.mark.parametrize("digit", [-1, 10])
+def test_a_digit_that_does_not_exist_is_refused(digit):
+    with pytest.raises(Problem, match=f"digit={digit} must lie between 0 and 9"):
+        held_out().like(digit)

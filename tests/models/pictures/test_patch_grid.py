@@ -9,7 +9,7 @@ from torch.testing import assert_close
 from attnviz.core.message import Problem
 from attnviz.experiments.pictures import run_picture
 from attnviz.models.catalogue import Entry, LoadedModel
-from attnviz.models.pictures import grid_of
+from attnviz.models.pictures import grid_of, pixels_of_patches
 from tests.models.tiny import eager
 
 SMALL = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48}
@@ -77,3 +77,10 @@ def test_the_token_of_a_patch_is_the_one_that_the_patch_changes():
 def test_a_picture_that_the_tokens_do_not_fit_is_refused():
     with pytest.raises(Problem, match="sees 5 tokens where a picture of 24 × 32 has 12 patches"):
         grid_of(tiny("vit").model, 24, 32, 5)
+
+
+@pytest.mark.parametrize("shape, side", [((8, 8), 2), ((4, 8, 14), 2), ((2, 3, 12, 6), 3)])
+def test_pixels_of_patches_are_those_that_torch_unfolds(shape, side):
+    pictures = np.random.default_rng(0).integers(0, 17, shape)
+    expected = torch.from_numpy(pictures).unfold(-2, side, side).unfold(-2, side, side).flatten(-2).flatten(-3, -2)
+    assert_close(torch.from_numpy(pixels_of_patches(pictures, side)), expected, rtol=0, atol=0)
