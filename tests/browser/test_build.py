@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from attnviz.experiments.building.attention_by_hand import run
 from attnviz.experiments.building.inputs import Config
 from tests.browser.conftest import answered, widest
+from tests.browser.saving import saved
 
 Open = Callable[..., Any]
 
@@ -151,9 +152,7 @@ def test_words_are_shown_as_typed(open_build: Open) -> None:
 def test_the_numbers_of_a_step_are_saved_as_a_table(open_build: Open) -> None:
     page = open_build("?b_step=softmax")
     page.get_by_role("button", name="Export").first.click()
-    with page.expect_download() as saving:
-        page.get_by_role("button", name="CSV, the numbers").click()
-    lines = saving.value.path().read_text().splitlines()
+    lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text().splitlines()
     assert lines[0] == "row,column,A"
     weights = run(Config()).tensors["weights"][0, 0]
     assert [float(line.split(",")[2]) for line in lines[1:]] == pytest.approx(weights.ravel().tolist())

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 
 from tests.browser.canvas_places import cell_on, tile_on
 from tests.browser.conftest import answered, until, widest
+from tests.browser.saving import saved
 
 Open = Callable[..., Any]
 
@@ -185,10 +186,9 @@ def open_export(page: Any, label: str) -> Any:
 
 
 def save(page: Any, button: str, folder: Path) -> Path:
-    with page.expect_download(timeout=60_000) as waiting:
-        page.get_by_role("button", name=button, exact=True).click()
-    path = folder / waiting.value.suggested_filename
-    waiting.value.save_as(path)
+    download = saved(page, page.get_by_role("button", name=button, exact=True))
+    path = folder / download.suggested_filename
+    download.save_as(path)
     return path
 
 

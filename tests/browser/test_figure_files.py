@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 
 from attnviz.ui import headless
 from tests.browser.conftest import answered
+from tests.browser.saving import saved
 
 LINKS = (
     "?start_scale=none&text=A+dog+barks",
@@ -27,10 +28,8 @@ LINKS = (
 HEAD = "head-out"  #: Explore's figure that a link is about; above it stands the overview
 
 
-def saved(page: Any, button: Any) -> bytes:
-    with page.expect_download(timeout=60_000) as download:
-        button.click()
-    return Path(download.value.path()).read_bytes()
+def saved_bytes(page: Any, button: Any) -> bytes:
+    return Path(saved(page, button).path()).read_bytes()
 
 
 def opened_menu(page: Any, url: str) -> str:
@@ -60,14 +59,14 @@ def test_the_command_s_files_are_those_that_the_page_saves(link, server_url, new
     figure = headless.run_page(headless.app_link(link), key).figure
     looks = headless.Looks()
 
-    theirs = saved(page, page.locator("button[data-kind=svg]")).decode()
+    theirs = saved_bytes(page, page.locator("button[data-kind=svg]")).decode()
     mine = headless.figure_file(figure, "svg", looks).decode()
     assert steady(mine) == steady(theirs)
     assert len(mine) > 1_000
     for kind, label in (("csv", "CSV, the numbers"), ("html", re.compile("HTML"))):
         button = page.get_by_role("button", name=label)
         if button.count():
-            assert headless.figure_file(figure, kind, looks) == saved(page, button.first)
+            assert headless.figure_file(figure, kind, looks) == saved_bytes(page, button.first)
 
 
 def test_without_a_name_a_link_gives_the_figure_that_it_is_about(server_url):
@@ -79,7 +78,7 @@ def test_without_a_name_a_link_gives_the_figure_that_it_is_about(server_url):
 def test_a_png_is_the_picture_that_the_browser_makes(server_url, new_page):
     page = new_page(locale="en")
     key = opened_menu(page, server_url)
-    theirs = saved(page, page.locator("button[data-kind=png2]"))
+    theirs = saved_bytes(page, page.locator("button[data-kind=png2]"))
     mine = headless.figure_file(headless.run_page(headless.app_link(""), key).figure, "png", headless.Looks())
     a, b = (np.asarray(Image.open(io.BytesIO(each)).convert("RGB"), float) for each in (mine, theirs))
     assert a.shape == b.shape

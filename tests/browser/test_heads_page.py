@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.browser.conftest import answered, widest
+from tests.browser.saving import saved
 
 Open = Callable[..., Any]
 PLOT = ".st-key-hd_map .js-plotly-plot"
@@ -60,11 +61,10 @@ def test_the_map_is_saved_as_a_picture_and_as_numbers(open_heads: Open, tmp_path
     page = open_heads("?hd_model=minilm-l6&hd_text=books")
     page.locator(".st-key-hd_map-export button").first.click()
     for name, suffix in (("SVG", ".svg"), ("PNG 2x", ".png"), ("CSV, the numbers", ".csv")):
-        with page.expect_download(timeout=60_000) as waiting:
-            page.get_by_role("button", name=name).click()
+        download = saved(page, page.get_by_role("button", name=name))
         file = tmp_path / f"saved{suffix}"
-        waiting.value.save_as(file)
-        assert waiting.value.suggested_filename.endswith(suffix)
+        download.save_as(file)
+        assert download.suggested_filename.endswith(suffix)
         assert file.stat().st_size > 1000
     ElementTree.parse(tmp_path / "saved.svg")
     rows = (tmp_path / "saved.csv").read_text("utf-8").strip().splitlines()

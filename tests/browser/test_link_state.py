@@ -21,6 +21,7 @@ from attnviz.ui.shared.choices import choices_of, parameters_of
 from attnviz.ui.web import declared
 from attnviz.ui.web.navigation import ROWS
 from tests.browser.conftest import answered, until
+from tests.browser.saving import saved
 
 assert declared.DECLARED
 Open = Callable[..., Any]
@@ -322,10 +323,9 @@ def share(page: Any) -> Any:
 
 
 def save_view(page: Any, folder: Path) -> Path:
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Save this view as a file").click()
-    file = folder / waiting.value.suggested_filename
-    waiting.value.save_as(file)
+    download = saved(page, page.get_by_role("button", name="Save this view as a file"))
+    file = folder / download.suggested_filename
+    download.save_as(file)
     return file
 
 

@@ -17,6 +17,7 @@ from attnviz.experiments.explorer import Request, raw_head, raw_heads, run_model
 from attnviz.live import LiveView, page
 from tests.browser.canvas_places import cell_on, tile_on
 from tests.browser.conftest import answered, until
+from tests.browser.saving import saved
 from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]
@@ -203,10 +204,9 @@ def test_the_app_saves_this_head_and_all_heads(server_url: str, new_page: Open, 
     for name, several in (("Live HTML: this head", False), ("Live HTML: all heads", True)):
         button = page.get_by_role("button", name=name, exact=True)
         button.wait_for()
-        with page.expect_download(timeout=60_000) as waiting:
-            button.click()
-        file = tmp_path / waiting.value.suggested_filename
-        waiting.value.save_as(file)
+        download = saved(page, button)
+        file = tmp_path / download.suggested_filename
+        download.save_as(file)
         alone = new_page(offline=True, bypass_csp=False)
         alone.goto(file.as_uri())
         alone.get_by_test_id("heatmap").wait_for()

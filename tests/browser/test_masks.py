@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser.canvas_places import cell_on
 from tests.browser.conftest import widest
+from tests.browser.saving import saved
 
 Open = Callable[..., Any]
 
@@ -103,8 +104,6 @@ def test_training_is_drawn_while_it_runs_and_the_mask_is_saved_as_numbers(open_m
     page.get_by_text("its loss falls to").wait_for()
     page.get_by_text("Learnt weights under the shifted mask").wait_for()
     page.get_by_role("button", name="Export").first.click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV, the numbers").click()
-    lines = download.value.path().read_text().splitlines()
+    lines = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text().splitlines()
     assert lines[0] == "query,key,query word,key word,mask"
     assert [line.rsplit(",", 1)[1] for line in lines[1:]] == list("100110111")

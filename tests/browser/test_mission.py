@@ -30,6 +30,7 @@ from torch import Tensor, nn
 from attnviz.core.attention import Scale, attend
 from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
+from tests.browser import saving
 from tests.browser.canvas_places import cell_on, tile_on
 from tests.browser.conftest import widest
 
@@ -278,26 +279,11 @@ def close_export(page: Any) -> None:
     page.get_by_role("button", name="SVG", exact=True).wait_for(state="detached")
 
 
-def scrolled_into_reach(page: Any, target: Any) -> bool:
-    """Whether a button of an open menu is inside the window; scrolls as a visitor would where it is below."""
-    return bool(
-        target.evaluate("""(button) => {
-            const below = button.getBoundingClientRect().bottom - window.innerHeight;
-            const main = document.querySelector("[data-testid=stMain]");
-            if (below > 0) main.scrollBy({ top: below + 40, behavior: "instant" });
-            return below <= 0;
-        }""")
-    )
-
-
 def saved(page: Any, button: str) -> Path:
     """Press a button of the open export menu, and wait for the file to arrive; the browser's name for it stays."""
-    target = page.get_by_role("button", name=button, exact=True)
-    until(page, lambda: scrolled_into_reach(page, target), f"{button} inside the window")
-    with page.expect_download() as waiting:
-        target.click()
-    arrived = Path(waiting.value.path())
-    return arrived.rename(arrived.with_name(waiting.value.suggested_filename))
+    download = saving.saved(page, page.get_by_role("button", name=button, exact=True))
+    arrived = Path(download.path())
+    return arrived.rename(arrived.with_name(download.suggested_filename))
 
 
 def read_csv(file: Path) -> list[dict[str, str]]:
@@ -531,6 +517,13 @@ class Shown:
     rows: list[dict[str, str]]
 
 
+def narrow_the_window(page: Any) -> None:
+    """One token less, by key, as soon as the slider is there: a key pressed on something hidden goes nowhere."""
+    slider = page.get_by_test_id("window").first
+    slider.wait_for()
+    slider.press("ArrowLeft")
+
+
 def read_changed_head(page: Any, query: int, key: int, n: int) -> Shown:
     """What stands in "what if", after the change; the menu with the caption is opened and closed again."""
     main, after = head_stage(page), head_stage(page, "After")
@@ -562,7 +555,7 @@ def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_i
     page.mouse.click(*cell_on(head_stage(page), query, query - 1, n))
     in_link(page, "c=")
     page.get_by_test_id("mask").first.select_option("window")
-    page.get_by_test_id("window").first.press("ArrowLeft")
+    narrow_the_window(page)
     in_link(page, f"window={window}")
     page.locator(".av-mark[data-mark=none]").first.click()
     in_link(page, "scale=none")
@@ -601,7 +594,7 @@ def test_mask_and_scale_beside_the_head_give_one_number_everywhere_and_a_link_gi
     layer, head, window, query, n = 7, 5, 3, 8, len(tokens)
     assert f"Layer {layer}, head {head} " in beside(head_stage(page), "title")
     page.get_by_test_id("mask").select_option("window")
-    page.get_by_test_id("window").press("ArrowLeft")
+    narrow_the_window(page)
     in_link(page, f"window={window}")
     page.locator(".av-mark[data-mark=none]").click()
     in_link(page, "scale=none")

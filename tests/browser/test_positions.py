@@ -10,6 +10,7 @@ import pytest
 
 from attnviz.experiments.positions import pair_rotation
 from tests.browser.conftest import answered, until, widest
+from tests.browser.saving import saved
 
 Open = Callable[..., Any]
 
@@ -129,11 +130,7 @@ def test_on_a_phone_and_in_the_dark_nothing_is_wider_than_the_screen(open_positi
 def test_the_circle_is_saved_as_a_picture_and_as_numbers(open_positions: Open) -> None:
     page = open_positions("?p_section=circle")
     page.get_by_role("button", name=re.compile("Export")).first.click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV, the numbers").click()
-    text = download.value.path().read_text("utf-8")
+    text = saved(page, page.get_by_role("button", name="CSV, the numbers")).path().read_text("utf-8")
     assert text.splitlines()[0] == "pair,radians_per_position"
     assert len(text.splitlines()) == 33
-    with page.expect_download() as download:
-        page.get_by_role("button", name="SVG").click()
-    assert download.value.path().read_text("utf-8").count("<svg") >= 1
+    assert saved(page, page.get_by_role("button", name="SVG")).path().read_text("utf-8").count("<svg") >= 1

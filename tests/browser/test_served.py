@@ -20,6 +20,7 @@ import pytest
 from attnviz.ui.canvas.registration import NAMES
 from attnviz.ui.web.navigation import ROWS
 from tests.browser.conftest import ROOT, Server
+from tests.browser.saving import saved
 
 Open = Callable[..., Any]
 
@@ -142,9 +143,8 @@ def test_a_figure_is_saved_by_its_address(under_a_path: str, new_page: Open) -> 
     page.goto(f"{under_a_path}/scaling")
     wait_until_drawn(page)
     page.get_by_role("button", name="Export").first.click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="SVG", exact=True).click()
-    assert Path(download.value.path()).read_text(encoding="utf-8").startswith("<svg")
+    svg = saved(page, page.get_by_role("button", name="SVG", exact=True))
+    assert Path(svg.path()).read_text(encoding="utf-8").startswith("<svg")
 
 
 def test_a_clone_that_was_never_installed_draws_the_same_bundles(never_installed: str, new_page: Open) -> None:

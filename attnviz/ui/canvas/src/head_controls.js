@@ -320,6 +320,7 @@ export class HeadControls {
    */
   set(more, shows = true) {
     this.move(more, shows);
+    this.update(); // a control that the step brings, as the window's width, takes the very next key
     this.emit();
   }
 

@@ -1,0 +1,36 @@
+"""Files saved from an open menu, on a page that may still grow and move the menu out of the window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from playwright.sync_api import TimeoutError as TookTooLong
+
+from tests.waiting import until
+
+# Brings a button of an open menu into the window as a visitor would, by scrolling the page; whether it is there.
+REACH = """(button) => {
+    const { top, bottom } = button.getBoundingClientRect();
+    const by = bottom > window.innerHeight ? bottom - window.innerHeight + 40 : top < 0 ? top - 40 : 0;
+    document.querySelector("[data-testid=stMain]").scrollBy({ top: by, behavior: "instant" });
+    return by === 0;
+}"""
+
+
+def press_in_menu(target: Any) -> None:
+    """Press a button of an open menu; the menu goes with the page, which may grow above it meanwhile."""
+    for _ in range(8):
+        until(lambda: target.evaluate(REACH))
+        try:
+            target.click(timeout=5_000)
+        except TookTooLong:
+            continue
+        return
+    target.click()
+
+
+def saved(page: Any, target: Any) -> Any:
+    """Press a button of an open menu, and wait for the file that it saves."""
+    with page.expect_download(timeout=60_000) as waiting:
+        press_in_menu(target)
+    return waiting.value
