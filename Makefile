@@ -92,17 +92,19 @@ js-build: node_modules/.installed
 	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --write $(SCRIPTS)
 	$(NODE) scripts/bundle.mjs
 
-# Two test processes, for machines with two cores. Browser tests run afterwards, because each needs several processes.
+# Two test processes, for machines with two cores. Browser tests run afterwards, because each needs several processes;
+# a few that fail beside each other run once more alone, and are named (scripts/second_look.py).
 # tests/conftest.py fails the run if a test file is not collected.
 PYTEST := $(BIN)/python -m pytest
+LOOK := $(BIN)/python -m scripts.second_look
 
 test: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser -m "not slow"
-	$(PYTEST) -n 2 --dist worksteal tests/browser -m "not slow"
+	$(LOOK) -n 2 --dist worksteal tests/browser -m "not slow"
 
 test-all: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser
-	$(PYTEST) -n 2 --dist worksteal tests/browser
+	$(LOOK) -n 2 --dist worksteal tests/browser
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

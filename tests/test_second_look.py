@@ -1,0 +1,78 @@
+"""A browser test that fails is looked at once more, alone; what fails again has failed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from scripts.second_look import FEW, look
+
+
+@pytest.fixture
+def tests_in(tmp_path):
+    """Write a file of tests, look at it, and tell the exit status and how often pytest ran."""
+
+    def looked_at(source: str) -> tuple[int, list[list[str]]]:
+        (tmp_path / "test_some.py").write_text(source)
+        runs: list[list[str]] = []
+
+        def run(arguments: list[str]) -> int:
+            runs.append(arguments)
+            command = [sys.executable, "-m", "pytest", "-q", "-c", "none.ini", "--rootdir", ".", *arguments]
+            return subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False).returncode
+
+        (tmp_path / "none.ini").write_text("[pytest]\n")
+        return look(["test_some.py"], Path(tmp_path, "cache"), run), runs
+
+    return looked_at
+
+
+def test_what_passes_is_run_once(tests_in):
+    status, runs = tests_in("def test_a(): pass\n")
+    assert status == 0
+    assert len(runs) == 1
+
+
+def test_what_fails_beside_others_and_passes_alone_is_named_and_forgiven(tests_in, capsys):
+    source = """
+from pathlib import Path
+seen = Path("seen")
+def test_late():
+    first = not seen.exists()
+    seen.touch()
+    assert not first
+def test_other(): pass
+"""
+    status, runs = tests_in(source)
+    assert status == 0
+    assert runs[1][0] == "test_some.py::test_late"
+    assert "test_other" not in str(runs[1])
+    assert "UNSTEADY" in capsys.readouterr().out
+
+
+def test_what_fails_twice_has_failed(tests_in, capsys):
+    status, runs = tests_in("def test_a(): assert False\ndef test_b(): pass\n")
+    assert status == 1
+    assert len(runs) == 2
+    assert "UNSTEADY" not in capsys.readouterr().out
+
+
+def test_many_failures_are_no_accident(tests_in):
+    source = "\n".join(f"def test_{n}(): assert False" for n in range(FEW + 1))
+    status, runs = tests_in(source)
+    assert status == 1
+    assert len(runs) == 1
+
+
+def test_a_run_that_is_cut_short_is_not_looked_at_again(tests_in):
+    status, runs = tests_in("def test_a(): raise KeyboardInterrupt\n")
+    assert status == 2
+    assert len(runs) == 1
+
+
+def test_a_file_that_cannot_be_read_has_failed(tests_in):
+    status, _ = tests_in("def test_a( :\n")
+    assert status not in (0, 5)
