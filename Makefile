@@ -69,6 +69,7 @@ imports: install-dev
 
 words: install-dev
 	$(BIN)/python scripts/words.py --check
+	$(BIN)/python -m scripts.languages
 
 NODE := $(BIN)/node
 SCRIPTS := attnviz/ui/canvas/src attnviz/ui/web scripts tests/js eslint.config.js

@@ -3,6 +3,8 @@
 Every layer above the core may import it; it imports nothing but the standard library. Whoever runs
 the program decides on the language: `attnviz.ui` installs a function that reads it from the
 visitor's browser; without such a function sentences are in English.
+
+A language is one file, locale/ID.po, and what `python -m scripts.languages` compiles of it, locale/ID.mo.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 LOCALE_DIR = Path(__file__).parent / "locale"
+ENGLISH = "en"  #: the language that the sentences in the code are in
 
 
 class Sayable(Protocol):
@@ -55,12 +58,37 @@ def speaking(language: str | None) -> Iterator[None]:
         _chosen.reset(token)
 
 
+@lru_cache(maxsize=1)
+def languages() -> Mapping[str, str]:
+    """Each language that sentences can be looked up in, and its own name for itself; English comes first."""
+    found = sorted(path.stem for path in LOCALE_DIR.glob("*.mo"))
+    return {ENGLISH: OWN_NAME} | {each: _catalogue(each).gettext(OWN_NAME) for each in found}
+
+
+def spoken(asked: str | None) -> str:
+    """The language that answers one asked for: "zh" for "zh-CN" and for "zh_TW.UTF-8", English for one not there."""
+    tag = (asked or "").partition(".")[0].replace("-", "_")
+    shorter = [tag[:end] for end in range(len(tag), 0, -1) if tag[end : end + 1] in ("", "_")]
+    return next((each for each in shorter if each in languages()), ENGLISH)
+
+
+def tongue() -> str:
+    """The language in which sentences are found at the moment, as `languages` names it."""
+    return spoken(language())
+
+
 @lru_cache(maxsize=32)
 def _translations(language: str | None) -> gettext.NullTranslations:
-    if not language:
+    return _catalogue(spoken(language))
+
+
+@lru_cache(maxsize=32)
+def _catalogue(name: str) -> gettext.NullTranslations:
+    """The sentences of one language; `name` is one of `languages`, never what a browser sent."""
+    if name == ENGLISH:
         return gettext.NullTranslations()
-    tag = language.replace("-", "_")
-    return gettext.translation("attnviz", LOCALE_DIR, [tag, tag.split("_")[0]], fallback=True)
+    with (LOCALE_DIR / f"{name}.mo").open("rb") as file:
+        return gettext.GNUTranslations(file)
 
 
 def _(text: str) -> str:
@@ -76,6 +104,9 @@ def ngettext(one: str, many: str, n: int) -> str:
 def N_(text: str) -> str:
     """Mark a sentence for translation without looking it up: for tables made at import time."""
     return text
+
+
+OWN_NAME = N_("English")  #: each language translates it by its own name for itself: 中文
 
 
 def say(message: Sayable) -> str:

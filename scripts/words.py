@@ -4,7 +4,8 @@ python scripts/words.py            write attnviz/locale/attnviz.pot, the templat
 python scripts/words.py --check    write it too; fail on text that a visitor sees and `_()` does not, and on a sentence
                                    that is missing from the template
 
-The template is generated from the code on demand, so it is not part of the repository or of the wheel.
+The template is generated from the code on demand, so it is not part of the repository or of the wheel. A language's
+own file is: see scripts/languages.py.
 """
 
 from __future__ import annotations
@@ -87,13 +88,19 @@ def missed(path: Path) -> list[str]:
     return found
 
 
-def collect() -> int:
-    """Write the template that translators start from; returns the number of its sentences."""
+def collected() -> Catalog:
+    """Every sentence of the code, each with the files that it stands in."""
     catalog = Catalog(project="attnviz", version="0.1", charset="utf-8")
     keywords = {name: (1, 2) if name == "ngettext" else None for name in MARKS | problems(sources())}
     for folder in FOLDERS:
         for name, line, message, comments, context in extract.extract_from_dir(str(ROOT / folder), keywords=keywords):
             catalog.add(message, None, [(f"{folder}/{name}", line)], auto_comments=comments, context=context)
+    return catalog
+
+
+def collect() -> int:
+    """Write the template that translators start from; returns the number of its sentences."""
+    catalog = collected()
     POT.parent.mkdir(exist_ok=True)
     with POT.open("wb") as file:
         pofile.write_po(file, catalog, width=100, omit_header=True, sort_output=True, no_location=True)

@@ -1,0 +1,147 @@
+"""The app's languages: one file each, attnviz/locale/ID.po, and what is compiled of it, ID.mo, which the wheel has too.
+
+python -m scripts.languages            check every language; fail on what is wrong, and say what is not translated yet
+python -m scripts.languages update     bring every language's file up to the code, and compile it
+python -m scripts.languages update de  the same for one language, which begins here if it is new
+
+An update keeps what is translated. A sentence that was changed in the code keeps the translation of what it was, marked
+`fuzzy`, and is English on the page until a translator has read it and taken the mark away.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+from babel import Locale
+from babel.messages import mofile, pofile
+from babel.messages.catalog import Catalog, Message
+
+from attnviz.words import LOCALE_DIR, OWN_NAME
+from scripts.translation_faults import faults, forms_of
+from scripts.words import ROOT, collected
+
+#: comparing every new sentence with every old one takes minutes for a language that has just begun
+MOST_COMPARED = 300
+MOST_NAMED = 20  #: sentences that are not translated
+
+
+class Language(Catalog):
+    """The sentences of a language. Its header says nothing that differs after every update, such as dates."""
+
+    @property
+    def mime_headers(self) -> list[tuple[str, str]]:
+        """What the header says."""
+        return [(name, value) for name, value in super().mime_headers if name in HEADER]
+
+    @mime_headers.setter
+    def mime_headers(self, headers: list[tuple[str, str]]) -> None:
+        self._set_mime_headers(headers)
+
+
+HEADER = ("Project-Id-Version", "Language", "Plural-Forms", "MIME-Version", "Content-Type", "Content-Transfer-Encoding")
+
+
+def files() -> list[Path]:
+    """The file of each language."""
+    return sorted(LOCALE_DIR.glob("*.po"))
+
+
+def read(path: Path) -> Catalog:
+    """A language's sentences, as its file has them."""
+    catalog = Language(locale=path.stem, charset="utf-8", fuzzy=False)
+    with path.open("rb") as file:
+        pofile.PoFileParser(catalog).parse(file)
+    return catalog
+
+
+def update(path: Path, sentences: Catalog) -> None:
+    """Bring one language's file up to the code's sentences, and compile it; a file that is not there is begun."""
+    catalog = read(path) if path.exists() else _begun(path.stem)
+    new = sum(message.id not in catalog for message in sentences if message.id)
+    catalog.update(sentences, no_fuzzy_matching=new > MOST_COMPARED)
+    catalog.obsolete.clear()
+    path.write_bytes(text_of(catalog))
+    compiled(path).write_bytes(program_of(read(path)))
+
+
+def text_of(catalog: Catalog) -> bytes:
+    """The file of a language: sentences in the order of the code's files, without line numbers, which change daily."""
+    for message in catalog:
+        message.locations = sorted({(name, 0) for name, _line in message.locations})
+    written = io.BytesIO()
+    catalog.header_comment = f"# The sentences of attnviz: {catalog.locale.english_name if catalog.locale else ''}."
+    pofile.write_po(written, catalog, width=100, sort_by_file=True, include_lineno=False, include_previous=True)
+    return written.getvalue()
+
+
+def program_of(catalog: Catalog) -> bytes:
+    """The same compiled, as Python's gettext reads it: only what is translated and not marked."""
+    written = io.BytesIO()
+    mofile.write_mo(written, catalog)
+    return written.getvalue()
+
+
+def compiled(path: Path) -> Path:
+    """Where the compiled file of a language lies."""
+    return path.with_suffix(".mo")
+
+
+def _begun(name: str) -> Catalog:
+    """A new language: nothing is translated but its own name."""
+    locale = Locale.parse(name)
+    catalog = Language(locale=locale, project="attnviz", version="0.1", charset="utf-8", fuzzy=False)
+    catalog.add(OWN_NAME, string=locale.get_display_name(locale) or name)
+    return catalog
+
+
+def untranslated(catalog: Catalog, sentences: Catalog) -> list[Message]:
+    """The sentences of the code that this language does not say: missing, empty, or marked as changed."""
+    return [each for each in sentences if each.id and not _said(catalog.get(each.id))]
+
+
+def _said(message: Message | None) -> bool:
+    if message is None or message.fuzzy:
+        return False
+    return all(forms_of(message))
+
+
+def check(path: Path) -> list[str]:
+    """What is wrong in one language: a line each."""
+    catalog, where = read(path), path.relative_to(ROOT)
+    found: list[str] = []
+    for message in catalog:
+        if message.id and _said(message):
+            found.extend(f"{where}: {fault}: {message.id!r} -> {message.string!r}" for fault in faults(message))
+    if not compiled(path).exists() or compiled(path).read_bytes() != program_of(catalog):
+        found.append(f"{where}: not compiled as it is now; `python -m scripts.languages update {path.stem}` does")
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    """Update or check; returns the exit status. What is not translated yet is English on the page, and no failure."""
+    sentences = collected()
+    if arguments[:1] == ["update"]:
+        for path in [LOCALE_DIR / f"{name}.po" for name in arguments[1:]] or files():
+            update(path, sentences)
+            print(f"{path.relative_to(ROOT)}: {_summary(path, sentences)}")
+        return 0
+    found: list[str] = []
+    for path in files():
+        missing = untranslated(read(path), sentences)
+        for message in missing[:MOST_NAMED]:
+            print(f"{path.relative_to(ROOT)}: not translated: {message.id!r}")
+        print(f"{path.relative_to(ROOT)}: {_summary(path, sentences)}")
+        found.extend(check(path))
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+def _summary(path: Path, sentences: Catalog) -> str:
+    number = sum(bool(message.id) for message in sentences)
+    return f"{number - len(untranslated(read(path), sentences))} of {number} sentences translated"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,195 @@
+"""A language is one file and one command; what a translator can break by hand is found."""
+
+from __future__ import annotations
+
+import gettext
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+
+from attnviz import words
+from scripts import languages
+from scripts.translation_faults import faults
+from scripts.words import ROOT, collected
+
+ONE, TWO, THREE = "{n} heads look at {word}", "a sentence that stays as it is", "a sentence that will be changed"
+
+
+def sentences(*texts: str) -> Catalog:
+    catalog = Catalog()
+    for text in (words.OWN_NAME, *texts):
+        catalog.add(text, locations=[("attnviz/page.py", 7)])
+    catalog.add(("{n} token", "{n} tokens"), locations=[("attnviz/page.py", 9)])
+    return catalog
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An app without languages."""
+    monkeypatch.setattr(words, "LOCALE_DIR", tmp_path)
+    monkeypatch.setattr(languages, "LOCALE_DIR", tmp_path)
+    monkeypatch.setattr(languages, "ROOT", tmp_path)
+    for held in (words.languages, words._translations, words._catalogue):
+        held.cache_clear()
+    yield tmp_path
+    for held in (words.languages, words._translations, words._catalogue):
+        held.cache_clear()
+
+
+def translate(path: Path, said: dict[str, str]) -> None:
+    catalog = languages.read(path)
+    for english, other in said.items():
+        catalog[english].string = other
+    path.write_bytes(languages.text_of(catalog))
+
+
+def test_one_command_begins_a_language_which_the_app_then_speaks(folder: Path):
+    assert words.languages() == {"en": "English"}
+    path = folder / "de.po"
+    languages.update(path, sentences(ONE, TWO))
+    translate(path, {ONE: "{n} Köpfe schauen auf {word}"})
+    languages.update(path, sentences(ONE, TWO))
+    words.languages.cache_clear()
+    assert words.languages() == {"en": "English", "de": "Deutsch"}
+    with words.speaking("de-AT"):
+        assert words._(ONE).format(n=3, word="the") == "3 Köpfe schauen auf the"
+        assert words._(TWO) == TWO, "what is not translated yet is English"
+
+
+def test_an_update_keeps_what_is_translated_and_marks_what_changed(folder: Path):
+    path = folder / "de.po"
+    languages.update(path, sentences(TWO, THREE))
+    translate(path, {TWO: "ein Satz, der bleibt", THREE: "ein Satz, der sich ändern wird"})
+    changed = "a sentence that was changed"
+    languages.update(path, sentences(TWO, changed))
+    catalog = languages.read(path)
+    assert catalog[TWO].string == "ein Satz, der bleibt"
+    assert catalog[TWO].fuzzy is False
+    assert (catalog[changed].string, catalog[changed].fuzzy) == ("ein Satz, der sich ändern wird", True)
+    assert f'#| msgid "{THREE}"' in path.read_text("utf-8"), "the translator sees what it was"
+    assert THREE not in catalog
+    assert [each.id for each in languages.untranslated(catalog, sentences(TWO, changed))] == [
+        changed,
+        ("{n} token", "{n} tokens"),
+    ]
+    with words.speaking("de"):
+        assert words._(changed) == changed, "a marked translation is not shown"
+
+
+def test_a_second_update_changes_nothing(folder: Path):
+    path = folder / "de.po"
+    languages.update(path, sentences(ONE))
+    before = [file.read_bytes() for file in sorted(folder.iterdir())]
+    languages.update(path, sentences(ONE))
+    assert [file.read_bytes() for file in sorted(folder.iterdir())] == before
+
+
+def test_a_compiled_file_that_lags_behind_is_found(folder: Path):
+    path = folder / "de.po"
+    languages.update(path, sentences(ONE))
+    assert languages.check(path) == []
+    translate(path, {ONE: "{n} Köpfe schauen auf {word}"})
+    assert [line.split(";")[0] for line in languages.check(path)] == ["de.po: not compiled as it is now"]
+
+
+def test_the_check_names_the_sentence_whose_placeholder_was_lost(folder: Path):
+    path = folder / "de.po"
+    languages.update(path, sentences(ONE))
+    translate(path, {ONE: "Köpfe schauen auf {word}"})
+    languages.update(path, sentences(ONE))
+    (line,) = languages.check(path)
+    assert "without {n}" in line
+    assert ONE in line
+
+
+@pytest.mark.parametrize(
+    "english, other, fault",
+    [
+        ("{n} heads", "头", "without {n}"),
+        ("{n:,} heads", "{n} 个头", "without {n:,}"),
+        ("{n} heads", "{n} 个头，{m}", "with {m}, which nobody fills"),
+        ("hover %{x:.3g}<br>", "悬停 %{x:.3g}", "other tags"),
+        ("[a page](explore?at=1)", "[页面](explore)", "other targets of links"),
+        ("**bold**", "粗体", "another number of bold"),
+        ("`code`", "代码", "another number of code"),
+        (r"$\sqrt{d}$ grows", "√d 增长", "another number of formulas"),
+        (" and", "和", "other spaces at its ends"),
+        ("one, two", "一,二", "half-width punctuation after a Chinese character"),
+        ("It ends.", "完了.", "half-width punctuation after a Chinese character"),
+        (("{n} head", "{n} heads"), ("头",), "without {n}"),
+    ],
+)
+def test_what_a_translator_can_break_by_hand_is_found(english: str, other: str, fault: str):
+    assert fault in faults(Message(english, other))
+
+
+@pytest.mark.parametrize(
+    "english, other",
+    [
+        ("{n} heads look at {word!r}.", "有 {n} 个头关注 {word!r}。"),
+        ("**{n}** of `K`, $d_k$: see [this](a?b=1).", "`K` 中有 **{n}** 个，$d_k$：见[此处](a?b=1)。"),
+        (("{n} head", "{n} heads"), ("{n} 个头",)),
+        (("One head", "{n} heads"), ("{n} 个头",)),
+        ("{n} by {n}", "{n} 行 {n} 列，共 {n}"),
+    ],
+)
+def test_another_order_and_other_words_are_no_fault(english: str, other: str):
+    assert faults(Message(english, other)) == []
+
+
+@pytest.mark.parametrize("path", languages.files(), ids=lambda path: path.stem)
+def test_each_language_of_the_app_is_sound_and_compiled(path: Path):
+    assert languages.check(path) == []
+
+
+@pytest.mark.parametrize("path", languages.files(), ids=lambda path: path.stem)
+def test_the_compiled_file_holds_what_the_standard_librarys_reader_finds(path: Path):
+    """A second reader of the file: of each translated sentence, and of none that is marked."""
+    with languages.compiled(path).open("rb") as file:
+        read = gettext.GNUTranslations(file)
+    for message in languages.read(path):
+        if message.id and isinstance(message.id, str) and message.string and not message.fuzzy:
+            assert read.gettext(message.id) == message.string
+
+
+def test_both_files_of_a_language_are_in_the_repository_and_the_compiled_one_in_the_wheel():
+    kept = subprocess.run(["git", "ls-files", "attnviz/locale"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {"attnviz/locale/zh.po", "attnviz/locale/zh.mo"} <= set(kept.stdout.split())
+    assert '"locale/**/*.mo"' in (ROOT / "pyproject.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    "asked, answers",
+    [
+        ("zh", "zh"),
+        ("zh-CN", "zh"),
+        ("zh_CN.UTF-8", "zh"),
+        ("zh-Hans-SG", "zh"),
+        ("zh-TW", "zh"),  # one written language for both: its reader reads it sooner than English
+        ("en-GB", "en"),
+        ("zhx", "en"),
+        ("C", "en"),
+        ("../zh", "en"),
+        ("", "en"),
+        (None, "en"),
+    ],
+)
+def test_the_nearest_language_answers(asked: str | None, answers: str):
+    assert words.spoken(asked) == answers
+
+
+def test_chinese_is_called_by_its_own_name():
+    assert words.languages()["zh"] == "中文"
+
+
+def test_chinese_has_one_form_for_every_number():
+    assert languages.read(words.LOCALE_DIR / "zh.po").num_plurals == 1
+
+
+def test_the_sentences_that_are_collected_are_those_of_the_template():
+    held = {text for each in collected() if each.id for text in ([each.id] if isinstance(each.id, str) else each.id)}
+    assert "Explore attention" in held
+    assert words.OWN_NAME in held
