@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from attnviz.live import canvas_wording
 from attnviz.packing import RawHead, blob, raw_scores
-from attnviz.words import _, language
+from attnviz.words import _, tongue
 
 BUNDLE = Path(__file__).parent / "bundle"
 Theme = Literal["auto", "light", "dark"]
@@ -83,11 +83,10 @@ def page(view: LiveView, theme: Theme = "auto") -> str:
 def document(title: str, said: str, data: str, bundle: str, theme: Theme) -> str:
     """A file with JSON (`said`) and base64 (`data`) in it, and the script that draws both."""
     script, style = _bundle(bundle)
-    tongue = html.escape((language() or "en").split("_")[0])
     without = _("This picture needs JavaScript, which stands in this file.")
     title = html.escape(title)
     return (
-        f'<!doctype html>\n<html lang="{tongue}" data-theme="{theme}"><head><meta charset="utf-8">'
+        f'<!doctype html>\n<html lang="{tongue()}" data-theme="{theme}"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f'<meta name="generator" content="attnviz"><title>{title}</title><style>{style}</style></head><body>'

@@ -14,6 +14,7 @@ from attnviz.live import canvas_wording
 from attnviz.packing import raw_scores
 from attnviz.ui.canvas import packing
 from attnviz.ui.canvas.kinds import AskedText, Head, HeadEdit, Options, Overview, Pin, Pins, Raw
+from attnviz.words import tongue
 
 
 def document(tokens_q: Sequence[str], tokens_k: Sequence[str] | None) -> str:
@@ -130,7 +131,7 @@ def _of_head(head: Head) -> dict[str, Any]:
 def _of_options(options: Options, head: Head) -> dict[str, Any]:
     """How the head is drawn."""
     return {
-        "look": packing.fingerprint(options, head.kind),
+        "look": packing.fingerprint(options, head.kind, tongue()),
         "compact": options.compact,
         "chips": options.chips and not options.compact,
         "lines": options.lines and not options.compact,

@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import mapping
 from attnviz.ui.canvas.registration import component
-from attnviz.words import _
+from attnviz.words import _, tongue
 
 THEMES = ("system", "light", "dark")
 
@@ -53,7 +53,7 @@ def presenter(
             on_walk(by)
 
     data: dict[str, Any] = asdict(shown) | answering(told.get("seq"))
-    data |= {"total": st.session_state.get(taken, 0), "words": _words()}
+    data |= {"total": st.session_state.get(taken, 0), "words": _words(), "language": tongue()}
     component("presenter")(key=key, data=data, on_stood_change=heard)
 
 

@@ -19,7 +19,7 @@ from attnviz.ui.canvas import packing
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state, request_form
 from attnviz.ui.shared import link_state, model_cache, show, spoken, widgets
-from attnviz.words import _, say
+from attnviz.words import _, say, tongue
 
 TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
 PATIENCE = 0.4  # seconds of measuring before its progress is shown
@@ -54,7 +54,8 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
 
 def _asked(run: ModelRun, stack: Stack, by: str) -> canvas.AskedText:
     """What the visitor asked for, with all that these pictures depend on besides the sentence."""
-    besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, link_state.value(choices.CURVE))
+    curve = link_state.value(choices.CURVE)
+    besides = packing.fingerprint(replace(run.request, text=""), stack.id, by, curve, tongue())
     return canvas.AskedText(request_form.sentence_label(is_read=len(run.stacks) > 1), run.request.text, besides)
 
 

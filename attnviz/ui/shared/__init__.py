@@ -52,6 +52,7 @@ __all__ = [
     "glossary_terms",
     "guard",
     "held_bytes",
+    "language_choice",
     "link_pack",
     "link_parameters",
     "link_state",

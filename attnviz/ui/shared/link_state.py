@@ -41,6 +41,16 @@ def value(choice: Choice[T]) -> T:
     return cast(T, found[: choice.longest]) if choice.longest else cast(T, found)
 
 
+def arriving(choice: Choice[T]) -> T:
+    """The value that a choice of every page will have once `follow` has read the link of this run."""
+    if _PAGE in st.session_state and not streamlit_adapter.by_history():
+        return value(choice)
+    try:
+        return choice.read(st.query_params[choice.name])
+    except NONSENSE:
+        return choice.default
+
+
 def put(choice: Choice[T], new: T) -> None:
     """Set a choice and write it into the link. Call it from callbacks, when a gesture has ended."""
     put_all({choice: new})

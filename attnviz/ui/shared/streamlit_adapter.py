@@ -97,6 +97,11 @@ def by_history() -> bool:
     return bool(getattr(get_script_run_ctx(suppress_warning=True), "is_history_navigation", True))
 
 
+def in_a_run() -> bool:
+    """Whether a visitor's run of a page asks; elsewhere there is no session, and Streamlit would complain."""
+    return get_script_run_ctx(suppress_warning=True) is not None
+
+
 def page_id() -> str:
     """A name for the page of this run; in a callback, of the page that the run is going to draw."""
     return str(getattr(get_script_run_ctx(suppress_warning=True), "page_script_hash", ""))

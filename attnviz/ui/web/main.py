@@ -8,12 +8,21 @@ from typing import Any
 import streamlit as st
 
 from attnviz.ui.canvas import remember_page
-from attnviz.ui.shared import EMBEDDED_STYLE, PAGE_STYLE, follow, presenting, say_refusals, say_what_is_gone, settle
+from attnviz.ui.shared import (
+    EMBEDDED_STYLE,
+    PAGE_STYLE,
+    follow,
+    language_choice,
+    presenting,
+    say_refusals,
+    say_what_is_gone,
+    settle,
+)
 from attnviz.ui.web import declared, navigation
-from attnviz.words import set_language_source
+from attnviz.words import set_language_source, speaking
 
 assert declared.DECLARED  # the import is needed: links are read from what the pages declare
-set_language_source(lambda: st.context.locale)
+set_language_source(language_choice.asked)
 
 # inside another page there is room for the view only; its visitors may still open the menu
 side: Any = "collapsed" if st.context.is_embedded else 220
@@ -24,10 +33,13 @@ st.logo(Path(__file__).with_name("logo.svg"), size="large")
 say_what_is_gone()
 st.html(PAGE_STYLE + EMBEDDED_STYLE if st.context.is_embedded else PAGE_STYLE)
 
-page = st.navigation(navigation.pages(), position="hidden")
+with speaking(language_choice.coming()):
+    page = st.navigation(navigation.pages(), position="hidden")
 remember_page(page.url_path)
 entered = follow(page.url_path or "home")
 navigation.menu()
+with st.sidebar:
+    language_choice.control()
 presenting.begin()
 say_refusals()
 page.run()

@@ -78,6 +78,7 @@ class Presenter {
   show(component) {
     const { data } = component;
     this.component = component;
+    document.documentElement.lang = data.language; // for screen readers, and for the shapes of Chinese characters
     const behind = kept.gestures.isBehind(`${data.session} ${data.page}`, data.ack);
     if (!behind) {
       kept.total = data.total;

@@ -435,6 +435,7 @@ export type Presented = Answer & {
   total: number;
   present: boolean;
   theme: "system" | "light" | "dark";
+  language: string;
   page: string;
   title: string;
   place: string;

@@ -1,0 +1,107 @@
+"""The language follows the browser, is chosen on every page, stays in the link, and never changes what a link means."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from attnviz import words
+from attnviz.ui.web.navigation import ROWS
+from tests.pages.conftest import open_page
+
+PAGES = [row.name for row in ROWS]
+
+
+@pytest.fixture(autouse=True)
+def everything_said_can_be_translated() -> None:
+    """Instead of the conftest's: here sentences are looked up for real."""
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """`browser("zh-CN")`: a browser that asks for this language."""
+    from streamlit.runtime.context import ContextProxy
+
+    def asks(for_language: str | None) -> None:
+        monkeypatch.setattr(ContextProxy, "locale", property(lambda _self: for_language))
+
+    return asks
+
+
+def title(page: Any) -> str:
+    return str(page.title[0].value)
+
+
+def in_chinese(sentence: str) -> str:
+    with words.speaking("zh"):
+        return words._(sentence)
+
+
+def link_of(page: Any) -> dict[str, str]:
+    return {name: held[-1] if isinstance(held, list) else held for name, held in page.query_params.items()}
+
+
+def switch(page: Any) -> Any:
+    return next(each for each in page.sidebar.get("button_group") if each.key == "lang")
+
+
+@pytest.mark.parametrize("asked", ["zh-CN", "zh", "zh-Hans-CN", "zh-TW", "zh-HK"])
+def test_a_chinese_browser_reads_chinese_without_a_word_in_the_link(browser: Any, asked: str):
+    browser(asked)
+    page = open_page("glossary")
+    assert title(page) == in_chinese("Glossary") != "Glossary"
+    assert link_of(page) == {}
+
+
+@pytest.mark.parametrize("asked", [None, "en-US", "de-DE", "xx", "../zh"])
+def test_every_other_browser_reads_english(browser: Any, asked: str | None):
+    browser(asked)
+    assert title(open_page("glossary")) == "Glossary"
+
+
+def test_a_link_says_its_language_to_every_browser(browser: Any):
+    browser("en-GB")
+    chinese = open_page("glossary", lang="zh")
+    assert title(chinese) == in_chinese("Glossary")
+    assert link_of(chinese) == {"lang": "zh"}
+    browser("zh-CN")
+    english = open_page("glossary", lang="en")
+    assert title(english) == "Glossary"
+    assert link_of(english) == {"lang": "en"}
+
+
+def test_a_language_that_is_not_here_is_refused_in_a_sentence_and_the_browsers_is_used():
+    page = open_page("glossary", lang="tlh")
+    assert title(page) == "Glossary"
+    assert any("tlh" in each.value for each in page.sidebar.caption)
+
+
+def test_the_switch_stands_on_every_page_and_its_choice_goes_along(browser: Any):
+    browser("en")
+    page = open_page("glossary")
+    assert [option.content for option in switch(page).proto.options] == ["English", "中文"]
+    switch(page).set_value("zh").run()
+    assert title(page) == in_chinese("Glossary")
+    assert link_of(page) == {"lang": "zh"}
+    links = page.session_state["page_links"]
+    assert {name: held.get("lang") for name, held in links.items()} == dict.fromkeys(PAGES, "zh")
+    page.switch_page("../pages/build.py").run()
+    assert title(page) == in_chinese(title(open_page("build")))
+    assert link_of(page)["lang"] == "zh"
+    switch(page).set_value("en").run()
+    assert title(page) == title(open_page("build"))
+    assert "lang" not in link_of(page), "the browser's own language needs no word"
+
+
+def test_two_visitors_of_one_server_each_read_their_own_language():
+    """What is kept for all visitors holds no looked-up sentence: the same page in turn, by each twice."""
+    first, second = open_page("scaling"), open_page("scaling", lang="zh")
+    again, twice = open_page("scaling"), open_page("scaling", lang="zh")
+    assert text_of(first) == text_of(again)
+    assert text_of(second) == text_of(twice)
+    assert text_of(first) != text_of(second)
+
+
+def text_of(page: Any) -> list[str]:
+    return [each.value for each in (*page.title, *page.subheader, *page.markdown, *page.caption)]
