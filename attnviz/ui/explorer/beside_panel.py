@@ -85,6 +85,7 @@ def _under(shown: Shown, pictures: list[HeadPicture], both: Aligned | None, one:
         caption=" ".join(part for part in (f"{one}; {two}.", explorer_state.link()) if part),
         table=None if both is None else lambda: _table(both),
         label=_("Export all"),
+        embeds=False,
     )
 
 

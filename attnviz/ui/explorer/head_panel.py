@@ -252,7 +252,7 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
         if more:
             st.markdown(spoken(more), width="stretch")
-        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live)
+        show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live, embeds=True)
         told = f"{more_heads} {caption}" if laid else caption
         show.export_menu(threads, f"{name}-lines", "lines-out", None, told, _("Export lines"))
     for note in matrix.notes:

@@ -94,6 +94,7 @@ def export(run: ModelRun, stack: Stack) -> None:
         key="mosaic",
         caption=title,
         table=lambda: _measure_table(_measured(run, stack)),
+        embeds=False,
     )
 
 

@@ -120,6 +120,7 @@ def _export(
         caption=f"{label}. " + caption_of(shown, mask, scale, more),
         table=lambda: long_table(matrix),
         label=label,
+        embeds=False,
     )
 
 

@@ -64,6 +64,7 @@ def first_look(mixed: Any = None) -> None:
             head.title,
             None,
             live_file.alone(head, matrix.rows, pins, edit, text),
+            embeds=True,
         )
         show.export_menu(
             lambda: canvas.lines_picture(drawn, matrix.rows, pins=pins, title=text),

@@ -34,7 +34,7 @@ def under(
     name = f"attention-{run.model}-layer{chosen.layer}-head{chosen.head}"
     caption = caption_of(run, stack, chosen)
     weights = partial(weights_of, stack, chosen)
-    with st.container(horizontal=True, vertical_alignment="center", key="patches-under"):
+    with st.container(horizontal=True, vertical_alignment="center", key="patches-out-under"):
         show.export_menu(
             lambda: figure(run, stack, scene, chosen),
             name,
@@ -42,6 +42,7 @@ def under(
             lambda: table(stack, weights()),
             caption,
             live=_live(picture, run, scene, chosen, caption),
+            embeds=True,
         )
         show.export_menu(
             lambda: all_heads(loaded, picture, run, stack, scene, chosen),

@@ -47,10 +47,10 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
         _said(loaded, picture, run, change)
     document = canvas.packing.fingerprint(*picture.about, run.model, loaded.version, stack.id)
     canvas.patch_view("patches", document, scene, chosen, partial(_keep, run.stacks[0].grid, stack))
+    picture_export.under(loaded, picture, run, stack, scene, chosen, change)
     _facts(loaded, picture, stack, scene)
     if run.texts is not None:
         text_tower_panel.draw(run.texts)
-    picture_export.under(loaded, picture, run, stack, scene, chosen, change)
     smallest_panel.draw(loaded, picture, run)
     if loaded.entry.shipped:
         _program(run, stack, chosen.pins[-1] if chosen.pins else scene.usual, change)

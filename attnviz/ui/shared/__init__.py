@@ -45,6 +45,7 @@ __all__ = [
     "WrittenFigure",
     "choices_of",
     "chosen_by",
+    "embedded_figure",
     "file_of",
     "follow",
     "formulas",

@@ -177,12 +177,17 @@ def _fitting(text: str) -> str:
     return text
 
 
-def address(longest: int = 100_000) -> str | None:
-    """The address that opens this view; None if longer than `longest` characters, or if the app's is unknown."""
+def address(longest: int = 100_000, *, without: Sequence[Choice[Any]] = ()) -> str | None:
+    """The address that opens this view; None if longer than `longest` characters, or if the app's is unknown.
+
+    `without` are choices that it is not to say.
+    """
     url = st.context.url
     if not url:
         return None
     parameters = link_parameters(current_page())
+    for choice in without:
+        parameters.pop(choice.name, None)
     whole = url.split("?")[0] + (f"?{urlencode(parameters)}" if parameters else "")
     return whole if len(whole) <= longest else None
 

@@ -13,7 +13,7 @@ from attnviz.figures.picture import Picture
 from attnviz.figures.svg import Background
 from attnviz.figures.theme import Figure
 from attnviz.ui.canvas import app_root, component
-from attnviz.ui.shared import presenting
+from attnviz.ui.shared import embedded_figure, presenting
 from attnviz.ui.shared.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
 from attnviz.words import _
 
@@ -74,15 +74,17 @@ def under(
     words: str | None = None,
     label: str | None = None,
     live: Sequence[LiveFile] = (),
+    embeds: bool = True,
 ) -> None:
     """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
 
-    `fig` and `table` may be functions: they are then called when the menu is opened.
+    `fig` and `table` may be functions: they are then called when the menu is opened. `embeds`: the picture stands
+    right above, so that another page can show it alone with this line.
     """
     with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-under"):
         if words:
             st.markdown(words, width="stretch")
-        export_menu(fig, name, key, table, caption, label, live)
+        export_menu(fig, name, key, table, caption, label, live, embeds)
 
 
 @st.fragment
@@ -94,11 +96,14 @@ def export_menu(
     caption: str | None,
     label: str | None = None,
     live: Sequence[LiveFile] = (),
+    embeds: bool = False,
 ) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
     offer = ExportOffer(fig, name, key, table, caption, live)
     if gathered(offer):
         return
+    if embeds:
+        embedded_figure.drawn(key)
     menu = st.popover(
         label or _("Export"),
         icon=":material/download:",
@@ -110,7 +115,10 @@ def export_menu(
     if not menu.open:
         return
     with menu:
-        _export_form(offer.made(), offer.file_name, key)
+        made = offer.made()
+        _export_form(made, offer.file_name, key)
+        if embeds:
+            embedded_figure.copy_button(key, made.title or _("Attention, shown with attnviz"))
 
 
 def _export_form(made: MadeFigure, name: str, key: str) -> None:

@@ -162,12 +162,15 @@ def _app_takes() -> bool:
 
 
 _PRESENTING = "attnviz/ui/shared/presenting.py"
+_EMBEDDED = "attnviz/ui/shared/embedded_figure.py"
 #: what our style sheets call by the id that Streamlit gives it for its own tests: the id, who does, and what for
 STYLED = (
     ("stSidebar", _PRESENTING, "no menu beside a presentation"),
     ("stHeader", _PRESENTING, "no bar above a presentation"),
     ("stExpandSidebarButton", _PRESENTING, "no button over a presentation"),
     ("stLayoutWrapper", _PRESENTING, "no heading above a presentation"),
+    ("stElementContainer", _EMBEDDED, "a figure alone inside another page"),
+    ("stColumn", _EMBEDDED, "no empty column beside a figure inside another page"),
     ("stPopoverBody", "attnviz/ui/web/main.py", "menus that keep their height near the window's edge"),
     ("stButtonGroup", "attnviz/ui/web/main.py", "rows of buttons that wrap whole and stand level with boxes"),
     ("stElementToolbar", "attnviz/ui/web/main.py", "tables whose tools cover nothing"),

@@ -11,6 +11,7 @@ from attnviz.ui.canvas import remember_page
 from attnviz.ui.shared import (
     EMBEDDED_STYLE,
     PAGE_STYLE,
+    embedded_figure,
     follow,
     language_choice,
     presenting,
@@ -41,8 +42,10 @@ navigation.menu()
 with st.sidebar:
     language_choice.control()
 presenting.begin()
+embedded_figure.begin()
 say_refusals()
 page.run()
 presenting.end()
+embedded_figure.end()
 if entered:
     settle()

@@ -1,0 +1,82 @@
+"""One figure of a page inside another page: with `embed=true&figure=KEY` the rest of the page is not shown.
+
+The page runs as always, so that the figure answers as it does in the app. A style hides all but the figure: what draws
+it, and the line under it with its sentence and its menu.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attnviz.core.message import Problem
+from attnviz.ui.canvas import component
+from attnviz.ui.shared import link_state
+from attnviz.ui.shared.embed_code import embed_code
+from attnviz.ui.shared.guarding import show_problem
+from attnviz.ui.shared.presenting import PAGE
+from attnviz.words import _
+
+FIGURE = PAGE.one_of("figure")
+
+_DRAWN = "_figures_drawn"  #: the keys of the figures that this run of the page has drawn
+_KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")  #: what a style sheet takes as it is
+
+_BACK = "embedded-figure-back"
+# What draws a figure stands right before the box of the line under it; last comes the way back to the whole page.
+_FIGURE = ":is(.st-key-{key}-under, .st-key-" + _BACK + ")"
+_DRAWING = ":has(+ [data-testid=stLayoutWrapper] > .st-key-{key}-under)"
+_STYLE = f"""<style>
+.stMainBlockContainer {{{{ padding: 0.75rem !important }}}}
+[data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton] {{{{ display: none !important }}}}
+.stMainBlockContainer :is([data-testid=stElementContainer], [data-testid=stLayoutWrapper], [data-testid=stColumn])\
+:not(:has({_FIGURE})):not({_FIGURE} *):not({_DRAWING}):not({_DRAWING} *) {{{{ display: none }}}}
+</style>"""
+
+
+def begin() -> None:
+    """Before the page is drawn: leave room for the figure alone, if one is asked for."""
+    st.session_state[_DRAWN] = set()
+    key = _asked()
+    if key and _KEY.fullmatch(key):
+        st.html(_STYLE.format(key=key))
+
+
+def drawn(key: str) -> None:
+    """Note that the page has a figure of this key."""
+    st.session_state.setdefault(_DRAWN, set()).add(key)
+
+
+def end() -> None:
+    """After the page is drawn: the way to the whole page, or a sentence if it has no such figure."""
+    key, there = _asked(), st.session_state.get(_DRAWN, set())
+    if not key:
+        return
+    with st.container(key=_BACK):
+        if key not in there:
+            known = ", ".join(sorted(there)) or _("none")
+            show_problem(
+                Problem("This page shows no figure called {figure}; just now it has: {known}.", figure=key, known=known)
+            )
+        address = link_state.address(without=(FIGURE,))
+        if address:
+            st.markdown(_("[Open in attnviz]({address})").format(address=address))
+
+
+def copy_button(key: str, title: str) -> None:
+    """A button that copies the code which shows this one figure on another page."""
+    address = link_state.address(without=(FIGURE,))
+    if not address:
+        return
+    joined = "&" if "?" in address else "?"
+    code = embed_code(f"{address}{joined}{urlencode({FIGURE.name: key})}", title)
+    texts = [{"name": "embed-figure", "label": _("Copy embed code of this figure"), "text": code}]
+    labels = {"done": _("Copied."), "failed": _("The browser did not allow it: use Share, which shows the code.")}
+    component("copy_text")(key=f"{key}-embed", data={"texts": texts, "labels": labels})
+
+
+def _asked() -> str:
+    """The figure to show alone. A page that is not inside another shows all of itself."""
+    return link_state.value(FIGURE) if st.context.is_embedded else ""
