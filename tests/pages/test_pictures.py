@@ -140,14 +140,24 @@ def test_what_is_exported_is_what_is_on_show():
     np.testing.assert_allclose(found, expected / expected.sum(-1, keepdims=True), atol=1e-6)
 
 
-def test_a_view_saved_with_its_picture_holds_both():
-    from attnviz.ui.pictures.picture_input import FORMAT, view_with_picture
+def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_limit(visit):
+    from attnviz.models.pictures.photo import MOST_BYTES
+    from attnviz.ui.pictures.picture_input import FORMAT, MOST_SAVED, view_with_picture
+    from attnviz.ui.shared.link_state import VIEW_FORMAT
 
-    pixels = np.random.default_rng(0).integers(0, 256, (9, 11, 3), np.uint8)
-    held = json.loads(view_with_picture(pixels, json.dumps({"page": "pictures"})))
-    assert held["format"] == FORMAT
-    assert held["view"] == {"page": "pictures"}
-    np.testing.assert_array_equal(np.asarray(Image.open(io.BytesIO(base64.b64decode(held["picture"])))), pixels)
+    file = png()
+    view = json.dumps({"format": VIEW_FORMAT, "page": "pictures", "choices": {"pic_from": "own", "pic_layer": "1"}})
+    saved = view_with_picture(file, view)
+    assert json.loads(saved)["format"] == FORMAT
+    page = visit("pictures", pic_from="own")
+    page.get("file_uploader")[0].upload("mine.png", file, "image/png").run()
+    shown = scene(page)["doc"]
+    again = visit("pictures", pic_from="own")
+    again.get("file_uploader")[0].upload("view.json", saved.encode(), "application/json").run()
+    assert not again.error
+    assert (scene(again)["doc"], scene(again)["state"]["layer"]) == (shown, 1)
+    longest = view_with_picture(bytes(MOST_BYTES), json.dumps({"page": "x" * 100_000}))
+    assert len(longest) < MOST_SAVED * 2**20
 
 
 @pytest.fixture(scope="module")

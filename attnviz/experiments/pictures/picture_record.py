@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from attnviz.core.message import Message
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.models.catalogue import WeightsAre
 from attnviz.models.pictures import PatchGrid, PreparedPicture, PromptedPicture, Windows
@@ -98,6 +99,12 @@ class PictureRun:
     windows: dict[RecordedLayer, Windows] = field(default_factory=dict)  #: of a model that looks inside windows
     texts: TextTower | None = None  #: of a model that compares pictures with descriptions
     prompt: PromptedPicture | None = None  #: of a model that was given words and the picture among them
+    left_out: tuple[Message, ...] = ()  #: stages that are not among `stacks`, and why
+
+    @property
+    def notices(self) -> tuple[Message, ...]:
+        """What was done to the picture before the model was given it, and what of the model is not shown."""
+        return self.prepared.notices + self.left_out
 
     def stack(self, name: str) -> PatchStack:
         """The stack of that id, else the first."""

@@ -21,7 +21,7 @@ from attnviz.experiments.pictures.picture_record import (
     seen_keys,
 )
 from attnviz.experiments.pictures.prompted_run import rerun_prompted, run_prompted
-from attnviz.experiments.pictures.windowed_run import stages, unseen, windowed
+from attnviz.experiments.pictures.windowed_run import left_out, stages, unseen, windowed
 from attnviz.models.capture import Edit, Trace, capture, intervene
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.pictures import PreparedPicture, compares, grid_of, prepare, reads_words
@@ -46,14 +46,24 @@ def run_picture(loaded: LoadedModel, pixels: np.ndarray, words: str = "") -> Pic
         inputs = inputs | {"decoder_input_ids": written[:, :-1]}
     trace = capture(loaded.model, logits="all", **inputs)
     answer = answer_of(loaded.model, trace, written)
-    windows = windowed(loaded.model, trace, prepared)
+    windows = windowed(loaded, trace, prepared)
     stacks = stages(windows, prepared)
     if not windows:
         stacks = stacks_of(loaded.model, trace, prepared, words_of(loaded.model, written))
     if not stacks:
         raise Problem("{name} has no layer whose tokens are patches of the whole picture", name=loaded.name)
     return PictureRun(
-        loaded.entry.id, loaded.name, prepared, trace, stacks, answer, loaded.weights_are, written, inputs, windows
+        loaded.entry.id,
+        loaded.name,
+        prepared,
+        trace,
+        stacks,
+        answer,
+        loaded.weights_are,
+        written,
+        inputs,
+        windows,
+        left_out=left_out(windows),
     )
 
 

@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
+from attnviz.core.message import Message, Problem
 from attnviz.experiments.pictures.picture_record import STAGES, PatchStack, PictureRun
 from attnviz.models.capture import LayerPlace, RecordedLayer, Trace
-from attnviz.models.pictures import PatchGrid, PreparedPicture, Windows, of_all_patches, seen_in_windows, windows_of
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.pictures import (
+    PatchGrid,
+    PreparedPicture,
+    Windows,
+    looks_in_windows,
+    of_all_patches,
+    seen_in_windows,
+    windows_of,
+)
 
 MOST_PATCHES = 1024  #: a stage of more patches is left out: each of its heads has a number for every pair of them
 
 
-def windowed(model: Any, trace: Trace, prepared: PreparedPicture) -> dict[RecordedLayer, Windows]:
+def windowed(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) -> dict[RecordedLayer, Windows]:
     """The windows of each layer that has some; empty for a model that has none."""
     height, width = prepared.size
-    found = {layer: windows_of(model, layer, height, width) for layer in trace.layers}
-    return {layer: windows for layer, windows in found.items() if windows is not None}
+    found = {layer: windows_of(loaded.model, layer, height, width) for layer in trace.layers}
+    known = {layer: windows for layer, windows in found.items() if windows is not None}
+    if not known and looks_in_windows(loaded.model):  # Swin v2
+        raise Problem(
+            "{name} looks inside windows in code of its own, and transformers hands on the weights of one layer of "
+            "each stage only: no stage of it can be shown. Swin's first version can.",
+            name=loaded.name,
+        )
+    return known
 
 
 def stages(found: dict[RecordedLayer, Windows], prepared: PreparedPicture) -> tuple[PatchStack, ...]:
@@ -27,7 +42,7 @@ def stages(found: dict[RecordedLayer, Windows], prepared: PreparedPicture) -> tu
     for stage in sorted({windows.stage for windows in found.values()}):
         layers = {layer: windows for layer, windows in found.items() if windows.stage == stage}
         first = next(iter(layers.values()))
-        if first.rows * first.columns > MOST_PATCHES:
+        if _is_left_out(first):
             continue
         height, width = prepared.size
         grid = PatchGrid(first.rows, first.columns, (), (height / first.rows, width / first.columns))
@@ -35,6 +50,29 @@ def stages(found: dict[RecordedLayer, Windows], prepared: PreparedPicture) -> tu
         cuts = tuple((windows.side, windows.shift) for windows in layers.values())
         made.append(PatchStack(STAGES[min(stage, len(STAGES) - 1)], whole, grid, windows=cuts))
     return tuple(made)
+
+
+def left_out(found: dict[RecordedLayer, Windows]) -> tuple[Message, ...]:
+    """A sentence for each stage that `stages` leaves out."""
+    sizes = {windows.stage: windows for windows in found.values() if _is_left_out(windows)}
+    return tuple(
+        Message(
+            "Stage {number} of {rows} × {columns} patches is left out: every head of it has {pairs} weights, and "
+            "stages of up to {most} patches are shown. What is hidden here is hidden there, too.",
+            {
+                "number": stage + 1,
+                "rows": windows.rows,
+                "columns": windows.columns,
+                "pairs": f"{(windows.rows * windows.columns) ** 2:,}",
+                "most": f"{MOST_PATCHES:,}",
+            },
+        )
+        for stage, windows in sorted(sizes.items())
+    )
+
+
+def _is_left_out(windows: Windows) -> bool:
+    return windows.rows * windows.columns > MOST_PATCHES
 
 
 def coarser(hidden: tuple[int, ...], fine: PatchGrid, grid: PatchGrid) -> tuple[int, ...]:

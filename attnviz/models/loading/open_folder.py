@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,8 +64,9 @@ def _fill(config: Any, weights: weight_files.StoredWeights, entry: Entry, dtype:
     """The model with the weights in it, and transformers' account of what did not fit."""
     if dtype == "auto" and getattr(config, "dtype", None) is None:
         dtype = weights.first_dtype() or "float32"
+    kind = model_class(config, entry)
     try:
-        filled, info = model_class(config, entry).from_pretrained(
+        filled, info = kind.from_pretrained(
             None,
             config=config,
             state_dict=weights.slices,
@@ -72,10 +74,17 @@ def _fill(config: Any, weights: weight_files.StoredWeights, entry: Entry, dtype:
             ignore_mismatched_sizes=True,
             output_loading_info=True,
             trust_remote_code=False,
+            **_without_pooler(kind, weights),
         )
     except Exception as error:
         raise Problem("{name} cannot be opened: {reason}", name=entry.name, reason=first_line(error)) from error
     return filled, info
+
+
+def _without_pooler(kind: Any, weights: weight_files.StoredWeights) -> dict[str, bool]:
+    """Published towers (DINO among them) come without the layer that pools what they give; it can be left out."""
+    optional = "add_pooling_layer" in inspect.signature(kind).parameters
+    return {"add_pooling_layer": False} if optional and not any("pooler." in name for name in weights.slices) else {}
 
 
 def _check_complete(info: Mapping[str, Any], entry: Entry) -> None:

@@ -16,7 +16,7 @@ from attnviz.models.pictures.prompted import (
     token_names,
 )
 from attnviz.models.pictures.samples import SAMPLES, Sample, sample
-from attnviz.models.pictures.windows import Windows, of_all_patches, seen_in_windows, windows_of
+from attnviz.models.pictures.windows import Windows, looks_in_windows, of_all_patches, seen_in_windows, windows_of
 
 __all__ = [
     "COUNTS",
@@ -37,6 +37,7 @@ __all__ = [
     "image_token",
     "longer",
     "looks",
+    "looks_in_windows",
     "merged",
     "of_all_patches",
     "pixels_of_patches",

@@ -27,6 +27,7 @@ class Photo:
 
     pixels: np.ndarray
     notices: tuple[Message, ...] = ()
+    file: bytes = b""  #: the file that it was read from, as it came
 
     @property
     def height(self) -> int:
@@ -78,7 +79,7 @@ def read_photo(data: bytes, name: str = "") -> Photo:
         notices += (Message("Turned upright, as the camera noted in the file."),)
     if (pixels == pixels[0, 0]).all():
         notices += (Message(_ONE_COLOUR.template, {"width": pixels.shape[1], "height": pixels.shape[0]}),)
-    return Photo(pixels, notices)
+    return Photo(pixels, notices, data)
 
 
 def _opened(data: bytes, shown: str) -> Image.Image:

@@ -40,11 +40,20 @@ class Windows:
         return cut.transpose(1, 2).reshape(-1, self.side**2)
 
 
+def looks_in_windows(model: Any) -> bool:
+    """Whether some layers of a model cut the picture into windows."""
+    return any(_has_windows(module) for module in model.modules())
+
+
+def _has_windows(module: Any) -> bool:
+    return hasattr(module, "shift_size") and hasattr(module, "window_size")
+
+
 def windows_of(model: Any, layer: RecordedLayer, height: int, width: int) -> Windows | None:
     """How a recorded layer cuts a picture of this many pixels into windows; None where it does not."""
     path = layer.name.rsplit(".attention", 1)[0]
     block = model.get_submodule(path) if ".blocks." in path else None
-    if block is None or not hasattr(block, "shift_size") or not hasattr(block, "window_size"):
+    if block is None or not _has_windows(block):
         return None
     stage = int(path.split(".blocks.")[0].rsplit(".", 1)[1])
     patch = int(vision_config(model).patch_size)

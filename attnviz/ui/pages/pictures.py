@@ -34,7 +34,8 @@ def page() -> None:
     with left, guard():
         picture = None if loaded is None else picture_input.ask(loaded)
     if loaded is not None and picture is not None:
-        view(loaded, picture)
+        with st.container(key="canvas-of-heads"):
+            view(loaded, picture)
 
 
 if __name__ == "__main__":  # Streamlit runs this file

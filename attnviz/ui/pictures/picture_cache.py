@@ -24,11 +24,12 @@ _OWN = "_pictures_of_ones_own"
 
 @dataclass(frozen=True, eq=False)
 class ChosenPicture:
-    """Pixels, a name for them, and whether they are a visitor's own."""
+    """Pixels, a name for them, and whether they are a visitor's own: an uploaded one with its file."""
 
     name: str
     pixels: np.ndarray
     own: bool = False
+    file: bytes = b""
     asked: str = ""  #: what a model of pictures and words is asked of it
 
     @property

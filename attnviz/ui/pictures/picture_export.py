@@ -52,10 +52,10 @@ def under(
             caption,
             _("Export all heads"),
         )
-        if picture.own and picture.pixels.ndim == 3:
+        if picture.file:
             st.download_button(
                 _("Save the view with its picture"),
-                data=partial(picture_input.view_with_picture, picture.pixels, picture_input.view_now()),
+                data=partial(picture_input.view_with_picture, picture.file, picture_input.view_now()),
                 file_name="attention-picture.json",
                 mime="application/json",
                 on_click="ignore",

@@ -6,11 +6,9 @@ import hashlib
 import json
 from base64 import b64decode, b64encode
 from dataclasses import replace
-from io import BytesIO
 
 import numpy as np
 import streamlit as st
-from PIL import Image
 
 from attnviz.core.message import Problem
 from attnviz.experiments.pictures import (
@@ -32,6 +30,7 @@ from attnviz.words import _
 
 _PHOTO, _OPENED = "_own_picture", "_own_picture_opened"
 FORMAT = "attnviz picture 1"
+MOST_SAVED = 8  #: MB; 5 MB of a picture are 6.7 in a saved view
 
 
 def ask(loaded: LoadedModel) -> ChosenPicture | None:
@@ -50,7 +49,7 @@ def ask(loaded: LoadedModel) -> ChosenPicture | None:
 def _picture(digits: int) -> ChosenPicture | None:
     """The controls for a picture. `digits`: how many the model reads, 0: any."""
     names = {
-        "digits": _("Handwritten digits"),
+        "digits": _("Digits"),
         "draw": _("Draw"),
         "photo": _("Photographs"),
         "own": _("Your own"),
@@ -127,11 +126,10 @@ def _photo() -> ChosenPicture:
 
 def _own() -> ChosenPicture | None:
     file = st.file_uploader(
-        _("A picture of your own: PNG, JPEG or WebP, at most 5 MB and 4,096 pixels a side"),
+        _("PNG, JPEG or WebP, at most 5 MB and 4,096 pixels a side; or a view that you saved here with its picture"),
         type=["png", "jpg", "jpeg", "webp", "json"],
-        max_upload_size=8,
+        max_upload_size=MOST_SAVED,
         key="pic-upload",
-        help=_("Also a view that you saved here with its picture."),
     )
     if file is not None and st.session_state.get(_OPENED) != upload_id(file):
         try:
@@ -147,7 +145,7 @@ def _own() -> ChosenPicture | None:
     for notice in photo.notices:
         st.caption(spoken(notice))
     st.caption(_("A link cannot hold your picture: save the view with it as a file, below the heads."))
-    return ChosenPicture(name, photo.pixels, own=True)
+    return ChosenPicture(name, photo.pixels, own=True, file=photo.file)
 
 
 def _take(data: bytes, name: str) -> None:
@@ -177,9 +175,7 @@ def view_now() -> str:
     return link_state.saved_view()
 
 
-def view_with_picture(pixels: np.ndarray, view: str) -> str:
-    """The view and its picture as one file, which this page opens again."""
-    out = BytesIO()
-    Image.fromarray(pixels).save(out, "PNG")
-    held = {"format": FORMAT, "view": json.loads(view), "picture": b64encode(out.getvalue()).decode()}
+def view_with_picture(file: bytes, view: str) -> str:
+    """The view and its picture's file, as it came, in one file that this page opens again."""
+    held = {"format": FORMAT, "view": json.loads(view), "picture": b64encode(file).decode()}
     return json.dumps(held)

@@ -33,7 +33,7 @@ from attnviz.words import _
 def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     """Draw everything about one picture."""
     run = picture_cache.picture_run(loaded, picture)
-    for notice in run.prepared.notices:
+    for notice in run.notices:
         st.info(spoken(notice))
     stack = _stack(run)
     said, ordered = st.columns([2, 1], vertical_alignment="center")

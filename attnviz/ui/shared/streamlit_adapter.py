@@ -46,6 +46,7 @@ PAGE_STYLE = """<style>
 .stCode .token:is(.boolean, .number, .string) { color: light-dark(#0b6b34, #5fd08b) !important }
 .stCode .token:is(.operator, .decorator) { color: light-dark(#8a3f00, #ffb26b) !important }
 [data-testid=stTextArea] [data-testid=InputInstructions] { display: none }
+.st-key-pic-upload [data-testid=stFileUploaderDropzoneInstructions] { display: none }
 [data-variant=segmented_control][data-selected=true] p { color: light-dark(#7a2382, #c98bd6) }
 [data-testid=stPopoverBody] { max-height: calc(50vh - 2rem) !important }
 .st-key-presenter-place { max-width: calc(100vw - 2rem) }
@@ -240,6 +241,13 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/web/main.py",
         "texts that do not ask for Ctrl+Enter",
         in_frontend("InputInstructions"),
+    ),
+    Reliance(
+        "streamlit",
+        "data-testid=stFileUploaderDropzoneInstructions in its frontend",
+        "attnviz/ui/web/main.py",
+        "one limit said of a picture, not that of a saved view as well",
+        in_frontend("stFileUploaderDropzoneInstructions"),
     ),
     Reliance(
         "streamlit",

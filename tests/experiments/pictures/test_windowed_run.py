@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
-from transformers import SwinConfig, SwinForImageClassification
+from transformers import SwinConfig, SwinForImageClassification, Swinv2Config, Swinv2ForImageClassification
 
+from attnviz.core.message import Problem
 from attnviz.experiments.pictures import HeadChange, coarser, finer, head_maps, rerun, run_picture
 from attnviz.models.catalogue import Entry, LoadedModel
 from attnviz.models.pictures import PatchGrid, Windows
@@ -102,3 +103,32 @@ def test_a_shifted_window_takes_patches_from_both_edges():
     places = Windows(0, 4, 4, 2, 1).places()
     assert places.tolist() == [[5, 6, 9, 10], [7, 4, 11, 8], [13, 14, 1, 2], [15, 12, 3, 0]]
     assert Windows(0, 3, 3, 2, 0).places()[1].tolist() == [2, -1, 5, -1]
+
+
+@torch.no_grad()
+def test_a_stage_of_more_patches_than_are_shown_is_named_and_still_hides_what_is_hidden():
+    loaded = tiny(image=144)
+    run = run_picture(loaded, picture())
+    assert [(stack.id, stack.grid.rows) for stack in run.stacks] == [("stage2", 18)]
+    (said,) = run.left_out
+    assert said in run.notices
+    assert str(said).startswith(
+        "Stage 1 of 36 × 36 patches is left out: every head of it has 1,679,616 weights, and stages of up to 1,024 "
+    )
+    _answer, trace = rerun(loaded, run, HeadChange(hidden=(0,)))
+    first = next(each for each in trace.layers if run.windows[run.trace.layers[0]].stage == 0)
+    weights, gone = first.weights()[0], [0, 1, 4, 5]  # the first window of 4 x 4 patches, the first of stage 2 over it
+    assert float(weights[..., gone].max()) == 0
+    assert float(weights[..., 2].min()) > 0
+
+
+def test_few_patches_leave_nothing_out():
+    assert run_picture(tiny(), picture()).left_out == ()
+
+
+def test_swin_v2_is_refused_in_a_sentence():
+    sizes = {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4, "patch_size": 4}
+    model = Swinv2ForImageClassification(Swinv2Config(image_size=32, **sizes)).eval()
+    loaded = LoadedModel(model, None, Entry(id="swin2", name="Swin v2", hub=None), "folder")
+    with pytest.raises(Problem, match="Swin v2 looks inside windows in code of its own"):
+        run_picture(loaded, picture())

@@ -6,7 +6,14 @@ import shutil
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, ViTConfig, ViTForImageClassification
+from transformers import (
+    AutoModelForCausalLM,
+    Gemma2Config,
+    Gemma2ForCausalLM,
+    ViTConfig,
+    ViTForImageClassification,
+    ViTModel,
+)
 
 from attnviz.core.message import Problem
 from attnviz.models.capture import Edit, capture, intervene
@@ -190,6 +197,17 @@ def test_a_model_of_pictures_needs_neither_tokenizer_nor_preprocessor(tmp_path):
     ViTForImageClassification(ViTConfig(**small, image_size=32, patch_size=16)).save_pretrained(tmp_path)
     loaded = load(str(tmp_path))
     assert (loaded.tokenizer, loaded.entry.kind) == (None, "pictures")
+
+
+@pytest.mark.parametrize("is_saved", [True, False])
+def test_a_model_published_without_its_pooling_layer_is_read_without_one(tmp_path, is_saved):
+    """So DINO and others were: with nothing that would have to be made up."""
+    small = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4, "intermediate_size": 32}
+    reference = ViTModel(ViTConfig(**small, image_size=32, patch_size=16), add_pooling_layer=is_saved).eval()
+    reference.save_pretrained(tmp_path)
+    model = load(str(tmp_path)).model
+    assert (model.pooler is not None) == is_saved
+    assert_same(model, reference)
 
 
 def test_code_that_an_author_asks_for_is_named_as_that_and_nothing_else(mine):
