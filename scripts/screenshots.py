@@ -30,8 +30,12 @@ SHOTS = {
     "sharing.png": ("/sharing", False, 1440, 1000, None),
     "build.png": ("/build", False, 1440, 1000, None),
     "masks.png": ("/masks", True, 1440, 1000, None),
+    "pictures.png": (
+        "/pictures?pic_model=digit-reader&pic_digits=374&pic_layer=1&pic_head=3&pic_view=1eNqrVipQsoo2jK0FAA2gAtA",
+        False, 1440, 900, "From “seven”",
+    ),
     "phone.png": ("/", True, 390, 844, "gives 75%"),
-}
+}  # fmt: skip
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from attnviz.models.pictures.prompted import (
     token_names,
 )
 from attnviz.models.pictures.samples import SAMPLES, Sample, sample
+from attnviz.models.pictures.shipped_cards import card
 from attnviz.models.pictures.windows import Windows, looks_in_windows, of_all_patches, seen_in_windows, windows_of
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "PromptedPicture",
     "Sample",
     "Windows",
+    "card",
     "compares",
     "composed",
     "counts_of_drawing",

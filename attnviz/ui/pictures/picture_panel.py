@@ -14,6 +14,7 @@ from attnviz.experiments.pictures import (
     PictureAnswer,
     PictureRun,
     PictureStack,
+    card,
     changed_program,
     coarser,
     finer,
@@ -52,6 +53,8 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     if run.texts is not None:
         text_tower_panel.draw(run.texts)
     smallest_panel.draw(loaded, picture, run)
+    if told := card(loaded.entry.id):
+        st.caption(spoken(told))
     if loaded.entry.shipped:
         _program(run, stack, chosen.pins[-1] if chosen.pins else scene.usual, change)
 

@@ -174,6 +174,7 @@ STYLED = (
     ("stColumn", _EMBEDDED, "no empty column beside a figure inside another page"),
     ("stPopoverBody", "attnviz/ui/web/main.py", "menus that keep their height near the window's edge"),
     ("stButtonGroup", "attnviz/ui/web/main.py", "rows of buttons that wrap whole and stand level with boxes"),
+    ("stFileUploaderDropzoneInstructions", "attnviz/ui/web/main.py", "one limit said, a picture's own"),
     ("stElementToolbar", "attnviz/ui/web/main.py", "tables whose tools cover nothing"),
 )
 
@@ -241,13 +242,6 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/web/main.py",
         "texts that do not ask for Ctrl+Enter",
         in_frontend("InputInstructions"),
-    ),
-    Reliance(
-        "streamlit",
-        "data-testid=stFileUploaderDropzoneInstructions in its frontend",
-        "attnviz/ui/web/main.py",
-        "one limit said of a picture, not that of a saved view as well",
-        in_frontend("stFileUploaderDropzoneInstructions"),
     ),
     Reliance(
         "streamlit",
