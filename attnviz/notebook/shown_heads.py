@@ -25,7 +25,7 @@ class ShownHeads:
     weights: list[np.ndarray]  #: one (H, Q, K) for each layer
     kv_counts: list[int]
     layer_ids: list[int]  #: what each layer is called
-    ids: list[int] | None = None  #: token ids, where they are known
+    ids: Sequence[int | str] | None = None  #: labels or ids of the tokens, where they are known
 
     @property
     def counts(self) -> list[int]:
@@ -53,7 +53,9 @@ def _of_trace(trace: Trace, layer: int | None, row: int) -> ShownHeads:
     weights = [each.weights()[0].detach().float().cpu().numpy() for each in one]
     kv_counts = [each.n_kv_heads for each in one]
     ids = trace.inputs.get("input_ids")
-    known = ids[row].tolist() if ids is not None and ids.dim() == 2 and ids.shape[1] == first.shape[2] else None
+    known: Sequence[int | str] | None = trace.tokens or None
+    if known is None and ids is not None and ids.dim() == 2 and ids.shape[1] == first.shape[2]:
+        known = ids[row].tolist()
     return ShownHeads(raw_heads_of(one), weights, kv_counts, [number for number, _ in alike], known)
 
 
@@ -123,10 +125,14 @@ def _matrix(layer: Any, row: int) -> np.ndarray:
     return made
 
 
-def labels(tokens: Sequence[Any] | None, ids: Sequence[int] | None, count: int, side: str) -> list[str]:
-    """The names of `count` positions: the tokens given, else their ids, else their numbers."""
+def labels(tokens: Sequence[Any] | None, ids: Sequence[int | str] | None, count: int, side: str) -> list[str]:
+    """The names of `count` positions: the tokens given, else their labels or ids, else their numbers."""
     if tokens is None:
         return [str(each) for each in (range(count) if ids is None or len(ids) != count else ids)]
+    if isinstance(tokens, str):
+        raise Problem(
+            "tokens={text} is one string; give a list with a string for each position", text=repr(tokens)[:60]
+        )
     if len(tokens) != count:
         raise Problem("there are {given} tokens for {count} {side}", given=len(tokens), count=count, side=side)
     return [str(token) for token in tokens]

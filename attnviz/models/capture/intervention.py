@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from torch import Tensor, nn
@@ -24,6 +25,7 @@ from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorded_layer import RecordedLayer
 from attnviz.models.capture.recorder import Recorder
 from attnviz.models.capture.run import by_name, capture, record
+from attnviz.models.capture.sentence import with_ids
 from attnviz.models.capture.stream_edit import changing_streams
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
@@ -43,12 +45,24 @@ def intervene(
     Works on whatever `capture` reads exactly: models of transformers, and any torch model whose attention goes through
     torch's own functions or `attnviz.attend`. With `residual`, the stream is that of the changed pass.
     """
-    every = (edits,) if isinstance(edits, Edit) else tuple(edits)
+    every = _edits(edits)
     must_hold()
+    args, inputs, tokens = with_ids(model, args, inputs)
     model = must_be_a_model(unwrapped(model))
     with changing_streams(model, [edit for edit in every if edit.of_stream]):
         heads = tuple(edit for edit in every if not edit.of_stream)
-        return _intervened(model, heads, args, logits, inputs, grad, residual)
+        return replace(_intervened(model, heads, args, logits, inputs, grad, residual), tokens=tokens)
+
+
+def _edits(given: Any) -> tuple[Edit, ...]:
+    """One or several edits as a tuple; a Problem where an argument of the model stands in their place."""
+    every = (given,) if isinstance(given, Edit) else tuple(given) if isinstance(given, Sequence) else (None,)
+    if not all(isinstance(each, Edit) for each in every):
+        raise Problem(
+            "{given} is no edit: intervene takes the model, one Edit or a list of them, then what the model takes",
+            given=type(given).__name__,
+        )
+    return every
 
 
 def _intervened(

@@ -156,12 +156,24 @@ def _running(model: nn.Module) -> Iterator[Callable[[], nn.Module]]:
 
 def _must_be_watchable(model: nn.Module) -> None:
     for name, module in model.named_modules():
+        if isinstance(module, torch.fx.GraphModule) and any(map(_inner_attention, module.graph.nodes)):
+            raise Problem(
+                "{name} is an exported graph, which calls torch's inner operations in place of its attention "
+                "functions; give the model that it was made from",
+                name=name or type(model).__name__,
+            )
         if isinstance(module, torch.jit.ScriptModule):
             raise Problem(
                 "{name} is a traced (TorchScript) module, and what happens inside one cannot be seen; "
                 "give the model that it was made from",
                 name=name or type(model).__name__,
             )
+
+
+def _inner_attention(node: torch.fx.Node) -> bool:
+    """Whether an exported graph attends here, by an operation that no function mode sees."""
+    called = str(node.target)
+    return called.startswith("aten.") and ("attention" in called or "softmax" in called)
 
 
 def _must_have_seen_all(model: nn.Module, watch: SoftmaxWatch, recorded: int) -> None:
@@ -183,8 +195,9 @@ def _must_be_whole(model: nn.Module, recorder: _Recorder, watch: SoftmaxWatch) -
     _must_have_seen_all(model, watch, len(recorder.layers))
     if not recorder.layers:
         raise Problem(
-            "no attention was seen in {model}: it called neither torch's scaled_dot_product_attention, nor "
-            "nn.MultiheadAttention, nor attnviz.attend in this thread",
+            "no attention was seen in {model}: 0 calls of torch's scaled_dot_product_attention, nn.MultiheadAttention "
+            "or attnviz.attend in this thread. Where it attends by other means, such as a kernel of its own, call "
+            "attnviz.attend(q, k, v, mask) there, and every layer can be read",
             model=type(model).__name__,
         )
 

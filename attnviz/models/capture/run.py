@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -25,6 +26,7 @@ from attnviz.models.capture.generated import must_be_a_model, record_generation
 from attnviz.models.capture.plain_torch import record_plain
 from attnviz.models.capture.recorder import Recorder, listening
 from attnviz.models.capture.residual_watch import ResidualWatch
+from attnviz.models.capture.sentence import with_ids
 from attnviz.models.capture.trace import Trace
 from attnviz.models.catalogue import LoadedModel
 
@@ -42,9 +44,10 @@ def capture(
     """One pass of any model, on its own fast path, with every attention layer recorded.
 
     `model` is a torch module, what `load` gives, or a method of a model (see below). `args` and `inputs` are the
-    arguments of the model's forward. `logits` "last" keeps the logits of the last real position of each row, "all"
-    keeps those of every position, None skips the output layer. With `grad`, logits, q, k and v stay in the graph of
-    the pass, so that gradients with respect to them can be asked for.
+    arguments of the model's forward; what `load` gives also takes a sentence in their place. `logits` "last" keeps
+    the logits of the last real position of each row, "all" keeps those of every position, None skips the output
+    layer. With `grad`, logits, q, k and v stay in the graph of the pass, so that gradients with respect to them can
+    be asked for.
 
     With `residual`, the residual stream and copies of the output projections are kept: `trace.residual[i]`,
     `layer.head_outputs(projected=True)` and `trace.logit_attribution(token)` need them.
@@ -65,7 +68,14 @@ def capture(
                 'trace.inputs["sequences"]'
             )
         return record_generation(model, args, logits, inputs)
-    model = must_be_a_model(unwrapped(model))
+    args, inputs, tokens = with_ids(model, args, inputs)
+    return replace(_captured(must_be_a_model(unwrapped(model)), args, logits, inputs, grad, residual), tokens=tokens)
+
+
+def _captured(
+    model: nn.Module, args: tuple[Any, ...], logits: Logits, inputs: dict[str, Any], grad: bool, residual: bool
+) -> Trace:
+    """One pass of a module, by the way that it can be read in."""
     if takes_interface(model):
         trace, _ = record(model, Recorder(model, grad, residual), logits, by_name(model, args, inputs), grad, residual)
         if trace.layers:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import torch
 from torch import Tensor
@@ -38,6 +38,7 @@ class Trace:
     inputs: dict[str, Tensor] = field(default_factory=dict)  #: token ids and padding masks given to the pass
     residual: Residual | None = None  #: of a capture with `residual`
     last: Tensor | None = None  #: of such a capture: the position of each row's last real token, (B,)
+    tokens: tuple[str, ...] = ()  #: labels of a sentence's tokens, where the pass was given a sentence
 
     def __repr__(self) -> str:
         device = str(self.layers[0].device) if self.layers else "cpu"
@@ -51,10 +52,21 @@ class Trace:
     def __iter__(self) -> Iterator[RecordedLayer]:
         return iter(self.layers)
 
-    def __getitem__(self, place: int | str) -> RecordedLayer:
-        """A layer by its number in execution order, from the end if negative, or by its module's dotted name."""
+    @overload
+    def __getitem__(self, place: int | str) -> RecordedLayer: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[RecordedLayer, ...]: ...
+
+    def __getitem__(self, place: int | str | slice) -> RecordedLayer | tuple[RecordedLayer, ...]:
+        """A layer by its number in execution order, from the end if negative, or by its module's dotted name.
+
+        A slice, such as `trace[2:5]`, gives several as a tuple.
+        """
         if isinstance(place, str):
             return self._named(place)
+        if isinstance(place, slice):
+            return self.layers[place]
         if not -len(self.layers) <= place < len(self.layers):
             raise IndexError(f"layer {place} is not in this trace, which has {len(self.layers)}")
         return self.layers[place]
@@ -94,9 +106,9 @@ class Trace:
         logits = None if self.logits is None else self.logits.to(device)
         inputs = {name: value.to(device) for name, value in self.inputs.items()}
         if self.residual is None or self.last is None:
-            return Trace(moved, logits, inputs)
+            return Trace(moved, logits, inputs, tokens=self.tokens)
         held = {name: value.to(device) for name, value in self.residual.tensors().items()}
-        return Trace(moved, logits, inputs, Residual.of(self.residual.plain(), held), self.last.to(device))
+        return Trace(moved, logits, inputs, Residual.of(self.residual.plain(), held), self.last.to(device), self.tokens)
 
     def save(self, path: Path | str) -> None:
         """Write the trace as one safetensors file, which later versions open too; of a capture with `residual` with
@@ -105,10 +117,11 @@ class Trace:
         others = {f"inputs.{name}": value for name, value in self.inputs.items()}
         if self.logits is not None:
             others["logits"] = self.logits
-        if self.residual is None or self.last is None:
-            return write_trace_file(path, self.layers, others, {})
-        others |= self.residual.tensors() | {"last": self.last}
-        return write_trace_file(path, self.layers, others, {"residual": self.residual.plain()})
+        extra: dict[str, Any] = {"tokens": self.tokens} if self.tokens else {}
+        if self.residual is not None and self.last is not None:
+            others |= self.residual.tensors() | {"last": self.last}
+            extra["residual"] = self.residual.plain()
+        write_trace_file(path, self.layers, others, extra)
 
     @staticmethod
     def load(path: Path | str) -> Trace:
@@ -116,7 +129,7 @@ class Trace:
         layers, others, extra = read_trace_file(path)
         inputs = {name.removeprefix("inputs."): value for name, value in others.items() if name.startswith("inputs.")}
         residual = Residual.of(extra["residual"], others) if "residual" in extra else None
-        return Trace(layers, others.get("logits"), inputs, residual, others.get("last"))
+        return Trace(layers, others.get("logits"), inputs, residual, others.get("last"), tuple(extra.get("tokens", ())))
 
     def logit_attribution(
         self, token: int | Tensor, versus: int | Tensor | None = None, position: int | None = None

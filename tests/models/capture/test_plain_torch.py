@@ -200,11 +200,35 @@ def test_a_softmax_over_experts_or_classes_is_no_attention(x: Tensor) -> None:
 
 
 def test_traced_models_and_models_without_attention_are_refused(x: Tensor) -> None:
-    with pytest.raises(Problem, match="no attention was seen in Linear"):
+    with pytest.raises(
+        Problem, match=r"no attention was seen in Linear: 0 calls .* call attnviz.attend\(q, k, v, mask\)"
+    ):
         av.capture(nn.Linear(WIDTH, WIDTH), x)
     traced = torch.jit.trace(Fused().eval(), x)
     with pytest.raises(Problem, match="TorchScript"):
         av.capture(traced, x)
+
+
+def test_an_exported_graph_is_refused_also_as_a_part_and_one_that_calls_torchs_functions_is_read(x: Tensor) -> None:
+    class Straight(nn.Module):
+        """Without a loop or a kept tensor, which an export objects to."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+
+        def forward(self, x: Tensor) -> Tensor:
+            heads = self.qkv(x).unflatten(-1, (3, HEADS, -1)).transpose(1, 3)  # (B, H, 3, Q, D)
+            return F.scaled_dot_product_attention(heads[:, :, 0], heads[:, :, 1], heads[:, :, 2]).flatten(2)
+
+    model = Straight().eval()
+    exported = torch.export.export(model, (x,)).module()
+    with pytest.raises(Problem, match=r"exported graph.*give the model that it was made from"):
+        av.capture(exported, x)
+    with pytest.raises(Problem, match="1 is an exported graph"):
+        av.capture(nn.Sequential(Fused(), exported), x)
+    ours = av.capture(torch.fx.symbolic_trace(model), x)[0].weights()
+    torch.testing.assert_close(ours, av.capture(model, x)[0].weights())
 
 
 def test_gradients_reach_the_scores(x: Tensor) -> None:

@@ -116,3 +116,16 @@ def test_a_loaded_model_stands_for_its_model_and_anything_else_is_refused() -> N
     for call in (lambda given: av.capture(given, ids), lambda given: av.intervene(given, edit, ids)):
         with pytest.raises(Problem, match="'gpt2' is neither a model nor a method of one"):
             call("gpt2")
+
+
+def test_several_layers_are_a_slice() -> None:
+    trace = av.capture(llama(), input_ids=tokens())
+    assert [layer.index for layer in trace[:2]] == [0, 1]
+    assert trace[-1:] == (trace[-1],)
+
+
+def test_an_argument_in_the_place_of_an_edit_is_named() -> None:
+    with pytest.raises(Problem, match="Tensor is no edit: intervene takes the model, one Edit or a list"):
+        av.intervene(llama(), tokens())
+    with pytest.raises(Problem, match="list is no edit"):
+        av.intervene(llama(), [1], tokens())
