@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -127,5 +127,6 @@ def test_several_layers_are_a_slice() -> None:
 def test_an_argument_in_the_place_of_an_edit_is_named() -> None:
     with pytest.raises(Problem, match="Tensor is no edit: intervene takes the model, one Edit or a list"):
         av.intervene(llama(), tokens())
+    layers: Any = [1]
     with pytest.raises(Problem, match="list is no edit"):
-        av.intervene(llama(), [1], tokens())
+        av.intervene(llama(), layers, tokens())
