@@ -1,5 +1,7 @@
 """The page about decoding as a visitor uses it: every section, links, nonsense, stopping, a server for strangers."""
 
+from html import unescape
+
 import pytest
 
 from attnviz.experiments.decoding import kept_positions, token_by_token
@@ -96,6 +98,19 @@ def test_what_the_visitor_changes_goes_into_the_link(visit):
 def test_layers_and_heads_beyond_the_model_show_its_last(visit):
     page = visit("decoding", d_layer="999", d_head="999", d_steps="2", **CORE)
     assert "Layer 3, head 3 of 4" in said(page)
+    answers = unescape(said(page))
+    assert "The link asks for d_layer = “999”; here it goes up to 3, which is shown instead." in answers
+    assert "The link asks for d_head = “999”; here it goes up to 3, which is shown instead." in answers
+
+
+@pytest.mark.parametrize("view, names", [("steps", ("d_layer", "d_head")), ("policies", ("d_kept_layer",))])
+def test_the_boxes_for_a_layer_and_a_head_show_and_allow_what_there_is(visit, view, names):
+    page = visit("decoding", d_view=view, d_steps="2", d_text="the cat sat on the mat", **CORE)
+    for name in names:
+        box = page.number_input(key=name)
+        assert box.max == 3
+        assert 0 <= box.value <= 3
+    assert "The link asks" not in said(page)  # nobody chose the usual head, which only a larger model has
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def read(decoder: Decoder, text: str, share: float = 0.5) -> Reading:
     room = min(LONGEST, decoder.context)
     ids, labels = found.ids[:room], found.labels[:room]
     if len(ids) < LEAST:
-        raise Problem("The text has {n} tokens; this takes at least {least}: type more", n=len(ids), least=LEAST)
+        raise Problem("Tokens in the text: {n}; this takes at least {least}: type more", n=len(ids), least=LEAST)
     notices = found.notices
     if len(found.ids) > room:
         cut = Message("The first {room} tokens of the text are read, of {n}", {"room": room, "n": len(found.ids)})

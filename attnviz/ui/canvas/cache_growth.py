@@ -41,7 +41,13 @@ def cache_growth(
         "tokens": list(tokens),
         "groups": [asdict(group) for group in groups],
         "at": at,
-        "words": {"tokens": _("tokens in the cache"), "play": _("Play"), "pause": _("Pause")},
+        "words": {
+            "tokens": _("Tokens in the cache"),
+            "one": _("{n} token in the cache"),
+            "many": _("{n} tokens in the cache"),
+            "play": _("Play"),
+            "pause": _("Pause"),
+        },
     }
 
     def heard() -> None:

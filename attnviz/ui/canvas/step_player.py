@@ -17,7 +17,7 @@ from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import count, mapping
 from attnviz.ui.canvas.packing import blob, fingerprint
 from attnviz.ui.canvas.registration import component
-from attnviz.words import _
+from attnviz.words import _, ngettext
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def step_player(
         "total": total,
         "at": at,
         "colours": {"q": Q_BLUE, "k": K_VERMILION, "v": V_GREEN, "weights": WEIGHTS, "masked": MASKED},
-        "words": _words(),
+        "words": _words(prompt, len(steps[0].layer_bytes)),
     }
     header["name"] = fingerprint(payload, str(header["labels"]), len(steps))
 
@@ -88,8 +88,8 @@ def _told(key: str) -> dict[str, Any]:
     return mapping(mapping(st.session_state.get(key)).get("stood"))
 
 
-def _words() -> dict[str, str]:
-    """Sentences of the player; {names} are filled in by the browser."""
+def _words(prompt: int, layers: int) -> dict[str, str]:
+    """Sentences of the player for a prompt of so many tokens; {names} are filled in by the browser."""
     return {
         "first": _("First step"),
         "back": _("Step back"),
@@ -98,7 +98,12 @@ def _words() -> dict[str, str]:
         "next": _("Next step"),
         "last": _("Last step"),
         "step": _("Step"),
-        "prefill": _("Step 1 of {total}, prefill: the prompt’s {new} tokens in one pass"),
+        "prefill": ngettext(
+            "Step 1 of {total}, prefill: the prompt’s {new} token in one pass",
+            "Step 1 of {total}, prefill: the prompt’s {new} tokens in one pass",
+            prompt,
+        ),
+        "decode_one": _("Step {step} of {total}: “{token}” alone is processed; {cached} token is in the cache"),
         "decode": _("Step {step} of {total}: “{token}” alone is processed; {cached} tokens are in the cache"),
         "q": _("q of “{token}”"),
         "k": _("K in the cache"),
@@ -121,7 +126,7 @@ def _words() -> dict[str, str]:
         "flops": _("FLOPs, so far"),
         "time": _("time, so far"),
         "same": _("Largest difference between their logits: {now} at this step, {all} so far."),
-        "bytes": _("Cache: {bytes} in {layers} layers"),
+        "bytes": ngettext("Cache: {bytes} in {layers} layer", "Cache: {bytes} in {layers} layers", layers),
         "layer": _("layer {layer}: {bytes}"),
         "scene": _("Keys and values in the cache, and the newest token’s attention to them"),
     }

@@ -15,7 +15,7 @@ from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import ORDERS, kind_names
 from attnviz.ui.shared import guard, number, one_of, show, snippet, term_popover
 from attnviz.ui.sharing import tables, units
-from attnviz.words import _
+from attnviz.words import _, ngettext
 
 BOX = 100  #: pixels of a number box
 
@@ -110,7 +110,11 @@ def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
         name="sequential-steps",
         key="c-steps",
         table={axis: result.x, **{name: result.steps[kind] for kind, name in waiting.items()}},
-        words=_("A recurrence waits **{n:,}** times, all others once.").format(n=steps),
+        words=ngettext(
+            "A recurrence waits **{n:,}** time, all others once.",
+            "A recurrence waits **{n:,}** times, all others once.",
+            steps,
+        ).format(n=steps),
     )
     kinds = {"attention": names["attention"], "rnn": _("any recurrence"), "conv": names["conv"]}
     kinds |= {"dilated": names["dilated"], "window": names["window"]}
@@ -122,8 +126,9 @@ def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
         height=270,
     )
     said = _(
-        "From the first token to the last a signal passes **1** attention layer, **{dilated:,}** dilated convolutions, "
-        "**{window:,}** windows of {r}, **{conv:,}** convolutions of {k}, or **{rnn:,}** steps of a recurrence."
+        "What a signal passes from the first token to the last: attention layers **1**, dilated convolutions "
+        "**{dilated:,}**, windows of {r} **{window:,}**, convolutions of {k} **{conv:,}**, steps of a recurrence "
+        "**{rnn:,}**."
     )
     paths = {kind: result.here[kind][2] for kind in kinds}
     show.figure(
@@ -177,7 +182,7 @@ def _said_of_cost(result: layer_costs.Result) -> str:
 
 
 def _operations(count: float) -> str:
-    return _("{n} operations").format(n=units.many(round(count)))
+    return ngettext("{n} operation", "{n} operations", round(count)).format(n=units.many(round(count)))
 
 
 def _numbers(result: layer_costs.Result) -> dict[str, np.ndarray]:
@@ -199,15 +204,20 @@ def _table(result: layer_costs.Result) -> None:
         rows.append(row)
     tables.tabled(tables.columns(rows), "the-table", "c-table-rows")
     if counted and all(row.agrees for row in counted.values()):
-        said = _(
+        steps = counted["lstm"].tokens
+        said = ngettext(
             "Formula and torch’s own FLOP counter agree on all {n} layers, and so do the parameters. "
-            "The counter runs the layers on the meta device, recurrences over {steps} tokens."
+            "The counter runs the layers on the meta device, recurrences over {steps} token.",
+            "Formula and torch’s own FLOP counter agree on all {n} layers, and so do the parameters. "
+            "The counter runs the layers on the meta device, recurrences over {steps} tokens.",
+            steps,
         )
-        st.caption(said.format(n=len(counted), steps=counted["lstm"].tokens))
+        st.caption(said.format(n=len(counted), steps=steps))
 
 
 def _counted(agrees: bool, tokens: int) -> str:
-    return (_("yes, over {n:,} tokens") if agrees else _("NO, over {n:,} tokens")).format(n=tokens)
+    yes = ngettext("yes, over {n:,} token", "yes, over {n:,} tokens", tokens)
+    return (yes if agrees else ngettext("NO, over {n:,} token", "NO, over {n:,} tokens", tokens)).format(n=tokens)
 
 
 def _against(crossing: layer_costs.CrossingPoint, axis: str) -> str:

@@ -168,7 +168,9 @@ def _gradient_picture(result: reach_training.Result, start: bool) -> None:
 def _distance(result: reach_training.Result, start: bool) -> figures.Figure:
     names = kind_names()
     lines = [(k, names[k], each.at_start if start else each.now) for k, each in result.reached.items()]
-    after = _("Gradient norm by distance, after {n} steps").format(n=result.done)
+    after = ngettext(
+        "Gradient norm by distance, after {n} step", "Gradient norm by distance, after {n} steps", result.done
+    ).format(n=result.done)
     return figures.by_distance(lines, _("Gradient norm by distance, before training") if start else after)
 
 
@@ -217,9 +219,12 @@ def _said_of_distance(result: reach_training.Result, start: bool) -> str:
     config = result.config
     seen = min(config.n, 1 + config.layers * (config.k - 1))
     if start:
-        said = _(
+        said = ngettext(
             "At distance {distance} the norm is **{attention:.2g}** for attention, **{lstm:.1g}** for the LSTM; "
-            "{layers} convolutions of {k} see {seen} tokens and nothing beyond."
+            "{layers} convolution of {k} sees {seen} tokens and nothing beyond.",
+            "At distance {distance} the norm is **{attention:.2g}** for attention, **{lstm:.1g}** for the LSTM; "
+            "{layers} convolutions of {k} see {seen} tokens and nothing beyond.",
+            config.layers,
         )
     else:
         said = _(
@@ -243,10 +248,13 @@ def _said_of_learning(result: reach_training.Result) -> str:
         _("{name} {accuracy:.0%}").format(name=kind_names()[kind], accuracy=each.end_accuracy)
         for kind, each in result.reached.items()
     ]
-    said = _("Mean of the last {last} steps: {ends}. Guessing gets {chance:.1%}, the dashed line.")
-    return said.format(
-        last=min(result.done, reach_training.LAST), ends=", ".join(ends), chance=1 / reach_training.LABELS
+    last = min(result.done, reach_training.LAST)
+    said = ngettext(
+        "At the last step: {ends}. Guessing gets {chance:.1%}, the dashed line.",
+        "Mean of the last {last} steps: {ends}. Guessing gets {chance:.1%}, the dashed line.",
+        last,
     )
+    return said.format(last=last, ends=", ".join(ends), chance=1 / reach_training.LABELS)
 
 
 def _gradients(result: reach_training.Result, start: bool) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ from attnviz.ui.decoding import decoder_form
 from attnviz.ui.decoding import decoding_choices as choices
 from attnviz.ui.shared import link_state, show, snippet, widgets
 from attnviz.ui.sharing import units
-from attnviz.words import _
+from attnviz.words import _, ngettext
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})
@@ -58,8 +58,8 @@ def _heads(scheme: growing_bytes.GrowingScheme) -> str:
     if not scheme.kv_heads:
         return _("one latent")
     if scheme.own:
-        return _("{n} K/V heads, its own").format(n=scheme.kv_heads)
-    return _("{n} K/V heads").format(n=scheme.kv_heads)
+        return ngettext("{n} K/V head, its own", "{n} K/V heads, its own", scheme.kv_heads).format(n=scheme.kv_heads)
+    return ngettext("{n} K/V head", "{n} K/V heads", scheme.kv_heads).format(n=scheme.kv_heads)
 
 
 def _curves(result: growing_bytes.Result, at: int) -> None:
@@ -77,6 +77,11 @@ def _curves(result: growing_bytes.Result, at: int) -> None:
 def _words(model: growing_bytes.GrowingModel, tokens: int, at: int) -> str:
     own = next((scheme for scheme in model.schemes if scheme.own), model.schemes[0])
     sizes = ", ".join(f"{scheme.name} {units.binary(scheme.bytes[at])}" for scheme in model.schemes)
-    return _("**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} tokens: {sizes}.").format(
+    said = ngettext(
+        "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} token: {sizes}.",
+        "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} tokens: {sizes}.",
+        tokens,
+    )
+    return said.format(
         model=model.name, token=units.binary(own.per_token), scheme=own.name, tokens=f"{tokens:,}", sizes=sizes
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import accumulate
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.experiments.decoding import decoding_snippets, token_by_token
 from attnviz.figures import decoding_steps as figures
@@ -14,13 +15,13 @@ from attnviz.ui.decoding import decoder_form, played_steps
 from attnviz.ui.decoding import decoding_choices as choices
 from attnviz.ui.shared import link_state, live_run, plain, show, snippet, widgets
 from attnviz.ui.sharing import units
-from attnviz.words import _
+from attnviz.words import _, ngettext
 
 BOX = 168  #: pixels of a box for a number: two stand side by side on a phone
 
 
 def panel() -> None:
-    name, config = _ask()
+    name, config, boxes = _ask()
     decoder = decoder_form.decoder_of(name)
     live = live_run.advance(
         "steps",
@@ -35,7 +36,8 @@ def panel() -> None:
     live_run.controls("steps", live, len(result.steps) / result.total_steps, said)
     last, asked = len(result.steps) - 1, link_state.value(choices.AT)
     at = last if asked is None else min(asked, last)
-    layer, head = _head(result)
+    with boxes:
+        layer, head = _head(result)
     with st.container(key="canvas-of-steps"):
         _player(result, layer, head, at)
     _about(result, decoder.name, decoder.weights_are, layer, head)
@@ -50,27 +52,28 @@ def panel() -> None:
     snippet(decoding_snippets.steps(name, config, result), "decoding-steps", about=about)
 
 
-def _ask() -> tuple[str, token_by_token.Config]:
+def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:
+    """What is asked for, and the row of boxes: how many layers and heads there are is known once the decoder is."""
     which, words = st.columns([1.2, 3], vertical_alignment="bottom")
     with which:
         name = decoder_form.choose()
     with words:
         text = widgets.text(choices.PROMPT, _("Prompt"))
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    boxes = st.container(horizontal=True, vertical_alignment="bottom")
+    with boxes:
         steps = widgets.number(choices.STEPS, _("Steps"), step=1, width=BOX)
         temperature = widgets.number(
             choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token."), width=BOX
         )
         seed = widgets.number(choices.SEED, _("Seed of the draw"), step=1, width=BOX)
-        widgets.number(choices.LAYER, _("Layer, from 0"), step=1, width=BOX)
-        widgets.number(choices.HEAD, _("Head, from 0"), step=1, width=BOX)
-    return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0)
+    return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0), boxes
 
 
 def _head(result: token_by_token.Result) -> tuple[int, int]:
-    """The head on show: the chosen one, or the last that this model has."""
-    layer = min(link_state.value(choices.LAYER), len(result.layers) - 1)
-    return layer, min(link_state.value(choices.HEAD), len(result.layers[layer].q) - 1)
+    """Draw the choice of the head on show, of those that this decoder has."""
+    layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1, width=BOX)
+    heads = len(result.layers[layer].q)
+    return layer, widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=heads - 1, width=BOX)
 
 
 def _player(result: token_by_token.Result, layer: int, head: int, at: int) -> None:
@@ -142,9 +145,12 @@ def _same(result: token_by_token.Result) -> None:
         st.caption(_("The logits of both are the same in every digit."))
         return
     st.caption(
-        _(
+        ngettext(
             "Both compute the same sums in another order, so that rounding differs in the last digits of {bits}-bit "
-            "numbers, {share:.1g} of the largest logit; the likeliest token is the same at {same} of {steps} steps."
+            "numbers, {share:.1g} of the largest logit; the likeliest token is the same at {same} of {steps} step.",
+            "Both compute the same sums in another order, so that rounding differs in the last digits of {bits}-bit "
+            "numbers, {share:.1g} of the largest logit; the likeliest token is the same at {same} of {steps} steps.",
+            len(result.steps),
         ).format(
             bits=8 * result.number_bytes,
             share=worst.difference / worst.largest_logit,
@@ -201,8 +207,8 @@ def _layers(result: token_by_token.Result, at: int) -> None:
         name="decoding-cache-bytes",
         key="d_layers",
         words=_(
-            "After step {step} layer 0 holds {tokens} tokens × {groups} K/V heads × ({k} + {v}) numbers × {size} "
-            "bytes = **{layer} B**; all {layers} layers hold **{total}**, {token} for each token."
+            "After step {step}, tokens × K/V heads × numbers × bytes in layer 0: {tokens} × {groups} × ({k} + {v}) × "
+            "{size} = **{layer} B**. The whole cache ({layers} such) holds **{total}**, {token} for each token."
         ).format(
             step=at + 1,
             tokens=step.context,

@@ -120,12 +120,9 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
         return layer, group
     if len(kept.positions[0]) > 1:
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            layer = min(
-                widgets.number(choices.KEPT_LAYER, _("Layer, from 0"), step=1, width=168), len(kept.positions) - 1
-            )
-            group = min(
-                widgets.number(choices.KEPT_GROUP, _("K/V head, from 0"), step=1, width=168), len(kept.positions[0]) - 1
-            )
+            last, last_group = (size - 1 for size in kept.positions.shape[:2])
+            layer = widgets.number(choices.KEPT_LAYER, _("Layer, from 0"), step=1, high=last, width=168)
+            group = widgets.number(choices.KEPT_GROUP, _("K/V head, from 0"), step=1, high=last_group, width=168)
     positions = kept.positions[layer, group]
     colour = SERIES[list(policy_names()).index(policy) - 1]
     show.figure(

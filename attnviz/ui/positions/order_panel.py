@@ -11,7 +11,7 @@ from attnviz.figures import positions_order as figures
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, plain, quoted, show, widgets
 from attnviz.word_boundaries import split
-from attnviz.words import _
+from attnviz.words import _, ngettext
 
 
 def panel() -> None:
@@ -87,9 +87,12 @@ def _matrices(result: shuffled_words.Result) -> None:
             fig = heatmap.matrix(weights, words, words, masked=hidden, height=380, numbers=len(words) <= 8)
             if name == "before":
                 q, k = np.unravel_index(int(weights.argmax()), weights.shape)
-                said = _(
+                said = ngettext(
+                    "Head 1 of {heads}, random with seed {seed}, over {n} word: {query} looks most at {key}, "
+                    "with {share} of its weight.",
                     "Head 1 of {heads}, random with seed {seed}, over {n} words: {query} looks most at {key}, "
-                    "with {share} of its weight."
+                    "with {share} of its weight.",
+                    len(words),
                 ).format(
                     heads=shuffled_words.HEADS,
                     seed=config.seed,

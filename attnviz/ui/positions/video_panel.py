@@ -15,7 +15,7 @@ from attnviz.ui.positions import (
     video_attention_panel,
 )
 from attnviz.ui.shared import link_state, show, widgets
-from attnviz.words import _
+from attnviz.words import _, ngettext
 
 
 def panel() -> None:
@@ -91,9 +91,11 @@ def _verdict(result: video_axes.Result) -> str:
         for axis, asked, rotated in zip(position_names.axes(), result.asked, result.rotated, strict=True)
         if asked != rotated
     ]
-    said = _("{left} of {d} numbers ({pairs} pairs) are not rotated and carry no position.").format(
-        left=result.left, d=config.d_head, pairs=result.left // 2
-    )
+    said = ngettext(
+        "{left} of {d} numbers ({pairs} pair) are not rotated and carry no position.",
+        "{left} of {d} numbers ({pairs} pairs) are not rotated and carry no position.",
+        result.left // 2,
+    ).format(left=result.left, d=config.d_head, pairs=result.left // 2)
     if not odd:
         return said
     return f"{said} " + _("An odd width leaves one number without a partner: {which}.").format(which="; ".join(odd))
@@ -103,7 +105,7 @@ def _split(result: video_axes.Result) -> None:
     flat = result.config.split == "flat"
     names = [_("patch number")] if flat else list(position_names.axes())
     words = "; ".join(
-        _("{axis}: {pairs} pairs").format(axis=name, pairs=width // 2)
+        ngettext("{axis}: {pairs} pair", "{axis}: {pairs} pairs", width // 2).format(axis=name, pairs=width // 2)
         for name, width in zip(names, result.rotated, strict=True)
     )
     if result.left:
@@ -124,8 +126,10 @@ def _frames(result: video_axes.Result) -> None:
         "two rows and three columns, none changes by more than {shifted:.1g}."
     ).format(own=own, shifted=result.shifted)
     if result.twins:
-        words += " " + _(
-            "{twins} other patches get exactly the score of its own: position cannot tell them apart."
+        words += " " + ngettext(
+            "{twins} other patch gets exactly the score of its own: position cannot tell them apart.",
+            "{twins} other patches get exactly the score of its own: position cannot tell them apart.",
+            result.twins,
         ).format(twins=result.twins)
     frame, row, column = (index.ravel() for index in np.indices(scores.shape))
     table = {"frame": frame, "row": row, "column": column, "score": scores.ravel()}
@@ -141,9 +145,11 @@ def _waves(result: video_axes.Result) -> None:
         sizes, names = [config.frames * config.height * config.width], [_("patch number")]
     lines = list(zip(names, result.wavelengths, sizes, strict=True))
     told = [
-        _("{axis}: {within} of {pairs} pairs complete a turn").format(
-            axis=name, within=int((waves <= size).sum()), pairs=len(waves)
-        )
+        ngettext(
+            "{axis}: {within} of {pairs} pairs completes a turn",
+            "{axis}: {within} of {pairs} pairs complete a turn",
+            int((waves <= size).sum()),
+        ).format(axis=name, within=int((waves <= size).sum()), pairs=len(waves))
         for name, waves, size in lines
     ]
     words = "; ".join(told) + "."

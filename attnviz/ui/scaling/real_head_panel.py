@@ -37,9 +37,9 @@ def panel() -> str | None:
 def _head(stack: Stack) -> experiment.Config:
     layers = len(stack.layers)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        layer = min(scaling_form.number(scaling_choices.LAYER, _("Layer, from 0"), 1), layers - 1)
+        layer = scaling_form.number(scaling_choices.LAYER, _("Layer, from 0"), 1, high=layers - 1)
         heads = stack.layers[layer].n_heads
-        head = min(scaling_form.number(scaling_choices.HEAD, _("Head, from 0"), 1), heads - 1)
+        head = scaling_form.number(scaling_choices.HEAD, _("Head, from 0"), 1, high=heads - 1)
         factor = scaling_form.number(scaling_choices.FACTOR, _("Scale × the model’s"), 0.5)
         st.caption(_("{layers} layers of {heads} heads").format(layers=layers, heads=heads))
     return experiment.Config(layer, head, factor)

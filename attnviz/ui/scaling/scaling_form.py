@@ -21,9 +21,9 @@ SLIDER = "s_dk_slider"
 BOX = 150  #: pixels, so that two boxes fit beside each other on a phone
 
 
-def number(choice: Choice[N], label: str, step: N | None = None, help: str | None = None) -> N:
+def number(choice: Choice[N], label: str, step: N | None = None, help: str | None = None, high: N | None = None) -> N:
     """A number box in the width that all boxes of this page have."""
-    return widgets.number(choice, label, step=step, help=help, width=BOX)
+    return widgets.number(choice, label, step=step, high=high, help=help, width=BOX)
 
 
 def width() -> int:

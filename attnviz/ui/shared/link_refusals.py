@@ -45,6 +45,12 @@ def not_here(choice: Choice[Any], asked: object, shown: object) -> Message:
     )
 
 
+def too_high(choice: Choice[Any], asked: float, top: float) -> Message:
+    """The choice allows the number, but the page has no such layer, head or the like today."""
+    params: dict[str, object] = {"name": choice.name, "asked": f"{asked:,.9g}", "top": f"{top:,.9g}"}
+    return Message("The link asks for {name} = “{asked}”; here it goes up to {top}, which is shown instead.", params)
+
+
 def no_such(choice: Choice[Any], asked: object) -> Message:
     """Names the parameter, the value that makes no sense, what is allowed, and what is shown instead."""
     if choice.kind == "canvas":

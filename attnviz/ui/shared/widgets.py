@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from attnviz.ui.shared import link_state
+from attnviz.ui.shared import link_refusals, link_state
 from attnviz.ui.shared.choices import Choice
 from attnviz.ui.shared.text import spoken
 
@@ -115,10 +115,16 @@ def number(
     help: str | None = None,
     width: Width = "stretch",
 ) -> N:
-    """A box for a number. `high` narrows the declared range where the page knows better."""
+    """A box for a number. `high` narrows the declared range where the page knows better.
+
+    A number above it stays in the link, for a page that has as many; here the largest is shown, and a line says so.
+    """
     low, top = _range(choice, high)
+    asked = link_state.value(choice)
     say_refusal(choice)
-    _show(choice, min(max(link_state.value(choice), low), top))
+    if asked > top and asked != choice.default:
+        st.caption(spoken(link_refusals.too_high(choice, asked, top)))
+    _show(choice, min(max(asked, low), top))
     picked = st.number_input(
         label,
         min_value=low,

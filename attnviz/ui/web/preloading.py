@@ -1,6 +1,7 @@
 """The scripts that a page will need, named in the page that the browser asks for first.
 
-One of ours comes before Streamlit's: a page in the dark theme is dark from its first pixel.
+One of ours comes before Streamlit's: a page in the dark theme is dark from its first pixel. And the app's style stands
+in the page until Streamlit has put it there, which it does after the first words: they would jump otherwise.
 
 Streamlit loads the script of each kind of widget when it first hears of such a widget: after its own start, after the
 connection, after our script. Named in the page, they are fetched while the browser still reads Streamlit's own.
@@ -10,14 +11,15 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz.ui.shared import FRONTEND
+from attnviz.ui.shared import EMBEDDED_STYLE, FRONTEND, PAGE_STYLE, presenting
 
 #: Widgets that nearly every page begins with, by the names of their scripts; one that is gone is left out.
 WIDGETS = (
@@ -28,6 +30,7 @@ WIDGETS = (
 WITH_CHARTS = frozenset({"scaling", "heads", "masks", "positions", "decoding", "sharing", "compare"})
 CHART = "PlotlyChart"
 THEME_ROUTE = "attnviz/theme_of_link.js"  #: below the app's root, as Streamlit's own files are
+_ROOT = re.compile(r"^html \{", re.MULTILINE)  #: how a rule for the page's root begins: "&" where it is nested in one
 _IMPORTED = re.compile(rb"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")
 
 
@@ -56,7 +59,8 @@ class Preloading:
                 if message.get("more_body"):
                     return
                 packed = "content-encoding" in Headers(raw=held["headers"])
-                whole = with_names(gzip.decompress(body) if packed else body, place in WITH_CHARTS)
+                style = early_style(parse_qs(scope["query_string"]))
+                whole = with_names(gzip.decompress(body) if packed else body, place in WITH_CHARTS, style)
                 whole = gzip.compress(whole, 6) if packed else whole
                 headers = MutableHeaders(scope=held)
                 headers["content-length"] = str(len(whole))
@@ -74,8 +78,25 @@ def _is_page(start: Message) -> bool:
     return bool(start["status"] == 200 and html and headers.get("content-encoding", "gzip") == "gzip")
 
 
-def with_names(page: bytes, charts: bool = False) -> bytes:
-    """The page with a line for each script that it does not name yet; only Streamlit's own page has that place."""
+def early_style(query: Mapping[bytes, Sequence[bytes]]) -> str:
+    """The style that the page of this link begins with, for as long as Streamlit has not put it there itself.
+
+    By its place it would lose against Streamlit's own rules; as nested rules it says more exactly what it is about.
+    """
+    parts = [PAGE_STYLE]
+    if query.get(b"embed") == [b"true"]:
+        parts.append(EMBEDDED_STYLE)
+    if query.get(b"present") == [b"1"]:
+        parts.append(presenting.STYLE)
+    rules = "".join(part.removeprefix("<style>").removesuffix("</style>") for part in parts)
+    return f"<style>html:not(:has(.stHtml)) {{{_ROOT.sub('& {', rules)}}}</style>\n"
+
+
+def with_names(page: bytes, charts: bool = False, style: str = "") -> bytes:
+    """The page with a line for each script that it does not name yet; only Streamlit's own page has that place.
+
+    `style` comes last in its head.
+    """
     if b"static/js/" not in page:
         return page
     widgets = scripts()
@@ -84,7 +105,8 @@ def with_names(page: bytes, charts: bool = False) -> bytes:
         lines += [_line(name, ' fetchpriority="low"') for name in scripts((CHART,)) if name not in widgets]
     named = "".join(line for line in lines if line.split("/")[-1].split('"')[0].encode() not in page)
     first = f'<script src="./{THEME_ROUTE}"></script>\n'
-    return page.replace(b"<head>", b"<head>\n" + first.encode(), 1).replace(b"</head>", named.encode() + b"</head>", 1)
+    last = (named + style).encode() + b"</head>"
+    return page.replace(b"<head>", b"<head>\n" + first.encode(), 1).replace(b"</head>", last, 1)
 
 
 def _line(name: str, more: str = "") -> str:

@@ -12,7 +12,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from attnviz.ui.shared import FRONTEND
+from attnviz.ui.shared import FRONTEND, PAGE_STYLE
 from attnviz.ui.web import navigation, preloading
 from attnviz.ui.web.preloading import CHART, WIDGETS, WITH_CHARTS, Preloading, scripts, with_names
 
@@ -100,3 +100,16 @@ def test_our_script_comes_before_streamlit_s_own_also_where_the_page_is_compress
     zipped = client.get("/zipped")
     assert zipped.text == page
     assert "etag" not in zipped.headers
+
+
+def test_the_page_begins_with_the_style_that_the_script_sends_later(client):
+    plain, embedded, presented = (client.get(f"/{query}").text for query in ("", "?embed=true", "?present=1"))
+    assert client.get("/other").text == OTHER
+    begun = plain.split("</head>")[0]
+    for rule in PAGE_STYLE.splitlines()[1:-1]:
+        assert rule in begun
+    assert ".stMainBlockContainer { padding-top: 4.25rem }</style>" not in plain
+    assert ".stMainBlockContainer { padding-top: 4.25rem }}</style>" in embedded
+    assert "& { font-size" in presented
+    assert "font-size: clamp(17px" not in plain
+    assert all(page.count("<style>html:not(:has(.stHtml)) {") == 1 for page in (plain, embedded, presented))

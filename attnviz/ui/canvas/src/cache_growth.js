@@ -3,7 +3,7 @@
 
 import { readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
-import { addButton, el } from "./dom.js";
+import { addButton, el, fill } from "./dom.js";
 import { film } from "./motion.js";
 import { clamp } from "./numbers.js";
 import { Sequence } from "./sequence.js";
@@ -101,7 +101,8 @@ class CacheGrowth {
     const { tokens, words } = this.header;
     this.at = clamp(place, 0, tokens.length - 1);
     this.range.value = String(this.at);
-    const said = `${tokens[this.at].toLocaleString("en-US")} ${words.tokens}`;
+    const held = tokens[this.at];
+    const said = fill(held === 1 ? words.one : words.many, { n: held.toLocaleString("en-US") });
     this.said.textContent = said;
     const kept = this.bars.map(({ name, bytes }) => `${name} ${binary(bytes[this.at])}`);
     this.range.setAttribute("aria-valuetext", `${said}: ${kept.join(", ")}`);

@@ -223,7 +223,8 @@ class StepPlayer {
   sentence(token, end) {
     const { total, words } = this.header;
     const values = { step: this.at + 1, total, new: end, token: visibleToken(token), cached: end - 1 };
-    return fill(this.at ? words.decode : words.prefill, values);
+    const decode = values.cached === 1 ? words.decode_one : words.decode;
+    return fill(this.at ? decode : words.prefill, values);
   }
 
   /**
