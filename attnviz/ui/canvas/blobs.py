@@ -132,6 +132,7 @@ def _of_options(options: Options, head: Head) -> dict[str, Any]:
     """How the head is drawn."""
     return {
         "look": packing.fingerprint(options, head.kind, tongue()),
+        "called": options.called,
         "compact": options.compact,
         "chips": options.chips and not options.compact,
         "lines": options.lines and not options.compact,

@@ -193,6 +193,7 @@ class Options:
     segments_q, segments_k   first positions of later segments, drawn as separators
     unit         what a value is called in the colour bar and in sentences, e.g. _("weight")
     top          the end of the scale for several compact views that must compare; None = as full_range says
+    called       what the head is called for those who hear it, where its title stands outside of it
     """
 
     full_range: bool = True
@@ -204,3 +205,4 @@ class Options:
     segments_k: tuple[int, ...] = ()
     unit: str = ""
     top: float | None = None
+    called: str = ""

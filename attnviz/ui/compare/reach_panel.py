@@ -128,8 +128,10 @@ def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGen
 def _charts(result: reach_training.Result, key: str) -> None:
     """The two pictures that move while training runs, without sentences and export."""
     now, right = st.columns(2, gap="medium")
-    now.plotly_chart(_distance(result, False), key=f"{key}-now", config={"displayModeBar": False})
-    right.plotly_chart(_accuracy(result), key=f"{key}-right", config={"displayModeBar": False})
+    with now:
+        show.chart(_distance(result, False), key=f"{key}-now")
+    with right:
+        show.chart(_accuracy(result), key=f"{key}-right")
 
 
 def _picture(result: reach_training.Result) -> None:

@@ -95,7 +95,7 @@ def _live(config: leak_training.Config, place: Any) -> leak_training.Result:
     for result in leak_training.train(config):
         if time.monotonic() - drawn > REDRAW_SECONDS and not result.done:
             with place.container():
-                st.plotly_chart(_curves(result), key=f"m-live-{result.steps[-1]}", config={"displayModeBar": False})
+                show.chart(_curves(result), key=f"m-live-{result.steps[-1]}")
             drawn = time.monotonic()
     return result
 

@@ -95,7 +95,7 @@ def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
 def _weights(
     key: str, result: mask_lab.Result, seed: int, values: np.ndarray, hidden: np.ndarray, name: str, title: str
 ) -> None:
-    options = canvas.Options(compact=True, root=len(result.words) > LONG)
+    options = canvas.Options(compact=True, root=len(result.words) > LONG, called=title)
     head = canvas.Head(values, hidden=hidden)
     pins = canvas.head_view(key, head, result.words, options=options, group=GROUP)
     show.under(

@@ -103,7 +103,8 @@ def _live(config: experiment.Config, button: DeltaGenerator, drawn: DeltaGenerat
         if result.complete or time.monotonic() - last > BETWEEN_PICTURES:
             last = time.monotonic()
             if not result.complete:
-                drawn.plotly_chart(_figure(result), key=f"s_live_{result.done}", config={"displayModeBar": False})
+                with drawn:
+                    show.chart(_figure(result), key=f"s_live_{result.done}")
     results.trained().get(config, lambda: result)
     button.empty()
     with drawn.container():

@@ -19,6 +19,7 @@ from attnviz.ui.shared.page_heading import page_heading
 from attnviz.ui.shared.streamlit_adapter import (
     EMBEDDED_STYLE,
     FRONTEND,
+    MENU_WIDTH,
     PAGE_STYLE,
     say_what_is_gone,
     set_where_default,
@@ -33,6 +34,7 @@ __all__ = [
     "EVERY_PAGE",
     "FRONTEND",
     "LONGEST_ID",
+    "MENU_WIDTH",
     "NONSENSE",
     "PAGE_STYLE",
     "BoundedCache",

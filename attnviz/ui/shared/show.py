@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from attnviz.figures.theme import Figure
 from attnviz.ui.canvas import app_root, component
 from attnviz.ui.shared import embedded_figure, presenting
 from attnviz.ui.shared.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
+from attnviz.ui.shared.text import unmarked
 from attnviz.words import _
 
 __all__ = ["PLOTLY_ROUTE", "LiveFile", "export_menu", "figure", "to_csv", "under"]
@@ -43,16 +45,35 @@ def figure(
     if height:
         fig.update_layout(height=height)
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
+    look["alt"] = heard(fig, words or caption)
     if on_pick is not None:
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
     if not presenting.presenting():
-        st.plotly_chart(fig, **look)
+        st.plotly_chart(fig, **look, **_room(fig))
         under(fig, name=name, key=key, table=table, caption=caption, words=words)
         return
     with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
         st.plotly_chart(for_a_room(fig), height="stretch", **look)
         if words:
             st.markdown(words)
+
+
+def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
+    """Draw `fig` alone, without a sentence or an export menu; `words` is what it is called for those who hear it."""
+    look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": heard(fig, words), **_room(fig)}
+    st.plotly_chart(fig, key=key, width=width, **look)
+
+
+def _room(fig: Figure) -> dict[str, Any]:
+    """The height of a figure that has one, so that its place is kept before the browser can draw it."""
+    return {"height": int(fig.layout.height)} if fig.layout.height else {}
+
+
+def heard(fig: Figure, words: str | None) -> str:
+    """What a chart is called for those who do not see it: its title, and the sentence about it."""
+    title = re.sub(r"<[^>]+>", "", fig.layout.title.text or "")
+    axes = " / ".join(each for each in (fig.layout.yaxis.title.text, fig.layout.xaxis.title.text) if each)
+    return ". ".join(part for part in (title or axes, unmarked(words or "")) if part)
 
 
 def _picked(key: str, on_pick: Callable[[int], None]) -> None:

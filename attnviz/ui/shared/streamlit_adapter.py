@@ -77,6 +77,8 @@ PAGE_STYLE = """<style>
 #: Inside another page the menu begins folded, and the bar that unfolds it would lie over the first line.
 EMBEDDED_STYLE = "<style>.stMainBlockContainer { padding-top: 4.25rem }</style>"
 
+MENU_WIDTH = 220  #: pixels of the menu beside a page, where there is room for both
+
 FRONTEND = Path(st.__file__).parent / "static"  #: the files that the browser is sent
 
 

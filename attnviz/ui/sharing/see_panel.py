@@ -124,7 +124,7 @@ def _group(run: ModelRun, result: Result) -> None:
     with st.container(horizontal=True, gap="small"):
         for i, head in enumerate(heads):
             fig = figures.pair(before[i], after[i], head, tokens, hidden, SIDE)
-            st.plotly_chart(fig, width=SIDE, key=f"h-pair-{i}", config={"displayModeBar": False})
+            show.chart(fig, width=SIDE, key=f"h-pair-{i}", words=_("head {n}").format(n=head))
     show.under(
         lambda: figures.groups(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",

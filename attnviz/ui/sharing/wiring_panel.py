@@ -20,7 +20,7 @@ def wirings(run: ModelRun, result: Result) -> None:
         with column, st.container(border=True, gap="xxsmall", height="stretch"):
             st.markdown(_title(result, g))
             drawn = figures.wiring(result.kv_of_with(g), g)
-            st.plotly_chart(drawn, key=f"h-wiring-{g}", config={"displayModeBar": False})
+            show.chart(drawn, key=f"h-wiring-{g}", words=_title(result, g))
             st.caption(_what(result, g))
     chosen = result.config.n_kv_heads
     show.under(

@@ -10,6 +10,7 @@ import streamlit as st
 from attnviz.ui.canvas import remember_page
 from attnviz.ui.shared import (
     EMBEDDED_STYLE,
+    MENU_WIDTH,
     PAGE_STYLE,
     embedded_figure,
     follow,
@@ -26,7 +27,7 @@ assert declared.DECLARED  # the import is needed: links are read from what the p
 set_language_source(language_choice.asked)
 
 # inside another page there is room for the view only; its visitors may still open the menu
-side: Any = "collapsed" if st.context.is_embedded else 220
+side: Any = "collapsed" if st.context.is_embedded else MENU_WIDTH
 st.set_page_config(page_title="attnviz", page_icon="👁️", layout="wide", initial_sidebar_state=side)
 
 st.logo(Path(__file__).with_name("logo.svg"), size="large")

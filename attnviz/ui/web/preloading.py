@@ -19,7 +19,7 @@ from urllib.parse import parse_qs
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz.ui.shared import EMBEDDED_STYLE, FRONTEND, PAGE_STYLE, presenting
+from attnviz.ui.shared import EMBEDDED_STYLE, FRONTEND, MENU_WIDTH, PAGE_STYLE, presenting
 
 #: Widgets that nearly every page begins with, by the names of their scripts; one that is gone is left out.
 WIDGETS = (
@@ -30,6 +30,12 @@ WIDGETS = (
 WITH_CHARTS = frozenset({"scaling", "heads", "masks", "positions", "decoding", "sharing", "compare"})
 CHART = "PlotlyChart"
 THEME_ROUTE = "attnviz/theme_of_link.js"  #: below the app's root, as Streamlit's own files are
+#: The menu comes after the first words, which stand where they will stand beside it.
+BESIDE_THE_MENU = f"""
+@media (min-width: 769px) {{
+  html:not(:has([data-testid=stSidebar])) [data-testid=stMain] {{ margin-left: {MENU_WIDTH}px }}
+}}
+"""
 _ROOT = re.compile(r"^html \{", re.MULTILINE)  #: how a rule for the page's root begins: "&" where it is nested in one
 _IMPORTED = re.compile(rb"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")
 
@@ -83,13 +89,11 @@ def early_style(query: Mapping[bytes, Sequence[bytes]]) -> str:
 
     By its place it would lose against Streamlit's own rules; as nested rules it says more exactly what it is about.
     """
-    parts = [PAGE_STYLE]
-    if query.get(b"embed") == [b"true"]:
-        parts.append(EMBEDDED_STYLE)
-    if query.get(b"present") == [b"1"]:
-        parts.append(presenting.STYLE)
+    embedded, presented = query.get(b"embed") == [b"true"], query.get(b"present") == [b"1"]
+    parts = [PAGE_STYLE, *[EMBEDDED_STYLE] * embedded, *[presenting.STYLE] * presented]
     rules = "".join(part.removeprefix("<style>").removesuffix("</style>") for part in parts)
-    return f"<style>html:not(:has(.stHtml)) {{{_ROOT.sub('& {', rules)}}}</style>\n"
+    beside = "" if embedded or presented else BESIDE_THE_MENU
+    return f"<style>html:not(:has(.stHtml)) {{{_ROOT.sub('& {', rules)}}}{beside}</style>\n"
 
 
 def with_names(page: bytes, charts: bool = False, style: str = "") -> bytes:

@@ -10,7 +10,7 @@ import { strongestText, summaryText } from "./head_readout.js";
  * @param {HeadView} view
  */
 export function nameStage({ drawn, heatmap }) {
-  const title = drawn.header.title.replace(/\.$/, "");
+  const title = (drawn.header.title || drawn.header.called || "").replace(/\.$/, "");
   heatmap.stage.setAttribute("aria-label", [title, drawn.words.label].filter(Boolean).join(". "));
 }
 

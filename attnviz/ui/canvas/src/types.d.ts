@@ -110,6 +110,8 @@ export type HeadHeader = Answer & {
   scale: Scale;
   look: string;
   title: string;
+  /** what it is called for those who hear it, where its title stands outside of it */
+  called?: string;
   tile: [number, number] | null;
   q: string[];
   k: string[] | null;
