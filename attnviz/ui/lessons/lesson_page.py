@@ -231,7 +231,8 @@ def _step(lesson: Lesson, number: int) -> None:
             _ask(lesson, step.question, answers, guess if answered else "", facts)
         if step.do:
             st.markdown("**" + _("Try:") + "** " + said(lesson, step.do, facts))
-        _further(step)
+        if not presenting.presenting():  # nothing but the step, and nothing that leads away from it
+            _further(step)
     with right, guard():
         picture = step.after if answered and step.after is not None else step.picture
         draw_picture(picture, about, f"{PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}")

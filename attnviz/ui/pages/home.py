@@ -105,11 +105,9 @@ def page() -> None:
             )
         )
         term_popover.terms("attention", "token", "head", "weight", "softmax", key="-page")
-    left, right = st.columns([2.3, 1], gap="large")
-    with left, guard():
+    with guard():
         first_look(drawn)
-    with right:
-        navigation.cards()
+    navigation.cards()
 
 
 if __name__ == "__main__":  # Streamlit runs this file

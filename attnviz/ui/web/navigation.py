@@ -28,6 +28,7 @@ class PageRow:
 
 BEGIN, UNDERSTAND, LOOK = N_("Begin"), N_("Understand"), N_("Look for yourself")
 
+ABREAST = 3  #: cards in a row of the start page, where there is room
 LINKS = "page_links"  #: where a session keeps the parameters of every page's link, as of this run
 
 ROWS = [
@@ -148,12 +149,13 @@ def menu() -> None:
 
 def cards() -> None:
     """Where to go from the start page, in the order in which one learns, each with its question. After `menu`."""
-    with st.container(border=True, gap="xxsmall"):
-        for row in ROWS:
-            if row.is_home:
-                continue
-            _link(row, f"**{_(row.title)}**")
-            st.caption(_(row.question))
+    st.markdown("**" + _("Where to go from here, in the order in which one learns") + "**")
+    rows = [row for row in ROWS if not row.is_home]
+    for at in range(0, len(rows), ABREAST):
+        for column, row in zip(st.columns(ABREAST, gap="small"), rows[at : at + ABREAST], strict=False):
+            with column, st.container(border=True, gap="xxsmall", height="stretch"):
+                _link(row, f"**{_(row.title)}**")
+                st.caption(_(row.question))
 
 
 def _link(row: PageRow, label: str) -> None:
