@@ -34,6 +34,10 @@ SHOTS = {
         "/pictures?pic_model=digit-reader&pic_digits=374&pic_layer=1&pic_head=3&pic_view=1eNqrVipQsoo2jK0FAA2gAtA",
         False, 1440, 900, "From “seven”",
     ),
+    "decoding.png": ("/decoding", False, 1440, 1000, "alone is processed"),
+    "positions.png": ("/positions?p_section=circle", False, 1440, 1000, None),
+    "compare.png": ("/compare", False, 1440, 1000, None),
+    "lessons.png": ("/lessons?lesson=scaling&step=2", False, 1440, 1000, None),
     "phone.png": ("/", True, 390, 844, "gives 75%"),
 }  # fmt: skip
 

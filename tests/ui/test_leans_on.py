@@ -123,6 +123,10 @@ TAKEN_AWAY = {
     "a look at the preferred theme after printing, in its frontend": lambda m, folder: frontend_without(m, folder),
     "the attribute data-variant in its frontend": lambda m, folder: frontend_without(m, folder),
     **{
+        f"the class {name} in its frontend": lambda m, folder: frontend_without(m, folder)
+        for name in ("stHtml", "stMain", "stSidebar")
+    },
+    **{
         f"data-testid={name} in its frontend": lambda m, folder: frontend_without(m, folder)
         for name, _user, _purpose in streamlit_adapter.STYLED
     },

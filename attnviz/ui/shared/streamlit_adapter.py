@@ -31,6 +31,8 @@ log = logging.getLogger("attnviz")
 #: as high as a box beside them. What is said under a picture fills its line, and the export stands at its end. A
 #: table's own tools lie over what is above the table: never over the matrices to choose from, and on no touch screen,
 #: where nothing makes them go away.
+#: A canvas, a box with its label and a line of the menu have the height before they are drawn that they have then:
+#: what stands below does not jump.
 #: Who asked the system for less motion sees nothing slide or fade; Streamlit still hears that a motion has ended.
 #: Under a text it asks for Ctrl+Enter, which no phone has; the text is read when one leaves it, and the key works too.
 PAGE_STYLE = """<style>
@@ -65,6 +67,10 @@ PAGE_STYLE = """<style>
 @media (hover: none) { [data-testid=stElementToolbar] { display: none } }
 .st-key-page-heading .stHorizontalBlock { flex-wrap: nowrap }
 .st-key-presenter-place { position: absolute; pointer-events: none }
+.stHorizontalBlock .stElementContainer[class*="st-key-"] > .stSkeleton { min-height: 68px }
+[data-testid=stSidebar] .stSkeleton { height: 20px }
+.st-key-canvas-of-steps { min-height: 30rem }
+@media (max-width: 640px) { .st-key-canvas-of-steps { min-height: 46rem } }
 .st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }
 @media (prefers-reduced-motion: reduce) {
   *, ::before, ::after {
@@ -258,6 +264,16 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/web/main.py",
         "the chosen button of a row being readable in dark",
         in_frontend('"data-variant":'),
+    ),
+    *(
+        Reliance(
+            "streamlit",
+            f"the class {name} in its frontend",
+            "attnviz/ui/web/preloading.py",
+            "pages that do not jump as they begin",
+            in_frontend(f"className:`{name}`"),
+        )
+        for name in ("stHtml", "stMain", "stSidebar")
     ),
     *(
         Reliance(

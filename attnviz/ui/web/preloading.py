@@ -33,7 +33,7 @@ THEME_ROUTE = "attnviz/theme_of_link.js"  #: below the app's root, as Streamlit'
 #: The menu comes after the first words, which stand where they will stand beside it.
 BESIDE_THE_MENU = f"""
 @media (min-width: 769px) {{
-  html:not(:has([data-testid=stSidebar])) [data-testid=stMain] {{ margin-left: {MENU_WIDTH}px }}
+  html:not(:has(.stSidebar)) .stMain {{ margin-left: {MENU_WIDTH}px }}
 }}
 """
 _ROOT = re.compile(r"^html \{", re.MULTILINE)  #: how a rule for the page's root begins: "&" where it is nested in one
