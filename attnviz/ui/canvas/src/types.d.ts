@@ -340,7 +340,7 @@ export type GrowthHeader = Answer & {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
   at: number;
-  words: { tokens: string; play: string; pause: string };
+  words: { tokens: string; one: string; many: string; play: string; pause: string };
 };
 
 /** What a header says of heads: one value for all of them, or a list. */
