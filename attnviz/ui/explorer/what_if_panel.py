@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.core.message import Problem
+from attnviz.engine.engine_protocol import Rerun
 from attnviz.experiments.explorer import Matrix, Stack, Trace, WhatIf, head_matrix, largest_change, said_of_change
 from attnviz.experiments.explorer import what_if as experiment
 from attnviz.figures.svg_head import HeadPicture
@@ -69,14 +70,10 @@ def _pair(shown: Shown, change: WhatIf, stack: Stack, instant: bool) -> tuple[Ma
 def _rerun(shown: Shown, change: WhatIf) -> Trace:
     place = None if change.where == "all" else (shown.layer, shown.head)
     key = ("what-if", shown.stack.id, place, change)
-
-    loaded = model_cache.model_of(shown.run)
+    rerun = Rerun("what_if", (shown.stack.id, shown.layer, shown.head, change))
     with st.spinner(_("Running the model again…")):
-        return model_cache.cached_rerun(
-            shown.run,
-            key,
-            lambda: experiment.run_again(shown.run, loaded, shown.stack, shown.layer, shown.head, change),
-        )
+        changed: Trace = model_cache.cached_rerun(shown.run, rerun, key)
+    return changed
 
 
 def _same_stack(shown: Shown, trace: Trace) -> Stack:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import streamlit as st
 
+from attnviz.engine.engine_protocol import Rerun
 from attnviz.experiments.explorer import ModelRun, Stack
 from attnviz.experiments.positions import changed_rope as experiment
 from attnviz.figures import attention_figures, heatmap
@@ -25,9 +26,10 @@ def panel() -> None:
     if run is None:
         return
     config = _controls(run.stacks[0])
-    loaded = model_cache.model_of(run)
-    rotary = model_cache.cached_rerun(run, "rotation", lambda: experiment.rotation(loaded))
-    result = model_cache.cached_rerun(run, ("rotation", config), lambda: experiment.run(run, loaded, config, rotary))
+    rotary = model_cache.cached_rerun(run, Rerun("rotation"))
+    result: experiment.Result = model_cache.cached_rerun(
+        run, Rerun("changed_rope", (config, rotary)), ("changed_rope", config)
+    )
     st.latex(_formula(result))
     st.markdown(f"**{_verdict(run, result)}**")
     _heatmaps(run, result)

@@ -12,12 +12,15 @@ import gc
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
-from attnviz.experiments.explorer import ModelRun, Request, has_kept_run, kept_run, run_model
+from attnviz.engine.engine_protocol import Engine, Rerun
+from attnviz.engine.in_process import InProcess
+from attnviz.experiments.explorer import ModelRun, Request, has_kept_run, kept_run
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load, version
 from attnviz.ui.shared.bounded_cache import BoundedCache
@@ -48,6 +51,11 @@ class Shared:
     results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RESULTS_LIMIT, held_bytes))
     slots: Slots = field(default_factory=lambda: Slots(AT_ONCE))
     steps: dict[str, tuple[float, Message]] = field(default_factory=dict)  #: how far each model has been loaded
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Whoever makes the passes."""
+        return InProcess(_model_for, load_in_background, lambda: shared().slots)
 
 
 def shared() -> Shared:
@@ -91,7 +99,8 @@ def model_run(request: Request) -> ModelRun:
     """The run of a sentence through its model: from memory, from the disk, or computed now."""
     here = shared()
     request = replace(request, version=version(request.model))
-    if request not in here.runs and _key(request) not in here.models and not has_kept_run(request):
+    needed = here.engine.loads_here and _key(request) not in here.models
+    if request not in here.runs and needed and not has_kept_run(request):
         model(request.model)  # the model first, so that this visitor sees its progress bar while it loads
     return here.runs.get(request, lambda: _run(request))
 
@@ -123,15 +132,15 @@ def found(run: ModelRun, key: Hashable) -> Any:
     return shared().results.find((run.request, key))
 
 
-def cached_rerun(run: ModelRun, key: Hashable, make: Callable[[], T]) -> T:
-    """Like `cached`, but `make` runs the model again: it waits for a slot, and only the last few results are kept."""
+def cached_rerun(run: ModelRun, change: Rerun, key: Hashable = None) -> Any:
+    """The sentence once more with something changed; only the last few results are kept.
 
-    def in_a_slot() -> T:
-        with shared().slots:
-            return make()
-
-    made: T = shared().reruns.get((run.request, key), in_a_slot)
-    return made
+    `key` where different changes have the same result; otherwise the change itself is the key.
+    """
+    here = shared()
+    if here.engine.loads_here:
+        model_of(run)  # first, so that this visitor sees its progress bar while it loads
+    return here.reruns.get((run.request, key or change), lambda: here.engine.rerun(run, change))
 
 
 def _key(request: Request) -> tuple[str, str]:
@@ -143,13 +152,18 @@ def _run(request: Request) -> ModelRun:
     if _key(request) not in here.models:
         kept = kept_run(request)
         if kept is not None:
-            load_in_background(request.model)  # the visitor's next sentence will want it
+            here.engine.expect(request.model)  # the visitor's next sentence will want it
             return kept
-    loaded = load_in_background(request.model).result()
+    return here.engine.run(request)
+
+
+def _model_for(request: Request) -> LoadedModel:
+    """The model of a request as it was when the request was made, waited for without a word."""
+    found = shared().models.find(_key(request))
+    loaded = load_in_background(request.model).result() if found is None else found
     if loaded.version != request.version:
         raise _overwritten(loaded.entry.name)
-    with here.slots:
-        return run_model(request, loaded)
+    return loaded
 
 
 def _watch(name: str, loading: Future[LoadedModel]) -> None:

@@ -6,6 +6,7 @@ from typing import cast
 
 import streamlit as st
 
+from attnviz.engine.engine_protocol import Rerun
 from attnviz.experiments.explorer import ModelRun, RecordedLayer
 from attnviz.experiments.sharing import Method, downstream, head_sharing
 from attnviz.experiments.sharing import SharingConfig as Config
@@ -66,9 +67,8 @@ def _result(run: ModelRun, config: Config) -> Result:
 
 
 def _rerun(run: ModelRun, config: Config, scope: downstream.Scope) -> downstream.Result:
-    loaded = model_cache.model_of(run)
-    key = ("sharing", config, scope)
-    return model_cache.cached_rerun(run, key, lambda: downstream.run(run, loaded, config, scope))
+    found: downstream.Result = model_cache.cached_rerun(run, Rerun("sharing", (config, scope)))
+    return found
 
 
 def _ask(layers: tuple[RecordedLayer, ...]) -> Config:

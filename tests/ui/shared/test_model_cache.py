@@ -18,6 +18,8 @@ from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.core.message import Message, Problem
+from attnviz.engine import in_process
+from attnviz.engine.engine_protocol import Rerun
 from attnviz.experiments.explorer import Look, Request, WhatIf, head_matrix, head_measures, run_model, what_if
 from attnviz.experiments.sharing import SharingConfig, downstream, head_sharing
 from attnviz.models.loading import load, version
@@ -102,7 +104,7 @@ def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_oth
     assert len(shared.reruns) == 3
 
 
-def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, shared):
+def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, shared, monkeypatch):
     run = model_cache.model_run(Request(folders[0], TEXTS[0]))
     began, may_end = threading.Event(), threading.Event()
 
@@ -111,15 +113,15 @@ def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, share
         assert may_end.wait(10)
         return 7
 
-    threads = [
-        threading.Thread(target=model_cache.cached_rerun, args=(run, "same", make), daemon=True) for _ in range(6)
-    ]
+    monkeypatch.setattr(in_process, "run_rerun", lambda _run, _loaded, change: 8 if change == other else make())
+    same, other = Rerun("what_if", ("same",)), Rerun("what_if", ("other",))
+    threads = [threading.Thread(target=model_cache.cached_rerun, args=(run, same), daemon=True) for _ in range(6)]
     for thread in threads:
         thread.start()
     assert began.wait(10)
     until(lambda: shared.reruns.hits == 5)  # the others have met the one that computes
     assert shared.slots.taken == 1, "six visitors want the same, one of them has a slot"
-    assert model_cache.cached_rerun(run, "other", lambda: 8) == 8
+    assert model_cache.cached_rerun(run, other) == 8
     may_end.set()
     for thread in threads:
         thread.join(10)

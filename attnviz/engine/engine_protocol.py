@@ -1,0 +1,51 @@
+"""What is asked of whoever makes passes through models: declared data goes in, a run or a result comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from torch import Tensor
+
+from attnviz.experiments.explorer import ModelRun, Request
+from attnviz.experiments.heads import HeadScores
+from attnviz.models.catalogue import LoadedModel
+
+RerunId = Literal["what_if", "sharing", "rotation", "changed_rope"]
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """A second pass over a sentence with something changed: which lesson's, and what that lesson is told."""
+
+    lesson: RerunId
+    told: tuple[Any, ...] = ()
+
+
+class Engine(Protocol):
+    """Whoever makes passes. Every method may be called from any thread, and answers or raises a Problem."""
+
+    @property
+    def loads_here(self) -> bool:
+        """Whether a pass needs its model in this process, so that a visitor is shown how it is loaded."""
+
+    def expect(self, model: str) -> None:
+        """A pass of this model may be asked for soon. Returns at once; what fails is said by the pass itself."""
+
+    def run(self, request: Request) -> ModelRun:
+        """One pass of a model over a sentence."""
+
+    def rerun(self, run: ModelRun, change: Rerun) -> Any:
+        """The same sentence once more with something changed; what the lesson answers."""
+
+    def scan(self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]) -> Iterator[HeadScores]:
+        """The scores of all heads so far, after some sentences and at the end after all of them."""
+
+    def mean_outputs(self, loaded: LoadedModel, sentences: Sequence[str]) -> dict[str, Tensor]:
+        """What each head hands on on average over these sentences."""
+
+    def cost_steps(
+        self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
+    ) -> Iterator[HeadScores | None]:
+        """The costs of all heads so far, after some sentences; None for a step on the way there."""

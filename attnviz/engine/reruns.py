@@ -1,0 +1,34 @@
+"""The lessons that run a model again with something changed, by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from attnviz.engine.engine_protocol import Rerun, RerunId
+from attnviz.experiments.explorer import ModelRun, StackId, WhatIf, what_if
+from attnviz.experiments.positions import changed_rope
+from attnviz.experiments.sharing import downstream
+from attnviz.models.capture import Trace
+from attnviz.models.catalogue import LoadedModel
+
+
+def run_rerun(run: ModelRun, loaded: LoadedModel, change: Rerun) -> Any:
+    """Run the model again, as the lesson does it."""
+    return _LESSONS[change.lesson](run, loaded, *change.told)
+
+
+def _what_if(run: ModelRun, loaded: LoadedModel, stack: StackId, layer: int, head: int, changed: WhatIf) -> Trace:
+    return what_if.run_again(run, loaded, run.stack(stack), layer, head, changed)
+
+
+def _rotation(_run: ModelRun, loaded: LoadedModel) -> Any:
+    return changed_rope.rotation(loaded)
+
+
+_LESSONS: Final[dict[RerunId, Callable[..., Any]]] = {
+    "what_if": _what_if,
+    "sharing": downstream.run,
+    "rotation": _rotation,
+    "changed_rope": changed_rope.run,
+}
