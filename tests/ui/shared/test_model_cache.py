@@ -113,8 +113,8 @@ def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, share
         assert may_end.wait(10)
         return 7
 
-    monkeypatch.setattr(in_process, "run_rerun", lambda _run, _loaded, change: 8 if change == other else make())
     same, other = Rerun("what_if", ("same",)), Rerun("what_if", ("other",))
+    monkeypatch.setattr(in_process, "run_rerun", lambda _run, _loaded, change: 8 if change == other else make())
     threads = [threading.Thread(target=model_cache.cached_rerun, args=(run, same), daemon=True) for _ in range(6)]
     for thread in threads:
         thread.start()
