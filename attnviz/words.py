@@ -31,6 +31,7 @@ class Sayable(Protocol):
 
 
 _language: Callable[[], str | None] = lambda: None  # noqa: E731
+_usual: str | None = None
 _chosen: ContextVar[str | None] = ContextVar("language")
 
 
@@ -40,12 +41,18 @@ def set_language_source(source: Callable[[], str | None]) -> None:
     _language = source
 
 
+def set_usual_language(language: str | None) -> None:
+    """The language of whoever started the program, for all that nobody else asks for in another one."""
+    global _usual
+    _usual = language
+
+
 def language() -> str | None:
     """The language in which sentences are looked up at the moment; None means English."""
     try:
         return _chosen.get()
     except LookupError:
-        return _language()
+        return _language() or _usual
 
 
 @contextmanager

@@ -9,18 +9,23 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 
-from attnviz.command import figure_command, heads_command, serve_command
+from attnviz.command import command_language, figure_command, heads_command, serve_command
 from attnviz.core.message import Problem
 from attnviz.extras import ExtraMissing
 from attnviz.rasterised import NoFont
 from attnviz.words import _, say
 
 INTERRUPTED = 130
+WRONG_CALL = 2  #: as argparse has it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status. Without a command the app is served."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        given = command_language.begin(sys.argv[1:] if arguments is None else arguments)
+    except Problem as problem:
+        print(f"attnviz: {say(problem.message)}", file=sys.stderr)
+        return WRONG_CALL
     if given[:1] == ["models"]:
         return _told(lambda: _models(given[1:]))
     parser, parts = _parser()
@@ -43,7 +48,13 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
             "in Python: import attnviz as av."
         ),
     )
-    parser.add_argument("--version", action="version", version=f"attnviz {__version__}")
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"attnviz {__version__}",
+        help=_("show program's version number and exit"),
+    )
+    parser.add_argument("--lang", metavar="ID", help=command_language.about())
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title=_("commands"))
     parts = {
         "serve": serve_command.add_to(commands),

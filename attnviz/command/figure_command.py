@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from attnviz.core.message import Problem
 from attnviz.extras import must_have
-from attnviz.words import _
+from attnviz.words import N_, _
 
 if TYPE_CHECKING:
     from attnviz.ui.headless import Looks, PageAnswer
 
-EXAMPLES = """examples:
+EXAMPLES = N_("""examples:
   attnviz figure "explore?text=The cat sat&at=3.1"                  what this view offers
   attnviz figure "https://attention.example/explore?at=3.1" -o head.svg
   attnviz figure "masks?m_text=a b c" -o mask.png -o mask.csv --background dark
   attnviz figure "explore?at=3.1" -o live.html --all-heads          every head, in one live file
-"""
+""")
 
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
@@ -33,7 +33,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
             "without a browser, and the files are those that its own Export menu saves. A Plotly chart as SVG or PNG "
             "needs Chromium or Chrome on the machine, because only a browser draws it; as HTML and CSV it needs none."
         ),
-        epilog=EXAMPLES,
+        epilog=_(EXAMPLES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("link", help=_("a link of the app, whole or from the page's name on: explore?at=13.8"))

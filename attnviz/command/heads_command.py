@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from attnviz.core.message import Problem
 from attnviz.extras import must_have
-from attnviz.words import _
+from attnviz.words import N_, _
 
 if TYPE_CHECKING:
     from attnviz.notebook import HeadTable
 
 DEFAULT = ("previous_token", "induction", "duplicate_token")
-EXAMPLES = """examples:
+EXAMPLES = N_("""examples:
   attnviz heads smollm2-135m sentences.txt                        the five heads that show each pattern most
   attnviz heads gpt2 sentences.txt -o heads.csv                   every head, as a table
   attnviz heads minilm-l6 sentences.txt --patterns first_token same_token
   attnviz heads smollm2-135m sentences.txt --cost --keep done.npz  what losing each head costs; goes on where it stopped
 
 patterns: previous_token, next_token, same_token, first_token, duplicate_token, induction
-"""
+""")
 
 
 def add_to(commands: Any) -> argparse.ArgumentParser:
@@ -38,7 +38,7 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
             "with standard error and stability over the lines. Or, with --cost, how much the loss of the next token "
             "rises, in nats, when the head is silenced."
         ),
-        epilog=EXAMPLES,
+        epilog=_(EXAMPLES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("model", help=_("a name that attnviz models lists, owner/name on the hub, or a folder"))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from attnviz.core.message import Message, Problem
@@ -25,19 +26,19 @@ from attnviz.models.loading import (
     packaged,
     prepare_examples,
 )
-from attnviz.words import _, say
+from attnviz.words import N_, _, say
 
 _WIDTH = 30
 
 
-EXAMPLES = """examples:
+EXAMPLES = N_("""examples:
   attnviz models                      what is here, what each model is
   attnviz models fetch                the two small trained models that the app's first pages show: 0.2 GB
   attnviz models get gpt2             one more of the list, from the hub
   attnviz models get ./my-checkpoint  a folder of your own, safetensors only
 
 Prepared files lie in the cache folder; attnviz models settings says where, and how to have it elsewhere.
-"""
+""")
 
 
 def main(arguments: Sequence[str] | None = None, prog: str = "python -m attnviz.models") -> int:
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "python -m attnviz.
     parser = argparse.ArgumentParser(
         prog=prog,
         description=_("List the models that are available, or fetch and prepare some."),
-        epilog=EXAMPLES,
+        epilog=_(EXAMPLES),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command")
@@ -90,9 +91,15 @@ def _list() -> None:
         for state in availabilities()
     ]
     header = (_("model"), _("kind"), _("layers×heads"), _("licence"), _("state"))
-    widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
+    widths = [max(_columns(row[column]) for row in [header, *rows]) for column in range(len(header))]
     for row in [header, *rows]:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        cells = (cell + " " * (width - _columns(cell)) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def _columns(text: str) -> int:
+    """How many columns of a terminal a text takes: a Chinese character takes two."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _fetch(names: Sequence[str]) -> None:

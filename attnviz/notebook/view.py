@@ -7,6 +7,7 @@ import csv
 import html
 import io
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +20,7 @@ from attnviz.figures.picture import to_svg
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.live import LiveView, page
 from attnviz.notebook.shown_heads import ShownHeads, labels, shown_heads
-from attnviz.words import _
+from attnviz.words import _, languages, speaking
 
 #: The picture's scripts run, and may offer a file to keep; the notebook around it is out of their reach.
 SANDBOX = "allow-scripts allow-downloads"
@@ -36,13 +37,17 @@ def show(
     row: int = 0,
     height: int = 640,
     title: str = "",
+    language: str | None = None,
 ) -> NotebookView:
     """A live picture of `attention`: every head, and of a trace every mask and scale, still to be moved.
 
     `attention` is a trace, weights (heads, queries, keys) of each layer in a list, a model's output with attentions, or
     a cache of TransformerLens. `tokens` are the labels of one sentence, or of queries and keys as two lists in a tuple.
     `layer` and `head` are shown first; `row` is the sentence of a batch. `theme` None follows the reader's own.
+    `language` is what the picture says its words in, "en" or "zh"; None as everything else does.
     """
+    if language is not None and language not in languages():
+        raise Problem("There is no language {asked}; there are: {known}", asked=language, known=", ".join(languages()))
     shown = shown_heads(attention, layer, row)
     if layer is not None and layer not in shown.layer_ids:
         raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(shown.layer_ids))
@@ -54,8 +59,9 @@ def show(
             index=shown.layer_ids[place],
             last=shown.counts[place] - 1,
         )
-    queries, keys = _labels(tokens, shown)
-    return NotebookView(shown, queries, keys, (place, head or 0), theme or "auto", height, title)
+    with _speaking(language):
+        queries, keys = _labels(tokens, shown)
+    return NotebookView(shown, queries, keys, (place, head or 0), theme or "auto", height, title, language)
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,28 +75,31 @@ class NotebookView:
     theme: PictureTheme
     height: int
     title: str
+    language: str | None = None
 
     @cached_property
     def html(self) -> str:
         """The whole live file."""
         share = self.shown.counts[self.at[0]] // self.shown.kv_counts[self.at[0]]
-        view = LiveView(
-            self.shown.heads,
-            self.shown.counts,
-            self.shown.kv_counts,
-            self.queries,
-            None if self.keys == self.queries else self.keys,
-            self.at,
-            self.title,
-            self.head_title,
-            (_("Layer {layer}, head {head}"), share),
-            layer_ids=self.shown.layer_ids,
-        )
-        return page(view, self.theme)
+        with _speaking(self.language):
+            view = LiveView(
+                self.shown.heads,
+                self.shown.counts,
+                self.shown.kv_counts,
+                self.queries,
+                None if self.keys == self.queries else self.keys,
+                self.at,
+                self.title,
+                self.head_title,
+                (_("Layer {layer}, head {head}"), share),
+                layer_ids=self.shown.layer_ids,
+            )
+            return page(view, self.theme)
 
     @property
     def head_title(self) -> str:
-        return _("Layer {layer}, head {head}").format(layer=self.shown.layer_ids[self.at[0]], head=self.at[1])
+        with _speaking(self.language):
+            return _("Layer {layer}, head {head}").format(layer=self.shown.layer_ids[self.at[0]], head=self.at[1])
 
     @property
     def weights(self) -> np.ndarray:
@@ -104,7 +113,8 @@ class NotebookView:
         hidden = ~self.shown.heads[first].mask
         picture = HeadPicture(self.weights, self.queries, self.keys, hidden, title=self.head_title)
         background: Literal["dark", "white"] = "dark" if self.theme == "dark" else "white"
-        return to_svg(picture, background=background, title=self.title or self.head_title)
+        with _speaking(self.language):
+            return to_svg(picture, background=background, title=self.title or self.head_title)
 
     @property
     def csv(self) -> str:
@@ -127,7 +137,8 @@ class NotebookView:
 
     def _repr_html_(self) -> str:
         still = base64.b64encode(self.svg.encode()).decode()
-        name, said = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
+        with _speaking(self.language):
+            name, said = html.escape(self.title or self.head_title), html.escape(_("Still picture"))
         return (
             f'<div style="resize:vertical;overflow:hidden;height:{self.height}px;min-height:240px">'
             f'<iframe title="{name}" sandbox="{SANDBOX}" style="width:100%;height:100%;border:0" '
@@ -149,3 +160,7 @@ def _labels(tokens: Any, shown: ShownHeads) -> tuple[list[str], list[str]]:
     both = isinstance(tokens, tuple) and len(tokens) == 2 and not isinstance(tokens[0], str)
     queries, keys = tokens if both else (tokens, tokens if q_len == k_len else None)
     return labels(queries, shown.ids, q_len, _("queries")), labels(keys, shown.ids, k_len, _("keys"))
+
+
+def _speaking(language: str | None) -> AbstractContextManager[None]:
+    return nullcontext() if language is None else speaking(language)
