@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from xml.etree import ElementTree
 
 import numpy as np
@@ -33,6 +34,9 @@ from attnviz.models.capture import capture
 from tests.browser import saving
 from tests.browser.canvas_places import cell_on, tile_on
 from tests.browser.conftest import widest
+from tests.browser.test_figure_files import steady
+from tests.browser.test_heads_page import PLACE
+from tests.models.tiny import eager
 
 pytestmark = pytest.mark.every_commit
 
@@ -699,6 +703,56 @@ def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
     painted = [path for path in svg.iter("{http://www.w3.org/2000/svg}path") if path.get("fill", "none") != "none"]
     assert len({path.get("fill") for path in painted}) > 10, "the drawing's cells are all alike"
     assert sum(path.get("d", "").count("M") for path in painted) >= len(tokens), "the drawing has no cells"
+
+
+TWO_LINES = "The cat saw the dog and the cat ran.\nAnna gave Peter the red book because he loved old stories."
+
+
+@pytest.mark.slow  # the command runs the page a second time, in a process of its own
+def test_the_map_of_heads_holds_a_true_number_leads_to_its_head_and_is_made_again_from_its_link(
+    visit: Visit, trained: Load, cold_cache: Path, tmp_path: Path
+) -> None:
+    layer, head = 16, 0
+    page = visit(f"/heads?hd_text=own&hd_own={quote(TWO_LINES)}&hd_by=previous_token")
+    plot = page.locator(".st-key-hd_map .js-plotly-plot")
+    plot.locator(".main-svg").first.wait_for(timeout=FIRST_OPEN)
+    page.locator(".st-key-hd_explore button").wait_for(timeout=FIRST_OPEN)
+    rest(page)
+    page.mouse.click(*plot.evaluate(PLACE, [layer, head]))
+    page.wait_for_url(re.compile(rf"hd_at={layer}\.{head}"), timeout=FIRST_OPEN)
+    explore = page.get_by_role("button", name=f"Open layer {layer}, head {head}")
+    explore.wait_for(timeout=FIRST_OPEN)
+    rest(page)
+    link = page.url
+
+    page.locator(".st-key-hd_map-export button").first.click()
+    row = next(
+        row
+        for row in read_csv(saved(page, "CSV, the numbers"))
+        if (row["layer"], row["head"]) == (str(layer), str(head))
+    )
+    each = [on_previous_token(trained(), line, layer, head) for line in TWO_LINES.splitlines()]
+    assert float(row["previous_token mean"]) == pytest.approx(sum(each) / 2, abs=2e-5)
+    assert float(row["previous_token stderr"]) == pytest.approx(abs(each[0] - each[1]) / 2, abs=2e-5)
+
+    theirs = saved(page, "SVG").read_text("utf-8")
+    close_export(page)
+    command = [sys.executable, "-m", "attnviz", "figure", link, "--figure", "hd_map", "-o", str(tmp_path / "map.svg")]
+    env = os.environ | {"ATTNVIZ_CACHE": str(cold_cache), "OMP_NUM_THREADS": "1"}
+    made = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    assert steady((tmp_path / "map.svg").read_text("utf-8")) == steady(theirs)
+
+    explore.click()
+    page.wait_for_url(re.compile(rf"/explore\?.*\bat={layer}\.{head}\b"), timeout=FIRST_OPEN)
+    head_stage(page, f"Layer {layer}, head {head}").wait_for(timeout=FIRST_OPEN)
+
+
+def on_previous_token(model: Trained, text: str, layer: int, head: int) -> float:
+    """Mean weight that positions 1, 2, … give to the one before them, on the eager path of transformers."""
+    ids = torch.tensor([model.tokenizer(text).input_ids])
+    weights = eager(model.model, input_ids=ids).attentions[layer][0, head]
+    return float(weights.diagonal(-1).mean())
 
 
 def test_the_first_step_works_on_a_phone(visit: Visit, trained: Load) -> None:

@@ -1,8 +1,8 @@
 """Empty environments that hold a wheel and what it asks for: the versions that the tests run with, or the lowest.
 
 For the first nothing is downloaded: of the packages that the tests' own environment has, those that the wheel's
-requirements lead to are linked in, and pip then installs the wheel with its extras and no index. A requirement that is
-missing, or a bound that the tested versions do not meet, stops it. The lowest versions come from the index, by uv.
+requirements lead to are linked in, and uv then installs the wheel with its extras and no index. A requirement that is
+missing, or a bound that the tested versions do not meet, stops it. The lowest versions come from the index.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ def environment(folder: Path, wheel: Path, extra: str = "") -> Path:
     python = _empty(folder)
     for name in sorted(required_by(wheel, extra)):
         _link(name, _packages(python))
-    options = ["--quiet", "--no-index", "--no-compile", "--disable-pip-version-check"]
-    what = f"{wheel}[{extra}]" if extra else str(wheel)
-    subprocess.run([sys.executable, "-m", "pip", "--python", str(python), "install", *options, what], check=True)
+    what = f"attnviz[{extra}] @ {wheel.as_uri()}" if extra else wheel
+    _uv("install", "--python", python, "--no-index", "--offline", what)
     return python
 
 
@@ -140,6 +139,12 @@ def _link(name: str, packages: Path) -> None:
     installed = distribution(name)
     tops = {file.parts[0] for file in installed.files or () if file.parts[0] not in ("..", "__pycache__")}
     for top in tops:
-        there = Path(str(installed.locate_file(top)))
-        if not (packages / top).exists():
-            (packages / top).symlink_to(there)
+        there, here = Path(str(installed.locate_file(top))), packages / top
+        if here.exists():
+            continue
+        if top.endswith(".dist-info"):  # uv takes a folder that is a link for no package
+            here.mkdir()
+            for file in there.iterdir():
+                (here / file.name).symlink_to(file)
+        else:
+            here.symlink_to(there)
