@@ -70,6 +70,10 @@ PAGE_STYLE = """<style>
 .stHorizontalBlock .stElementContainer[class*="st-key-"] > .stSkeleton { min-height: 68px }
 [data-testid=stSidebar] .stSkeleton { height: 20px }
 .st-key-canvas-of-steps { min-height: 30rem }
+.st-key-canvas-of-home { min-height: 28rem }
+.st-key-build_strip { min-height: 6rem }
+.st-key-m-grid, .st-key-m-before, .st-key-m-after, [class*="st-key-h-three-"] { min-height: 18rem }
+@media (min-width: 1000px) { .st-key-canvas-of-heads { min-height: 37rem } }
 @media (max-width: 640px) { .st-key-canvas-of-steps { min-height: 46rem } }
 .st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }
 @media (prefers-reduced-motion: reduce) {
