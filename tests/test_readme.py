@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from attnviz import words
+from attnviz.ui.lessons.all_lessons import LESSONS
 from attnviz.ui.web.navigation import ROWS
 from tests.models.conftest import smollm2
 
@@ -16,6 +18,7 @@ __all__ = ["smollm2"]
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
+CHINESE = (ROOT / "README.zh.md").read_text("utf-8")
 
 
 @pytest.mark.slow
@@ -57,3 +60,25 @@ def test_every_make_command_named_exists():
 def test_every_page_is_described():
     for row in ROWS:
         assert f"**{row.title}**" in README
+
+
+def test_the_chinese_readme_describes_every_page_and_lesson_by_its_name_in_the_app():
+    with words.speaking("zh"):
+        pages = [f"**{words._(row.title)}**" for row in ROWS]
+        lessons = [f"{n}. {words._(lesson.title)}" for n, lesson in enumerate(LESSONS.values(), 1)]
+    assert [name for name in [*pages, *lessons] if name not in CHINESE] == []
+
+
+def test_the_chinese_readme_has_the_commands_and_files_of_the_english_one():
+    """Its comments are Chinese; what one types, and what is pointed to, is the same."""
+
+    def typed(text: str) -> list[str]:
+        blocks = [held for kind, held in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.S | re.M) if not kind]
+        return [line.split("#")[0].replace("&lang=zh", "").strip() for block in blocks for line in block.splitlines()]
+
+    assert sorted(typed(CHINESE)) == sorted(typed(README))
+    missing = [name for name in re.findall(r"\]\(([^)#:]+)\)", CHINESE) if not (ROOT / name).exists()]
+    assert not missing
+    code = re.search(r"```python\n(.*?)```", README, re.S)[1]
+    chinese = re.search(r"```python\n(.*?)```", CHINESE, re.S)[1]
+    assert [line.split("#")[0] for line in chinese.splitlines()] == [line.split("#")[0] for line in code.splitlines()]

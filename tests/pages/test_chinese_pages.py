@@ -1,0 +1,114 @@
+"""In Chinese, a page has no English on it but what is quoted: the visitor's words, names, addresses."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import MessageToDict
+
+from attnviz.packing import unblob
+from attnviz.ui.web.navigation import ROWS
+from attnviz.words import LOCALE_DIR
+from scripts import languages
+from scripts.words import collected
+from tests.pages.conftest import open_page
+
+#: fields of Streamlit's elements that nobody reads: ids, options of the picture, code
+UNREAD = {
+    "id", "elementId", "key", "icon", "iconPosition", "pageScriptHash", "language", "formId", "scriptHash",
+    "queryString", "pageName", "page", "urlPathname", "className", "mimetype", "url", "hash", "jsContent",
+    "htmlContent", "componentName", "family", "template", "stack",
+}  # fmt: skip
+#: sentences that are quoted as they are: what a visitor or an example says, and names
+QUOTED = (
+    "The animal didn't cross the street because it was too tired",
+    "animal didn't cross the street because it was too",  # its words in another order
+    "The cat sat on the mat because it was tired",
+    "the cat sat down",
+    "The capital of France is Paris",
+)
+QUIET = re.compile(r"`[^`]*`|\$[^$]*\$|\]\([^)]*\)|<[^>]*>|https?://\S+")
+#: three English words in a row
+ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[ ,;:.'’-]+[A-Za-z][a-z']+){2,}")
+#: pages that need no trained model; the others are walked by hand and take longer
+QUICK = [
+    row.name for row in ROWS if row.name in ("home", "lessons", "build", "scaling", "masks", "compare", "glossary")
+]
+
+
+@pytest.fixture(autouse=True)
+def everything_said_can_be_translated() -> None:
+    """Instead of the conftest's: here sentences are looked up for real."""
+
+
+def strings(node: Any) -> Iterator[str]:
+    """Every text inside, but those that nobody reads."""
+    if isinstance(node, dict):
+        for name, held in node.items():
+            if name not in UNREAD:
+                yield from strings(held)
+    elif isinstance(node, list):
+        for each in node:
+            yield from strings(each)
+    elif isinstance(node, str):
+        yield node
+
+
+def shown(element: Any) -> Any:
+    """What an element of the page shows, as JSON; a canvas's own header, and a chart's words."""
+    if element.type == "bidi_component":
+        data = bytes(element.proto.bytes)
+        return unblob(data)[0] if data else json.loads(element.proto.json or "{}")
+    held = MessageToDict(element.proto)
+    if element.type == "plotly_chart":
+        spec = json.loads(held["spec"])
+        return [spec["layout"], [{name: each.get(name) for name in ("name", "hovertemplate")} for each in spec["data"]]]
+    return held
+
+
+@cache
+def not_translated_yet() -> tuple[re.Pattern[str], ...]:
+    """Sentences of the code that `python -m scripts.languages` names as not translated: they are English, and known."""
+    catalog = languages.read(LOCALE_DIR / "zh.po")
+    ids = [each.id for each in languages.untranslated(catalog, collected())]
+    texts = [text for each in ids for text in ([each] if isinstance(each, str) else each)]
+    return tuple(re.compile(".*".join(map(re.escape, re.split(r"\{[^{}]*\}", text))), re.S) for text in texts)
+
+
+def english_on(page: Any) -> list[str]:
+    """What stands on the page in English and is not quoted."""
+    found = []
+
+    def visit(block: Any) -> None:
+        for child in getattr(block, "children", {}).values():
+            if getattr(child, "proto", None) is not None and child.type not in ("code", "html"):
+                for text in strings(shown(child)):
+                    rest = text
+                    for known in not_translated_yet():
+                        rest = known.sub("", rest)
+                    rest = QUIET.sub(" ", rest.replace("&#46;", "."))
+                    for quoted in QUOTED:
+                        rest = rest.replace(quoted, "")
+                    if ENGLISH.search(rest):
+                        found.append(text[:200])
+            visit(child)
+
+    visit(page._tree)
+    return found
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_no_english_is_left_on_a_page_in_chinese(name: str):
+    page = open_page(name, lang="zh")
+    assert not page.exception
+    assert english_on(page) == []
+
+
+def test_the_search_finds_english_where_there_is_some():
+    found = english_on(open_page("glossary", lang="en"))
+    assert len(found) > 40
