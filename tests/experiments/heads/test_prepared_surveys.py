@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+import torch
+from torch import Tensor
 
 from attnviz.experiments.heads import head_survey, prepared_surveys
 from attnviz.models.loading import load
@@ -75,3 +79,33 @@ def test_the_prepared_cost_is_that_of_the_first_sentence_in_its_last_layers() ->
             if 0 in held.best[column]:
                 place = held.best[column].tolist().index(0)
                 assert held.best_scores[column, place] == pytest.approx(rise, abs=2e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text, layer, head", [("books", 1, 3), ("repeated", 16, 0)])
+def test_a_prepared_cost_is_the_rise_of_transformers_own_loss_with_the_head_s_slice_zeroed(
+    text: head_survey.TextKind, layer: int, head: int
+) -> None:
+    """By a hook of torch before the output projection, over every sentence that the mean rests on."""
+    survey = prepared_surveys.find("smollm2-135m", head_survey.Config(text))
+    assert survey is not None
+    held, column, loaded = survey.measures["silenced"], survey.column(layer, head), load("smollm2-135m")
+    inner: Any = loaded.model
+    count = int(held.counts[column])
+
+    def silence(module: Any, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        parts = given[0].unflatten(-1, (inner.config.num_attention_heads, -1)).clone()
+        parts[:, :, head] = 0
+        return (parts.flatten(-2),)
+
+    rises = []
+    for sentence in survey.sentences[:count]:
+        ids = loaded.tokenizer(sentence, return_tensors="pt").input_ids
+        with torch.no_grad():
+            before = inner(ids, labels=ids).loss
+            hook = inner.model.layers[layer].self_attn.o_proj.register_forward_pre_hook(silence)
+            rises.append(float(inner(ids, labels=ids).loss - before))
+            hook.remove()
+    assert count >= 9
+    assert held.mean[column] == pytest.approx(np.mean(rises), rel=2e-3)
+    assert held.stderr[column] == pytest.approx(np.std(rises, ddof=1) / count**0.5, rel=2e-3)
