@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from attnviz.core.message import Problem
+from attnviz.models.engine_address import EngineAddress, parsed
 from attnviz.words import N_
 
 #: variable -> (default, meaning), both as text for a person
@@ -38,6 +39,10 @@ VARIABLES: Final = {
         N_("nowhere"),
         N_("a folder in which several processes of one server share passes over sentences; its owner's alone"),
     ),
+    "ATTNVIZ_ENGINE": (
+        N_("here"),
+        N_("where models run: in this process, or on Ray, as in ray://local or ray://host:10001?replicas=1-4"),
+    ),
     "ATTNVIZ_EMBED": (
         N_("this server's own pages"),
         N_('which pages may embed the app in a frame: "anywhere", or origins by comma, such as https://blog.example'),
@@ -55,6 +60,7 @@ FIELDS: Final = {
     "ATTNVIZ_HUB": "hub",
     "ATTNVIZ_MEMORY_GB": "memory_bytes",
     "ATTNVIZ_READINGS": "readings",
+    "ATTNVIZ_ENGINE": "engine",
     "ATTNVIZ_EMBED": "embed",
 }
 
@@ -76,6 +82,7 @@ class Settings:
     hub: bool
     memory_bytes: int | None  #: None: the memory that is free when a model is loaded
     readings: Path | None  #: where processes of one server share passes; None: nowhere
+    engine: EngineAddress | None  #: None: models run in this process
     embed: str | tuple[str, ...]  #: "anywhere", or the origins besides our own that may embed the app
 
 
@@ -92,6 +99,7 @@ def current() -> Settings:
         hub=_flag("ATTNVIZ_HUB", not hosted) and not _flag("HF_HUB_OFFLINE", False),
         memory_bytes=_whole("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
         readings=Path(named).expanduser() if (named := os.environ.get("ATTNVIZ_READINGS")) else None,
+        engine=parsed(os.environ.get("ATTNVIZ_ENGINE") or "here"),
         embed=_origins(os.environ.get("ATTNVIZ_EMBED", "")),
     )
 

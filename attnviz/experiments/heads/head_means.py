@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -13,6 +13,9 @@ from attnviz.experiments.heads.batches import Batch, inputs_of, module_of
 from attnviz.models.capture import RecordedLayer, capture
 from attnviz.models.catalogue import LoadedModel
 
+#: of one batch: layer name, the sum over real positions (H, Dv), and how many there were; once for each run of a layer
+HeadSums = list[tuple[str, Tensor, int]]
+
 
 def mean_outputs(
     model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any = None
@@ -21,13 +24,25 @@ def mean_outputs(
 
     `batches` as in `find_heads`. A layer that runs several times in a pass has one mean over all of its runs.
     """
+    return mean_of(sums_of(model, batches, tokenizer))
+
+
+def sums_of(
+    model: nn.Module | LoadedModel, batches: Iterable[Batch] | Batch, tokenizer: Any = None
+) -> Iterator[HeadSums]:
+    """For each batch the sums that its mean is made of."""
+    for inputs in inputs_of(model, batches, tokenizer):
+        yield [(layer.name, *_sum(layer)) for layer in capture(module_of(model), logits=None, **inputs)]
+
+
+def mean_of(batches: Iterable[HeadSums]) -> dict[str, Tensor]:
+    """Layer name -> (H, 1, Dv) from the sums of all batches, added in their order."""
     sums: dict[str, Tensor] = {}
     counts: dict[str, int] = {}
-    for inputs in inputs_of(model, batches, tokenizer):
-        for layer in capture(module_of(model), logits=None, **inputs):
-            total, count = _sum(layer)
-            sums[layer.name] = sums.get(layer.name, 0) + total
-            counts[layer.name] = counts.get(layer.name, 0) + count
+    for batch in batches:
+        for name, total, count in batch:
+            sums[name] = sums.get(name, 0) + total
+            counts[name] = counts.get(name, 0) + count
     if not sums:
         raise Problem("there is no sentence to look at")
     return {name: (total / counts[name])[:, None] for name, total in sums.items()}

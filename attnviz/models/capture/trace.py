@@ -17,7 +17,7 @@ from attnviz.extras import needed_for
 from attnviz.models.capture.logit_attribution import LogitAttribution, attribute
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
 from attnviz.models.capture.residual import Residual
-from attnviz.models.capture.trace_file import read_trace_file, write_trace_file
+from attnviz.models.capture.trace_file import read_trace_file, trace_bytes, trace_of_bytes, write_trace_file
 from attnviz.models.capture.trace_summary import summary
 
 if TYPE_CHECKING:
@@ -114,6 +114,13 @@ class Trace:
         """Write the trace as one safetensors file, which later versions open too; of a capture with `residual` with
         all that `logit_attribution` needs, the unembedding included.
         """
+        write_trace_file(path, *self._in_parts())
+
+    def to_bytes(self) -> bytes:
+        """The file that `save` writes, as bytes."""
+        return trace_bytes(*self._in_parts())
+
+    def _in_parts(self) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
         others = {f"inputs.{name}": value for name, value in self.inputs.items()}
         if self.logits is not None:
             others["logits"] = self.logits
@@ -121,12 +128,20 @@ class Trace:
         if self.residual is not None and self.last is not None:
             others |= self.residual.tensors() | {"last": self.last}
             extra["residual"] = self.residual.plain()
-        write_trace_file(path, self.layers, others, extra)
+        return self.layers, others, extra
 
     @staticmethod
     def load(path: Path | str) -> Trace:
         """The saved trace, on the CPU; a Problem if the file is missing, damaged, or no saved trace."""
-        layers, others, extra = read_trace_file(path)
+        return Trace._of_parts(*read_trace_file(path))
+
+    @staticmethod
+    def from_bytes(sent: bytes) -> Trace:
+        """What `to_bytes` made, on the CPU."""
+        return Trace._of_parts(*trace_of_bytes(sent))
+
+    @staticmethod
+    def _of_parts(layers: tuple[RecordedLayer, ...], others: dict[str, Tensor], extra: dict[str, Any]) -> Trace:
         inputs = {name.removeprefix("inputs."): value for name, value in others.items() if name.startswith("inputs.")}
         residual = Residual.of(extra["residual"], others) if "residual" in extra else None
         return Trace(layers, others.get("logits"), inputs, residual, others.get("last"), tuple(extra.get("tokens", ())))

@@ -43,8 +43,31 @@ def write_trace_file(
 ) -> None:
     """Write layers, other tensors by their names, and what JSON can say.
 
-    Under a temporary name first, so that a reader never sees half a file. The output projection is saved only where
-    the layer holds it; the value norms (B, H, K) computed from it always are.
+    Under a temporary name first, so that a reader never sees half a file.
+    """
+    tensors, said = _in_parts(layers, others, extra)
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with needed_for("Saving a trace"):
+        from safetensors.torch import save_file  # here because a capture does not need it
+    save_file(tensors, temporary, said)
+    temporary.replace(path)
+
+
+def trace_bytes(layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]) -> bytes:
+    """The same file as bytes, to be sent to another process."""
+    with needed_for("Sending a trace"):
+        from safetensors.torch import save
+    return save(*_in_parts(layers, others, extra))
+
+
+def _in_parts(
+    layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors of a file by their names, and its metadata.
+
+    The output projection is saved only where the layer holds it; the value norms (B, H, K) computed from it always are.
     """
     tensors: dict[str, Tensor] = {}
     described = []
@@ -59,14 +82,7 @@ def write_trace_file(
         fields["tensors"] = {name: _put(value, f"{number}.{name}", tensors, names) for name, value in held.items()}
         described.append(fields)
     tensors |= {name: value.detach().cpu().contiguous().clone() for name, value in others.items()}
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    said = {"format": FORMAT, "layers": json.dumps(described), "extra": json.dumps(dict(extra))}
-    with needed_for("Saving a trace"):
-        from safetensors.torch import save_file  # here because a capture does not need it
-    save_file(tensors, temporary, said)
-    temporary.replace(path)
+    return tensors, {"format": FORMAT, "layers": json.dumps(described), "extra": json.dumps(dict(extra))}
 
 
 def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
@@ -82,8 +98,22 @@ def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[s
         raise Problem("{path} does not exist", path=path.name) from error
     except Exception as error:
         raise Problem("{path} is not a saved trace, or is damaged", path=path.name) from error
+    return _of_parts(tensors, meta, path.name)
+
+
+def trace_of_bytes(sent: bytes) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
+    """What `trace_bytes` made, on the CPU."""
+    with needed_for("Reading a trace"):
+        from safetensors.torch import load
+    header = json.loads(sent[8 : 8 + int.from_bytes(sent[:8], "little")])  # safetensors' own, which `load` leaves out
+    return _of_parts(load(sent), header.get("__metadata__", {}), "bytes")
+
+
+def _of_parts(
+    tensors: dict[str, Tensor], meta: Mapping[str, str], name: str
+) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
     if meta.get("format") != FORMAT:
-        raise Problem("{path} is not a saved trace, or is damaged", path=path.name)
+        raise Problem("{path} is not a saved trace, or is damaged", path=name)
     layers = tuple(_layer(fields, tensors) for fields in json.loads(meta["layers"]))
     others = {name: value for name, value in tensors.items() if not name[:1].isdigit()}
     return layers, others, json.loads(meta.get("extra", "{}"))  # older files have no extra

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
+from attnviz.engine.chosen_engine import chosen
 from attnviz.engine.engine_protocol import Engine, Rerun
 from attnviz.engine.in_process import InProcess
 from attnviz.experiments.explorer import ModelRun, Request, has_kept_run, kept_run
@@ -55,7 +56,7 @@ class Shared:
     @cached_property
     def engine(self) -> Engine:
         """Whoever makes the passes."""
-        return InProcess(_model_for, load_in_background, lambda: shared().slots)
+        return chosen(lambda: InProcess(_model_for, load_in_background, lambda: shared().slots))
 
 
 def shared() -> Shared:

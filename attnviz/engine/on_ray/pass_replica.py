@@ -1,0 +1,81 @@
+"""A process of Ray Serve that holds models and makes passes. Its class is known to a node by name: attnviz is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
+
+from ray import serve
+
+from attnviz.core.message import Problem
+from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine.on_ray.sent_answer import to_send
+from attnviz.engine.reruns import run_rerun
+from attnviz.experiments.explorer import ModelRun, Request, run_model
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.loading import load
+
+MODELS = 3  #: that a replica holds; the one that was used longest ago goes first
+RUNS = 4  #: that it remembers, because a visitor changes one thing after the other in the same sentence
+
+
+def model_key(model: str, version: str) -> str:
+    """By this Serve sends a request to a replica that has the model."""
+    return f"{model}@{version}"
+
+
+class PassReplica:
+    """Passes run in threads, so that Ray hears from this process while one is under way."""
+
+    def __init__(self) -> None:
+        self._loading: dict[str, asyncio.Task[LoadedModel]] = {}
+        self._runs: OrderedDict[Request, ModelRun] = OrderedDict()
+
+    async def run(self, request: Request) -> Any:
+        """One pass over a sentence."""
+        return await self._answer(request, lambda loaded: self._run_of(request, loaded))
+
+    async def rerun(self, request: Request, change: Rerun) -> Any:
+        """The same sentence with something changed."""
+        return await self._answer(request, lambda loaded: run_rerun(self._run_of(request, loaded), loaded, change))
+
+    @serve.multiplexed(max_num_models_per_replica=MODELS)
+    async def model(self, key: str) -> LoadedModel:
+        """A model by its key. Loading goes on when whoever asked for it has left."""
+        if key not in self._loading:
+            self._loading[key] = asyncio.create_task(asyncio.to_thread(_loaded, key))
+        task = self._loading[key]
+        try:
+            return await asyncio.shield(task)
+        finally:
+            if task.done():
+                self._loading.pop(key, None)
+
+    async def _answer(self, request: Request, make: Callable[[LoadedModel], Any]) -> Any:
+        try:
+            loaded = await self.model(model_key(request.model, request.version))
+        except Problem as problem:
+            refusal = problem  # the name of an exception ends with its block
+            return to_send(lambda: _refuse(refusal))
+        return await asyncio.to_thread(to_send, lambda: make(loaded))
+
+    def _run_of(self, request: Request, loaded: LoadedModel) -> ModelRun:
+        found = self._runs.get(request) or run_model(request, loaded)
+        self._runs[request] = found
+        while len(self._runs) > RUNS:
+            self._runs.popitem(last=False)
+        return found
+
+
+def _refuse(problem: Problem) -> None:
+    raise problem
+
+
+def _loaded(key: str) -> LoadedModel:
+    model, _, version = key.rpartition("@")
+    loaded = load(model)
+    if loaded.version != version:
+        raise Problem("The files of {name} are not the same where Ray runs it", name=loaded.entry.name)
+    return loaded

@@ -1,0 +1,141 @@
+"""An `Engine` on Ray. Whatever happens there, a visitor has an answer or a sentence within a time that is set."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+
+from ray.exceptions import RayActorError, RayTaskError
+from ray.serve.exceptions import BackPressureError, ReplicaUnavailableError
+from torch import Tensor
+
+from attnviz.core.message import Problem
+from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine.on_ray import head_shards
+from attnviz.engine.on_ray.pass_replica import model_key
+from attnviz.engine.on_ray.ray_connection import connect
+from attnviz.engine.on_ray.sent_answer import received
+from attnviz.experiments.explorer import ModelRun, Request
+from attnviz.experiments.heads import HeadScores
+from attnviz.models.catalogue import LoadedModel
+from attnviz.models.engine_address import EngineAddress
+
+TRIES = 2  #: a pass whose replica dies is asked for once more, of another one
+SPARE = 5.0  #: seconds beyond the limit after which not even Ray's own clock is waited for
+
+
+class RayEngine:
+    """Passes by replicas, which are found or started at the first question, or before it by `expect`."""
+
+    loads_here = False
+
+    def __init__(self, address: EngineAddress) -> None:
+        self.address = address
+        self._lock = threading.Lock()
+        self._connected: Future[Any] | None = None
+
+    def expect(self, model: str) -> None:
+        self._connection()
+
+    def run(self, request: Request) -> ModelRun:
+        answer: ModelRun = self._ask("run", request)
+        return answer
+
+    def rerun(self, run: ModelRun, change: Rerun) -> Any:
+        return self._ask("rerun", run.request, change)
+
+    def scan(self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]) -> Iterator[HeadScores]:
+        self._handle(time.monotonic() + self.address.timeout)
+        return head_shards.scan(self.address, loaded, sentences, patterns)
+
+    def mean_outputs(self, loaded: LoadedModel, sentences: Sequence[str]) -> dict[str, Tensor]:
+        self._handle(time.monotonic() + self.address.timeout)
+        return head_shards.mean_outputs(self.address, loaded, sentences)
+
+    def cost_steps(
+        self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
+    ) -> Iterator[HeadScores | None]:
+        self._handle(time.monotonic() + self.address.timeout)
+        return head_shards.cost_steps(self.address, loaded, sentences, means)
+
+    def _ask(self, method: str, request: Request, *told: Any) -> Any:
+        ends = time.monotonic() + self.address.timeout
+        handle = self._handle(ends)
+        asked = _aside(lambda: self._answer(handle, ends, method, request, *told))
+        try:
+            return received(asked.result(max(0.0, ends - time.monotonic()) + SPARE))
+        except TimeoutError:
+            raise self._late() from None
+
+    def _answer(self, handle: Any, ends: float, method: str, request: Request, *told: Any) -> Any:
+        """What a replica answers; what goes wrong on the way to it as a Problem."""
+        key = model_key(request.model, request.version)
+        for _ in range(TRIES):
+            response = None
+            try:
+                response = handle.options(method_name=method, multiplexed_model_id=key).remote(request, *told)
+                return response.result(timeout_s=max(0.0, ends - time.monotonic()))
+            except BackPressureError:
+                raise Problem(
+                    "{n} passes are waiting for a model already; try again in a minute", n=self.address.queue
+                ) from None
+            except TimeoutError:
+                if response is not None:
+                    with suppress(Exception):
+                        response.cancel()  # its place in the queue is free again
+                raise self._late() from None
+            except (RayActorError, ReplicaUnavailableError) as error:
+                _log(error)
+            except RayTaskError as error:
+                _log(error)
+                raise Problem("The model failed where Ray runs it: {kind}", kind=type(error.cause).__name__) from None
+            except Exception as error:  # a cluster that is gone shows itself in many ways
+                _log(error)
+                self._lost()
+                raise Problem("The connection to Ray was lost; try again in a minute") from None
+        raise Problem("Two processes that read this sentence were lost one after the other; try again in a minute")
+
+    def _connection(self) -> Future[Any]:
+        """Of the handle; another attempt where the last one failed."""
+        with self._lock:
+            held = self._connected
+            if held is None or (held.done() and held.exception() is not None):
+                self._connected = held = _aside(lambda: connect(self.address))
+            return held
+
+    def _handle(self, ends: float) -> Any:
+        try:
+            return self._connection().result(max(0.0, ends - time.monotonic()))
+        except TimeoutError:
+            raise Problem("Ray is still starting; try again in a minute") from None
+
+    def _lost(self) -> None:
+        with self._lock:
+            self._connected = None
+
+    def _late(self) -> Problem:
+        return Problem("No answer came within {seconds} seconds; try again in a minute", seconds=self.address.timeout)
+
+
+def _aside(work: Callable[[], Any]) -> Future[Any]:
+    """Begin the work in a thread of its own, which nobody waits for at the end of the process."""
+    future: Future[Any] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except Exception as error:
+            future.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return future
+
+
+def _log(error: Exception) -> None:
+    """The kind only: Ray's texts may hold what was sent."""
+    logging.getLogger(__name__).warning("a pass on Ray ended with %s", type(error).__name__)

@@ -1,0 +1,64 @@
+"""What ATTNVIZ_ENGINE may be, and what is said where Ray is not installed."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from attnviz.core.message import Problem
+from attnviz.engine import chosen_engine
+from attnviz.models.engine_address import EngineAddress, parsed
+from attnviz.ui.shared import model_cache
+
+
+@pytest.mark.parametrize("value", ["", "here"])
+def test_without_an_address_models_run_in_this_process(value):
+    assert parsed(value) is None
+
+
+def test_an_address_says_where_and_under_which_limits():
+    assert parsed("ray") == parsed("ray://local") == EngineAddress("local")
+    told = parsed("ray://head.example:10001?replicas=2-8&queue=64&timeout=30&gpus=0.5")
+    assert told == EngineAddress("head.example:10001", (2, 8), 64, 30, gpus=0.5)
+    assert told.is_client
+    assert parsed("ray://auto?replicas=3").replicas == (3, 3)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Ray",
+        "http://local",
+        "ray://",
+        "ray://head",
+        "ray://local:3",
+        "ray://head:port",
+        "ray://me:word@head:1",
+        "ray://local/there",
+        "ray://local?replicas=4-1",
+        "ray://local?replicas=0",
+        "ray://local?queue=-1",
+        "ray://local?timeout=9999999999",
+        "ray://local?gpus=nan",
+        "ray://local?colour=red",
+        "ray://[::1",
+    ],
+)
+def test_anything_else_is_refused_by_its_name(value):
+    with pytest.raises(Problem, match="ATTNVIZ_ENGINE"):
+        parsed(value)
+
+
+def test_without_ray_the_setting_is_answered_in_a_sentence_that_says_what_brings_it(monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?queue=7")
+    for name in [name for name in sys.modules if name.startswith("attnviz.engine.on_ray")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(Problem, match=r"attnviz\[cluster\]"):
+        chosen_engine.chosen(lambda: pytest.fail("another engine was named"))
+
+
+def test_the_default_engine_of_the_app_loads_models_here_and_imports_no_ray(monkeypatch):
+    monkeypatch.delenv("ATTNVIZ_ENGINE", raising=False)
+    assert model_cache.Shared().engine.loads_here
