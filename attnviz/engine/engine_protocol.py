@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from torch import Tensor
-
 from attnviz.experiments.explorer import ModelRun, Request
-from attnviz.experiments.heads import HeadScores
-from attnviz.models.catalogue import LoadedModel
+from attnviz.experiments.heads import HeadWork
 
 RerunId = Literal["what_if", "sharing", "rotation", "changed_rope"]
 
@@ -23,8 +19,11 @@ class Rerun:
     told: tuple[Any, ...] = ()
 
 
-class Engine(Protocol):
-    """Whoever makes passes. Every method may be called from any thread, and answers or raises a Problem."""
+class Engine(HeadWork, Protocol):
+    """Whoever makes passes, and looks at heads over many sentences.
+
+    Every method may be called from any thread, and answers or raises a Problem.
+    """
 
     @property
     def loads_here(self) -> bool:
@@ -38,14 +37,3 @@ class Engine(Protocol):
 
     def rerun(self, run: ModelRun, change: Rerun) -> Any:
         """The same sentence once more with something changed; what the lesson answers."""
-
-    def scan(self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]) -> Iterator[HeadScores]:
-        """The scores of all heads so far, after some sentences and at the end after all of them."""
-
-    def mean_outputs(self, loaded: LoadedModel, sentences: Sequence[str]) -> dict[str, Tensor]:
-        """What each head hands on on average over these sentences."""
-
-    def cost_steps(
-        self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
-    ) -> Iterator[HeadScores | None]:
-        """The costs of all heads so far, after some sentences; None for a step on the way there."""

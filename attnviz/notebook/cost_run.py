@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from attnviz.experiments.heads import Batch, head_costs
 from attnviz.models.catalogue import LoadedModel
 from attnviz.notebook.head_table import HeadTable
+from attnviz.notebook.shared_out import heads_engine, sentences_for_engine
 from attnviz.notebook.to_the_end import run_to_the_end
 
 
@@ -27,6 +28,15 @@ def cost_of_heads(
 
     `batches` as in `find_heads`; sentences of one length given as one tensor run faster. `keep` names a file (.npz)
     that holds what is done: a later call goes on from there. Interrupting returns what is done.
+
+    Where ATTNVIZ_ENGINE names a Ray, a list of sentences for a model that `load` made is measured there in parts,
+    unless `keep` names a file.
     """
-    found, complete = run_to_the_end(head_costs(model, batches, means, tokenizer, keep), progress)
+    sentences = sentences_for_engine(model, batches, tokenizer)
+    if sentences is not None and keep is None:
+        assert isinstance(model, LoadedModel)
+        steps = (each for each in heads_engine().cost_steps(model, sentences, means) if each is not None)
+    else:
+        steps = head_costs(model, batches, means, tokenizer, keep)
+    found, complete = run_to_the_end(steps, progress)
     return HeadTable(found, complete, signed=True)

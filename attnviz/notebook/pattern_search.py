@@ -10,6 +10,7 @@ from torch import nn
 from attnviz.experiments.heads import Batch, HeadPattern, ScoredRows, scan
 from attnviz.models.catalogue import LoadedModel
 from attnviz.notebook.head_table import HeadTable
+from attnviz.notebook.shared_out import heads_engine, sentences_for_engine
 from attnviz.notebook.to_the_end import run_to_the_end
 
 
@@ -27,6 +28,21 @@ def find_heads(
     from a generator. A pattern is a name or a function of the token ids (T,) that marks the keys of each query,
     (T, T). `progress` is called with the number of sentences done. Interrupting (Ctrl-C, or the stop button of a
     notebook) returns what is done; its `.complete` is then False.
+
+    Where ATTNVIZ_ENGINE names a Ray, a list of sentences for a model that `load` made is read there in parts, if the
+    patterns are names; everything else is read in this process.
     """
-    found, complete = run_to_the_end(scan(model, batches, patterns, tokenizer, rows), progress)
+    sentences, names = sentences_for_engine(model, batches, tokenizer), _names(patterns)
+    if sentences is not None and names is not None and rows == "with targets":
+        assert isinstance(model, LoadedModel)
+        steps = heads_engine().scan(model, sentences, names)
+    else:
+        steps = scan(model, batches, patterns, tokenizer, rows)
+    found, complete = run_to_the_end(steps, progress)
     return HeadTable(found, complete)
+
+
+def _names(patterns: Sequence[HeadPattern]) -> list[str] | None:
+    """The patterns, where all are names; a function stays in this process."""
+    named = [each for each in patterns if isinstance(each, str)]
+    return named if len(named) == len(patterns) else None

@@ -14,6 +14,7 @@ from attnviz.core.message import Problem
 from attnviz.experiments.heads.batches import Batch
 from attnviz.experiments.heads.head_means import mean_outputs
 from attnviz.experiments.heads.head_scores import HeadScores
+from attnviz.experiments.heads.head_work import HeadWork
 from attnviz.experiments.heads.removal_costs import cost_steps
 from attnviz.experiments.heads.scan import scan
 from attnviz.experiments.heads.sentence_sets import TextKind, sentences_of
@@ -135,25 +136,28 @@ class SurveySoFar:
         return Survey(self.scores.places, made, self.sentences)
 
 
-def patterns(loaded: LoadedModel, config: Config) -> Iterator[SurveySoFar]:
-    """Look for every pattern, one sentence after the other."""
+def patterns(loaded: LoadedModel, config: Config, by: HeadWork | None = None) -> Iterator[SurveySoFar]:
+    """Look for every pattern, one sentence after the other; `by` another than this process, some at a step."""
     sentences = config.sentences(loaded)
     names = [name for name in PATTERNS if loaded.entry.kind == "encoder" or name != "next_token"]
-    for scores in scan(loaded, list(sentences), names):
+    for scores in scan(loaded, list(sentences), names) if by is None else by.scan(loaded, sentences, names):
         yield SurveySoFar(scores, sentences, scores.sentences / len(sentences))
 
 
-def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES) -> Iterator[SurveySoFar]:
+def costs(
+    loaded: LoadedModel, config: Config, means_of: int = SENTENCES, by: HeadWork | None = None
+) -> Iterator[SurveySoFar]:
     """Take each head away, in one sentence after the other; the means are those over the first `means_of`."""
     check_costs(loaded)
     sentences = config.sentences(loaded)
     yield SurveySoFar(None, sentences, 0.0)
     batches: list[Batch] = list(sentences)
-    means = mean_outputs(loaded, batches[:means_of])
+    first = sentences[:means_of]
+    means = mean_outputs(loaded, list(first)) if by is None else by.mean_outputs(loaded, first)
     found: HeadScores | None = None
     steps = len(sentences) * 2 * len(means)
     done = 0
-    for scores in cost_steps(loaded, batches, means):
+    for scores in cost_steps(loaded, batches, means) if by is None else by.cost_steps(loaded, sentences, means):
         if scores is None:
             done += 1
         else:

@@ -104,7 +104,7 @@ def _patterns(
     live = live_run.advance(
         f"heads-{section}",
         (model, version(model), config),
-        lambda: head_survey.patterns(model_cache.model(model), config),
+        lambda: head_survey.patterns(model_cache.model(model), config, model_cache.shared().engine),
         lambda progress: progress.done,
     )
     said = _("{name}: {done} of {all} sentences").format(
@@ -128,7 +128,7 @@ def _with_costs(
     live = live_run.advance(
         f"costs-{section}",
         (model, version(model), config, count),
-        lambda: head_survey.costs(model_cache.model(model), config, count),
+        lambda: head_survey.costs(model_cache.model(model), config, count, model_cache.shared().engine),
         lambda progress: progress.done,
     )
     runs.append(live)
