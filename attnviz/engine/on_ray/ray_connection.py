@@ -27,6 +27,8 @@ CARRIED: Final = ("ATTNVIZ_HOSTED", "ATTNVIZ_MODELS", "ATTNVIZ_TOKEN_LIMIT", "AT
 def connect(address: EngineAddress) -> Any:
     """A handle of the deployment, which is made where there is none. A Problem where no Ray answers."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody is told that this runs
+    # a cluster that goes away must not take the app with it, as Ray's own default does after a minute
+    os.environ.setdefault("RAY_gcs_rpc_server_reconnect_timeout_s", str(10**6))
     if ray.is_initialized():
         ray.shutdown()  # of a connection that was lost
     try:

@@ -38,6 +38,7 @@ class RayEngine:
         self.address = address
         self._lock = threading.Lock()
         self._connected: Future[Any] | None = None
+        self._let_go = threading.Event()
 
     def expect(self, model: str) -> None:
         self._connection()
@@ -105,7 +106,10 @@ class RayEngine:
         with self._lock:
             held = self._connected
             if held is None or (held.done() and held.exception() is not None):
-                self._connected = held = _aside(lambda: connect(self.address))
+                self._let_go.set()
+                let_go = self._let_go = threading.Event()
+                # what Ray starts on this machine ends with the very thread that started it
+                self._connected = held = _aside(lambda: connect(self.address), let_go.wait)
             return held
 
     def _handle(self, ends: float) -> Any:
@@ -122,8 +126,11 @@ class RayEngine:
         return Problem("No answer came within {seconds} seconds; try again in a minute", seconds=self.address.timeout)
 
 
-def _aside(work: Callable[[], Any]) -> Future[Any]:
-    """Begin the work in a thread of its own, which nobody waits for at the end of the process."""
+def _aside(work: Callable[[], Any], afterwards: Callable[[], object] = lambda: None) -> Future[Any]:
+    """Begin the work in a thread of its own, which nobody waits for at the end of the process.
+
+    `afterwards`, when it has succeeded, is called in the same thread.
+    """
     future: Future[Any] = Future()
 
     def run() -> None:
@@ -131,6 +138,8 @@ def _aside(work: Callable[[], Any]) -> Future[Any]:
             future.set_result(work())
         except Exception as error:
             future.set_exception(error)
+        else:
+            afterwards()
 
     threading.Thread(target=run, daemon=True).start()
     return future
