@@ -3,12 +3,13 @@
 # make serve      serve the app to other machines too, on all network addresses, with the limits of a hosted app
 # make serve-class  the same, with a process for each core behind nginx, for a hundred visitors and more
 # make check      the checks to run before every commit; takes minutes
+# make check-cluster  the tests of models on a real Ray, after installing it; needs nothing else and takes minutes
 # make check-all  `make check` and every slow test, as continuous integration runs them
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run dev serve serve-class check check-all format lint types imports words js js-build js-test test test-all install install-dev chromium models clean
+.PHONY: run dev serve serve-class check check-all check-cluster format lint types imports words js js-build js-test test test-all install install-dev chromium models clean
 
 run: install models
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -106,6 +107,11 @@ test: install-dev
 test-all: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser
 	$(LOOK) -n 2 --dist worksteal tests/browser
+
+# Ray is 290 MB that nothing else needs; without it these tests say that they were skipped.
+check-cluster: install-dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-cluster.txt
+	$(PYTEST) tests/cluster
 
 clean:
 	rm -rf .venv node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
