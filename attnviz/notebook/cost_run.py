@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor, nn
 
-from attnviz.experiments.heads import Batch, head_costs
+from attnviz.experiments.heads import Batch, HeadScores, head_costs
 from attnviz.models.catalogue import LoadedModel
 from attnviz.notebook.head_table import HeadTable
 from attnviz.notebook.shared_out import heads_engine, sentences_for_engine
@@ -32,6 +32,7 @@ def cost_of_heads(
     Where ATTNVIZ_ENGINE names a Ray, a list of sentences for a model that `load` made is measured there in parts,
     unless `keep` names a file.
     """
+    steps: Iterator[HeadScores]
     sentences = sentences_for_engine(model, batches, tokenizer)
     if sentences is not None and keep is None:
         assert isinstance(model, LoadedModel)
