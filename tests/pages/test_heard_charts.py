@@ -1,5 +1,6 @@
 """Charts have a name for those who do not see them: what is drawn, and the sentence that stands below."""
 
+import numpy as np
 import pytest
 
 from attnviz.figures import compare_curves
@@ -28,7 +29,7 @@ def test_every_chart_of_a_page_is_called_by_what_it_shows_and_no_two_alike(visit
 
 
 def test_a_chart_is_called_by_its_title_else_by_its_axes_and_then_by_its_sentence():
-    curve = KindCurve("attention", "Attention", [1, 2, 3], [1, 4, 9])
+    curve = KindCurve("attention", "Attention", np.array([1, 2, 3]), np.array([1, 4, 9]))
     titled = compare_curves.over([curve], "FLOPs of one layer", "tokens n")
     said = show.heard(titled, "At n = 2 it is **4** &#40;more&#41;.")
     assert said.startswith("FLOPs of one layer")
