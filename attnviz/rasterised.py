@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import shutil
 import subprocess
 from functools import cache
@@ -10,23 +11,30 @@ from typing import Any
 
 from attnviz.extras import needed_for
 
+LATIN, CHINESE = "A", "注"  #: letters that stand for their script
+_HAN = re.compile(r"[\u4e00-\u9fff]")
 _ONE_WORD = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{}</svg>'
 
 
 class NoFont(RuntimeError):
     """Words in a picture would be missing without a sound."""
 
-    def __init__(self) -> None:
+    def __init__(self, letter: str) -> None:
         super().__init__(
             "A PNG needs a font for its words and this machine has none: install one (on Debian fonts-dejavu-core), "
             "or save the figure as SVG"
+            if letter == LATIN
+            else "A PNG needs a font for the Chinese characters in it and this machine has none: install one (on "
+            "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
         )
 
 
 def png(svg: str, scale: float = 2.0) -> bytes:
     """The picture with `scale` pixels for each of its own, as the app's “PNG 2x” has them."""
-    if "<text" in svg and not _has_a_font():
-        raise NoFont
+    if "<text" in svg:
+        for letter in (LATIN, CHINESE) if _HAN.search(svg) else (LATIN,):
+            if not _has_a_font(letter):
+                raise NoFont(letter)
     return bytes(_resvg()(svg_string=svg.replace("system-ui", _system_font()), zoom=scale))
 
 
@@ -41,10 +49,10 @@ def _system_font() -> str:
 
 
 @cache
-def _has_a_font() -> bool:
-    """resvg leaves out what it has no font for."""
+def _has_a_font(letter: str) -> bool:
+    """Whether some font of this machine has the letter: resvg leaves out what it has no font for."""
     draw = _resvg()
-    word = '<text x="2" y="15" font-family="sans-serif">A</text>'
+    word = f'<text x="2" y="15" font-family="sans-serif">{letter}</text>'
     return bool(draw(svg_string=_ONE_WORD.format(word)) != draw(svg_string=_ONE_WORD.format("")))
 
 

@@ -73,7 +73,11 @@ HEADS = [
     ("#26296C", "#E2FFFF"),
 ]
 
-FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Noto Sans CJK SC", sans-serif'
+#: the reader's own fonts, the Chinese ones of Linux, macOS and Windows among them; nothing is downloaded
+FONT = (
+    'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", '
+    '"Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif'
+)
 
 
 #: The most negative and the most positive number of a small tensor, by what the numbers are: below nought the same hue,
