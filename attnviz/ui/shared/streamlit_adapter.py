@@ -31,6 +31,7 @@ log = logging.getLogger("attnviz")
 #: as high as a box beside them. What is said under a picture fills its line, and the export stands at its end. A
 #: table's own tools lie over what is above the table: never over the matrices to choose from, and on no touch screen,
 #: where nothing makes them go away.
+#: A menu hangs outside of the app's own element, where no colour scheme is set: its words have the menu's own colour.
 #: A canvas, a box with its label and a line of the menu have the height before they are drawn that they have then:
 #: what stands below does not jump.
 #: Who asked the system for less motion sees nothing slide or fade; Streamlit still hears that a motion has ended.
@@ -51,6 +52,9 @@ PAGE_STYLE = """<style>
 .st-key-pic-upload [data-testid=stFileUploaderDropzoneInstructions] { display: none }
 [data-variant=segmented_control][data-selected=true] p { color: light-dark(#7a2382, #c98bd6) }
 [data-testid=stPopoverBody] { max-height: calc(50vh - 2rem) !important }
+[data-testid=stPopoverBody] [data-testid=stCaptionContainer] { color: inherit !important; opacity: 0.85 !important }
+[data-testid=stPopoverBody] [data-variant=segmented_control][data-selected=true] p { color: inherit; font-weight: 600 }
+[data-testid=stPopoverBody] .stCode .token { color: inherit !important }
 .st-key-presenter-place { max-width: calc(100vw - 2rem) }
 @media (min-width: 1000px) and (max-height: 760px) {
   [data-testid=stMain]:has(.st-key-canvas-of-heads) .st-key-page-about { display: none }
