@@ -10,17 +10,18 @@ A language is one file, locale/ID.po, and what `python -m scripts.languages` com
 from __future__ import annotations
 
 import gettext
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import lru_cache, reduce
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 LOCALE_DIR = Path(__file__).parent / "locale"
 ENGLISH = "en"  #: the language that the sentences in the code are in
 
 
+@runtime_checkable
 class Sayable(Protocol):
     """The shape of attnviz.core.message.Message, so that this module need not import it."""
 
@@ -28,6 +29,14 @@ class Sayable(Protocol):
     def template(self) -> str: ...
     @property
     def params(self) -> Mapping[str, object]: ...
+
+
+@runtime_checkable
+class Listable(Protocol):
+    """The shape of attnviz.core.message.Several."""
+
+    @property
+    def listed(self) -> Collection[object]: ...
 
 
 _language: Callable[[], str | None] = lambda: None  # noqa: E731
@@ -118,4 +127,37 @@ OWN_NAME = N_("English")  #: each language translates it by its own name for its
 
 def say(message: Sayable) -> str:
     """A Message, or a Problem's `.message`, in the visitor's language."""
-    return _(message.template).format(**message.params)
+    return _(message.template).format(**{name: say_value(value) for name, value in message.params.items()})
+
+
+def say_value(value: object) -> object:
+    """A value of a Message: a Message in it and a list of several things are words too, anything else stays itself."""
+    if isinstance(value, Sayable):
+        return say(value)
+    return listed(map(say_value, value.listed)) if isinstance(value, Listable) else value
+
+
+def listed(things: Iterable[object]) -> str:
+    """Things one after the other, as the visitor's language separates them: "a, b, c"."""
+    return _chained(_("{first}, {next}"), things)
+
+
+def clauses(said: Iterable[object]) -> str:
+    """Parts of one sentence, each of several words: "a: 1; b: 2"."""
+    return _chained(_("{first}; {next}"), said)
+
+
+def sentences(*said: str) -> str:
+    """Whole sentences one after the other; an empty one is left out. Chinese has no space between them."""
+    return _chained(_("{first} {next}"), filter(None, said))
+
+
+def ended(said: str) -> str:
+    """Words that stand elsewhere without a full stop, as a whole sentence."""
+    return _("{said}.").format(said=said)
+
+
+def _chained(template: str, things: Iterable[object]) -> str:
+    """Each pair of neighbours as `template` puts {first} and {next}."""
+    said = [str(thing) for thing in things]
+    return reduce(lambda before, after: template.format(first=before, next=after), said) if said else ""

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from attnviz import words
-from attnviz.core.message import Message, Problem
+from attnviz.core.message import Message, Problem, Several
+from attnviz.ui.shared.text import spoken
 from scripts import words as script
 
 
@@ -132,6 +133,56 @@ def test_a_message_is_translated_into_the_language_of_the_visitor(monkeypatch: p
     assert words.say(Message("{n} heads", {"n": 3})) == "3 Köpfe"
     monkeypatch.setattr(words, "_language", lambda: None)
     assert words.say(Message("{n} heads", {"n": 3})) == "3 heads"
+
+
+@pytest.fixture
+def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A language that separates things, parts and sentences in its own way."""
+    known = {
+        "{first}, {next}": "{first}、{next}", "{first}; {next}": "{first}；{next}", "{first} {next}": "{first}{next}",
+        "{said}.": "{said}。", "one of {known}": "须为{known}之一", "wider": "更宽", "{n} heads": "{n} 个头",
+    }  # fmt: skip
+
+    class Chinese(gettext.NullTranslations):
+        def gettext(self, message: str) -> str:
+            return known.get(message, message)
+
+    monkeypatch.setattr(words, "_translations", lambda language: Chinese())
+
+
+LISTING = Message("one of {known}", {"known": Several(("a", 8, Message("wider"), Message("{n} heads", {"n": 2})))})
+
+
+def test_several_things_are_listed_as_in_english_without_another_language():
+    assert str(LISTING) == words.say(LISTING) == "one of a, 8, wider, 2 heads"
+    assert str(Problem("one of {known}", known=Several(["a"]))) == "one of a"
+    assert str(Several(())) == ""
+
+
+@pytest.mark.usefixtures("chinese")
+def test_several_things_of_a_message_are_separated_and_said_as_the_visitors_language_does():
+    assert words.say(LISTING) == "须为a、8、更宽、2 个头之一"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_on_a_page_each_thing_of_a_list_is_shown_as_typed():
+    assert spoken(Message("one of {known}", {"known": Several(("a*b", Message("wider")))})) == "须为a&#42;b、更宽之一"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_lists_parts_and_sentences_are_joined_as_the_visitors_language_does():
+    assert words.listed(["{a}", 2, "c"]) == "{a}、2、c"
+    assert words.clauses(["一：1", "二：2"]) == "一：1；二：2"
+    assert words.sentences("一。", "", "二。") == "一。二。"
+    assert words.ended("一") == "一。"
+
+
+def test_in_english_they_are_joined_by_comma_semicolon_and_space():
+    assert words.listed(str(n) for n in range(3)) == "0, 1, 2"
+    assert words.clauses(["a: 1", "b: 2"]) == "a: 1; b: 2"
+    assert words.sentences("One.", "", "Two.") == "One. Two."
+    assert words.sentences("", "") == words.listed([]) == ""
+    assert words.ended("One") == "One."
 
 
 def test_a_language_that_is_not_there_falls_back_to_english(monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.extras import must_have
 from attnviz.words import N_, _
 
@@ -37,9 +37,10 @@ def add_to(commands: Any) -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("link", help=_("a link of the app, whole or from the page's name on: explore?at=13.8"))
-    out, name = _("where to write it: .svg, .png, .html or .csv; several at once"), _("which figure of the page")
+    out = _("where to write it: .svg, .png, .html or .csv; several at once")
+    name = _("which figure of the page, as listed without -o")
     parser.add_argument("-o", "--output", action="append", type=Path, default=[], metavar="FILE", help=out)
-    parser.add_argument("--figure", default="", metavar="NAME", help=name + _(", as listed without -o"))
+    parser.add_argument("--figure", default="", metavar="NAME", help=name)
     parser.add_argument("--background", choices=("white", "transparent", "dark"), default="white")
     parser.add_argument("--title", help=_("another title; empty for none"))
     parser.add_argument("--caption", help=_("another sentence below; empty for none"))
@@ -89,11 +90,9 @@ def _wanted(answer: PageAnswer, name: str) -> Any:
         return answer.figure
     if not answer.names:
         raise Problem("This link shows no figure.")
-    raise Problem("There is no figure {name} behind this link; there are: {known}", name=name, known=_list(answer))
-
-
-def _list(answer: PageAnswer) -> str:
-    return ", ".join(answer.names)
+    raise Problem(
+        "There is no figure {name} behind this link; there are: {known}", name=name, known=Several(answer.names)
+    )
 
 
 def _looks(chosen: argparse.Namespace) -> Looks:

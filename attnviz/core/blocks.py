@@ -9,7 +9,7 @@ from typing import Any, Literal
 from torch import Tensor, nn
 from torch.nn import functional
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.core.modules import Attention
 from attnviz.core.normalisation import RMSNorm
 
@@ -49,7 +49,7 @@ class FeedForward(nn.Module):
             raise Problem(
                 "activation={activation} is not one of {known}",
                 activation=repr(activation),
-                known=", ".join(ACTIVATIONS),
+                known=Several(ACTIVATIONS),
             )
         self.activation = ACTIVATIONS[activation]
         self.up_proj = nn.Linear(d_model, d_hidden, bias=bias)

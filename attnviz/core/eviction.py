@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 
 EvictionKind = Literal["full", "window", "sinks", "heavy", "random"]
 EVICTION_KINDS: tuple[EvictionKind, ...] = get_args(EvictionKind)
@@ -29,7 +29,7 @@ class Eviction:
 
     def __post_init__(self) -> None:
         if self.kind not in EVICTION_KINDS:
-            raise Problem("kind={kind} is not one of {known}", kind=repr(self.kind), known=", ".join(EVICTION_KINDS))
+            raise Problem("kind={kind} is not one of {known}", kind=repr(self.kind), known=Several(EVICTION_KINDS))
         if self.budget < 1:
             raise Problem("budget={budget} must be at least 1 position", budget=self.budget)
 

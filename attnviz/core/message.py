@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Several:
+    """Things that a Message names one after the other. `str()` lists them in English.
+
+    They are not joined where the Message is made, because languages separate them differently:
+    `attnviz.words.say` joins them.
+    """
+
+    listed: Collection[object]
+
+    def __str__(self) -> str:
+        return ", ".join(map(str, self.listed))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 
 #: Bits per number. GGML's q8_0 and q4_0 put 32 numbers and one 16-bit scale in a block.
 PLAIN_BITS = {
@@ -24,7 +24,7 @@ def bits(dtype: str, group: int = 64) -> Fraction:
     if dtype in PLAIN_BITS:
         return PLAIN_BITS[dtype]
     if dtype not in GROUPED_BITS:
-        raise Problem("dtype={dtype} is not one of {known}", dtype=dtype, known=", ".join(DTYPES))
+        raise Problem("dtype={dtype} is not one of {known}", dtype=dtype, known=Several(DTYPES))
     if group < 1:
         raise Problem("group={group} must be at least 1 number", group=group)
     return GROUPED_BITS[dtype] + Fraction(32, group)

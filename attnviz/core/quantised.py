@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 
 WIDTHS = (8, 4, 2)
 
@@ -30,7 +30,7 @@ class Quantised:
 def quantise(x: Tensor, bits: int, group: int) -> Quantised:
     """Round each group of `group` neighbours on the last axis to 2^bits evenly spaced values from lowest to highest."""
     if bits not in WIDTHS:
-        raise Problem("bits={bits} is not one of {known}", bits=bits, known=", ".join(map(str, WIDTHS)))
+        raise Problem("bits={bits} is not one of {known}", bits=bits, known=Several(WIDTHS))
     if group < 1 or x.shape[-1] % group or group * bits % 8:
         raise Problem(
             "group={group} must divide {width} numbers and fill whole bytes at {bits} bits",

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.figures import svg
 from attnviz.figures.svg import text_width
 from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE
-from attnviz.words import _
+from attnviz.words import _, listed
 
 WIDE, HIGH, MOST = 400, 128, 4
 
@@ -54,7 +54,7 @@ class MixturePicture:
             ]
         new = _("new vector of “{token}”").format(token=self.token.strip())
         drawn += _chip(svg.cut(new, 220, 14), WIDE / 2, 112, Q_BLUE, 1)
-        said = ", ".join(f"{name} {weight:.0%}" for name, weight in parts)
+        said = listed(f"{name} {weight:.0%}" for name, weight in parts)
         label = _("The new vector of “{token}” is a mixture: {parts}.").format(token=self.token.strip(), parts=said)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {HIGH}" fill="currentColor" role="img" '

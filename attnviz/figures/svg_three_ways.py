@@ -15,7 +15,7 @@ from attnviz.figures import svg
 from attnviz.figures.picture import wrapped
 from attnviz.figures.svg import Drawn, Ink
 from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS, ramp
-from attnviz.words import _
+from attnviz.words import _, ended, sentences
 
 WIDE, BETWEEN, MAP = 320, 36, 130
 WIRES = 62  #: pixels from the query heads to the K/V heads
@@ -42,8 +42,8 @@ class SharingColumn:
     @property
     def spoken(self) -> str:
         """The column for those who cannot see it."""
-        parts = (self.name, _counted(self.heads, self.kv_heads), *self.facts, self.kept, self.said)
-        return ". ".join(part for part in parts if part)
+        parts = (self.name, _counted(self.heads, self.kv_heads), *self.facts, self.kept)
+        return sentences(*map(ended, parts), self.said)
 
     def drawn(self, ink: Ink) -> Drawn:
         """Title, wiring, facts, the cache as a bar, and the head below."""

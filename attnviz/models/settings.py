@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.models.engine_address import EngineAddress, parsed
 from attnviz.words import N_
 
@@ -154,5 +154,5 @@ def _origins(value: str) -> str | tuple[str, ...]:
 
 def _dtype(value: str | None) -> str | None:
     if value is not None and value not in DTYPES:
-        raise Problem("ATTNVIZ_DTYPE={value} must be one of {allowed}", value=value, allowed=", ".join(DTYPES))
+        raise Problem("ATTNVIZ_DTYPE={value} must be one of {allowed}", value=value, allowed=Several(DTYPES))
     return value

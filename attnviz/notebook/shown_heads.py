@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.experiments.explorer import raw_heads_of
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.packing import RawHead
@@ -74,9 +74,7 @@ def _row(layer: RecordedLayer, row: int) -> RecordedLayer:
 def _of_arrays(arrays: list[np.ndarray]) -> ShownHeads:
     shapes = {each.shape[1:] for each in arrays}
     if len(shapes) != 1:
-        raise Problem(
-            "the layers have weights of different shapes: {shapes}", shapes=", ".join(map(str, sorted(shapes)))
-        )
+        raise Problem("the layers have weights of different shapes: {shapes}", shapes=Several(sorted(shapes)))
     q_len, k_len = arrays[0].shape[1:]
     mask = np.ones((q_len, k_len), bool)
     ahead = ~np.tri(q_len, k_len, k_len - q_len, dtype=bool)

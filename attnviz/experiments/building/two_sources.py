@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attnviz.core.heads import HeadLayout
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.core.modules import Attention
 from attnviz.core.projections import join_heads
 from attnviz.experiments.building.inputs import MOST_WORDS
@@ -142,7 +142,7 @@ def _check(config: Config) -> None:
         if not 1 <= len(words) <= MOST_WORDS:
             raise Problem("Words in the sentence: {n}; this page takes 1 to {most}", n=len(words), most=MOST_WORDS)
     if config.norms not in NORMS:
-        raise Problem("norms={norms} must be one of {allowed}", norms=config.norms, allowed=", ".join(NORMS))
+        raise Problem("norms={norms} must be one of {allowed}", norms=config.norms, allowed=Several(NORMS))
 
 
 def program(result: Result) -> str:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core import measures
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 
 #: token ids of one sentence, (T,) -> boolean (T, T): the keys that a head of this kind looks at from each query
 Marks = Callable[[Tensor], Tensor]
@@ -38,14 +38,14 @@ def checked(patterns: Sequence[HeadPattern]) -> dict[str, HeadPattern]:
     for pattern in patterns:
         name = name_of(pattern)
         if isinstance(pattern, str) and pattern not in NAMED:
-            raise Problem("pattern={name} is not known; known are: {known}", name=pattern, known=", ".join(NAMED))
+            raise Problem("pattern={name} is not known; known are: {known}", name=pattern, known=Several(NAMED))
         if not isinstance(pattern, str) and not callable(pattern):
             raise Problem("pattern={pattern} must be a name or a function of the token ids", pattern=repr(pattern))
         if name in found:
             raise Problem("two patterns are called {name}", name=name)
         found[name] = pattern
     if not found:
-        raise Problem("patterns is empty: name at least one of {known}", known=", ".join(NAMED))
+        raise Problem("patterns is empty: name at least one of {known}", known=Several(NAMED))
     return found
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 
 AMONG = 10  # a head counts as found in a sentence if it is among so many
 
@@ -78,7 +78,7 @@ class HeadScores:
             raise Problem(
                 "pattern={name} was not looked for; these were: {known}",
                 name=pattern,
-                known=", ".join(self.by_sentence),
+                known=Several(self.by_sentence),
             )
         return pattern
 

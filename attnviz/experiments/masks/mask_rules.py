@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attnviz.core import masks, patterns
 from attnviz.core.limits import require_between
-from attnviz.core.message import Message, Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.core.runs import Pattern
 
 RuleValue = int | bool | str
@@ -65,7 +65,7 @@ class Rule:
     def of(kind: str, join: Join = "and", **values: RuleValue) -> Rule:
         """A rule, with defaults for values not given; raises a Problem for an unknown kind or a value out of bounds."""
         if kind not in KINDS:
-            raise Problem("There is no mask {kind}; choose one of {known}.", kind=repr(kind), known=", ".join(KINDS))
+            raise Problem("There is no mask {kind}; choose one of {known}.", kind=repr(kind), known=Several(KINDS))
         chosen = {p.name: _checked(p, values.get(p.name, p.default)) for p in KINDS[kind].parameters}
         return Rule(kind, tuple(chosen.items()), join)
 
@@ -102,7 +102,7 @@ def _checked(parameter: RuleParameter, value: RuleValue) -> RuleValue:
             "{name}={value} must be one of {options}",
             name=parameter.name,
             value=repr(text),
-            options=", ".join(parameter.options),
+            options=Several(parameter.options),
         )
     if not parameter.options:
         document_lengths(text)

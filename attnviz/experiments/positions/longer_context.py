@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.limits import require_within
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.core.rope_scaling import NTK, DynamicNTK, Linear, Llama3, Scaling, YaRN, frequencies, length_factor
 
 METHODS = ("none", "linear", "ntk", "dynamic", "yarn", "llama3")
@@ -72,7 +72,7 @@ def scaling_of(method: str, config: Config) -> Scaling:
         "llama3": Llama3(config.factor, config.length),
     }
     if method not in made:
-        raise Problem("{method} must be one of {allowed}", method=method, allowed=", ".join(METHODS))
+        raise Problem("{method} must be one of {allowed}", method=method, allowed=Several(METHODS))
     return made[method]
 
 

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import torch
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.core.positions import ALiBi, Learned, Position, Sinusoidal, T5Bias
 from attnviz.core.rope import RoPE
 from attnviz.experiments.word_vectors import drawn
@@ -24,7 +24,7 @@ LONGEST = 512  #: positions in a learned table, as in BERT
 def position(kind: str, width: int, n_heads: int, *, base: float = 10_000.0, seed: int = 0) -> Position:
     """The encoding `kind` for inputs of this width; what a model would learn is standard normal, from the seed."""
     if kind not in KINDS:
-        raise Problem("{kind} must be one of {allowed}", kind=kind, allowed=", ".join(KINDS))
+        raise Problem("{kind} must be one of {allowed}", kind=kind, allowed=Several(KINDS))
     if kind == "sinusoidal":
         return Sinusoidal(base)
     if kind in ROTATED:

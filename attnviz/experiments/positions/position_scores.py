@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.limits import require_within
-from attnviz.core.message import Message, Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.core.positions import Learned, alibi_slopes, sinusoidal
 from attnviz.core.rope import RoPE
 from attnviz.core.rope_scaling import frequencies
@@ -147,4 +147,4 @@ def _over_distance(scores: Tensor) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
 def _check(config: Config) -> None:
     require_within(config, {"width": (2, 512), "n": (2, MOST), "heads": (1, 64), "head": (0, config.heads - 1)})
     if config.kind not in KINDS:
-        raise Problem("{kind} must be one of {allowed}", kind=config.kind, allowed=", ".join(KINDS))
+        raise Problem("{kind} must be one of {allowed}", kind=config.kind, allowed=Several(KINDS))

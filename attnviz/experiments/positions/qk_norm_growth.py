@@ -12,7 +12,7 @@ from torch import Tensor
 from attnviz.core.attention import attend
 from attnviz.core.heads import HeadLayout
 from attnviz.core.measures import entropy_share
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.core.normalisation import qk_norms
 from attnviz.core.projections import split_heads
 from attnviz.core.rope import AxialRoPE, grid_positions
@@ -109,7 +109,7 @@ def _jacobian(weights: Tensor) -> float:
 
 def _check(config: Config) -> None:
     if config.norm not in NORMS:
-        raise Problem("{norm} must be one of {allowed}", norm=config.norm, allowed=", ".join(NORMS))
+        raise Problem("{norm} must be one of {allowed}", norm=config.norm, allowed=Several(NORMS))
     if config.d_head < 6 or config.d_head % 2 or config.d_head > 256:
         raise Problem("d_head={d_head} must be even, from 6 to 256", d_head=config.d_head)
     if not 0 < config.growth <= 1000:

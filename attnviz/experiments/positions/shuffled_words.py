@@ -12,7 +12,7 @@ from torch import Tensor
 
 from attnviz.core import masks
 from attnviz.core.attention import Stages, attend
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.core.positions import Position
 from attnviz.core.projections import join_heads, split_heads
 from attnviz.experiments.positions import position_kinds
@@ -130,4 +130,4 @@ def _check(config: Config) -> None:
             "The sentence has {n} words; this page takes at most {limit}.", n=len(config.words), limit=LONGEST
         )
     if config.order not in ORDERS:
-        raise Problem("{order} must be one of {allowed}", order=config.order, allowed=", ".join(ORDERS))
+        raise Problem("{order} must be one of {allowed}", order=config.order, allowed=Several(ORDERS))

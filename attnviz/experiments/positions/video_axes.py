@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.limits import require_between
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.core.rope import AxialRoPE, RoPE, axis_widths, grid_positions
 from attnviz.core.rope_scaling import frequencies
 
@@ -100,7 +100,7 @@ def _scores(config: Config, rotated: tuple[int, ...], grid: Tensor, place: Tenso
 
 def _check(config: Config) -> None:
     if config.split not in SPLITS:
-        raise Problem("{split} must be one of {allowed}", split=config.split, allowed=", ".join(SPLITS))
+        raise Problem("{split} must be one of {allowed}", split=config.split, allowed=Several(SPLITS))
     if config.frames * config.height * config.width > MOST:
         raise Problem(
             "{frames} × {height} × {width} patches are more than {most:,}",

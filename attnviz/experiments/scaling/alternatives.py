@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core.attention import Stages, attend
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.core.temperature import attend_at
 
 
@@ -45,7 +45,7 @@ def check(alternative: str, parameter: float) -> None:
         raise Problem(
             "alternative={alternative} must be one of {allowed}",
             alternative=alternative,
-            allowed=", ".join(ALTERNATIVES),
+            allowed=Several(ALTERNATIVES),
         )
     one = ALTERNATIVES[alternative]
     if one.parameter and not one.low <= parameter <= one.high:

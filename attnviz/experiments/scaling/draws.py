@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Generator, Tensor
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 
 
 def normal(shape: tuple[int, ...], generator: Generator) -> Tensor:
@@ -98,7 +98,7 @@ def check(distribution: str, strength: float) -> None:
         raise Problem(
             "distribution={distribution} must be one of {allowed}",
             distribution=distribution,
-            allowed=", ".join(DISTRIBUTIONS),
+            allowed=Several(DISTRIBUTIONS),
         )
     low, high = BROKEN.get(distribution, (-math.inf, math.inf))
     if not low <= strength <= high:

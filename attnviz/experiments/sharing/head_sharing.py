@@ -17,7 +17,7 @@ from attnviz.core.attention import Stages
 from attnviz.core.costs import kv_bytes, parameters
 from attnviz.core.heads import HeadLayout
 from attnviz.core.measures import total_variation
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.models.capture import RecordedLayer, TensorChange, output_projection_of
 
 Method = Literal["mean", "first", "random"]
@@ -149,7 +149,7 @@ def run(layer: RecordedLayer, config: Config) -> Result:
         raise Problem(
             "n_kv_heads={n_kv_heads} must be one of {choices}",
             n_kv_heads=config.n_kv_heads,
-            choices=", ".join(map(str, choices(layer))),
+            choices=Several(choices(layer)),
         )
     before, after = _stages(layer, Config(layer.index, layer.n_kv_heads)), _stages(layer, config)
     allowed = layer.mask.expand(1, layer.n_heads, *layer.shape[2:])[0]

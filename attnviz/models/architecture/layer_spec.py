@@ -8,7 +8,7 @@ from typing import Literal
 from attnviz.core.costs import Flops, Parameters, flops, pairs, tokens_kept
 from attnviz.core.heads import HeadLayout
 from attnviz.core.latent import LatentForm, LatentLayout, latent_flops
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.core.precision import stored_bytes
 
 #: full: each token sees all earlier tokens. window: only the last `window` tokens. chunk: only its own chunk.
@@ -80,7 +80,7 @@ class LayerSpec:
         """Bytes of this layer's cache for one sequence of `tokens` tokens."""
         if convention not in CONVENTIONS:
             raise Problem(
-                "convention={convention} is not one of {known}", convention=convention, known=", ".join(CONVENTIONS)
+                "convention={convention} is not one of {known}", convention=convention, known=Several(CONVENTIONS)
             )
         each = self.held if convention == "transformers" and self.held is not None else self.cached
         growing = stored_bytes(self.tokens_kept(tokens, convention, paged) * each, dtype, group)

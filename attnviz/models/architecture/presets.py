@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.core.roofline import Machine
 from attnviz.models.architecture.parameter_counts import ParameterCounts
 
@@ -72,7 +72,7 @@ def find_preset(name: str) -> Preset:
     """The preset with this name; an unknown name is a Problem that lists the known ones."""
     known = all_presets()
     if name not in known:
-        raise Problem("no architecture is called {name}; known are {known}", name=name, known=", ".join(known))
+        raise Problem("no architecture is called {name}; known are {known}", name=name, known=Several(known))
     return known[name]
 
 

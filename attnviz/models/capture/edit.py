@@ -9,7 +9,7 @@ from typing import Literal, cast
 from torch import Tensor
 
 from attnviz.core.attention import Scale
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.models.capture.edited_layer import Plan
 from attnviz.models.capture.head_selection import chosen_heads, whole_number
 from attnviz.models.capture.recorded_layer import RecordedLayer
@@ -74,7 +74,7 @@ class Edit:
         others = ("heads", "mask", "scale", "factor", "uniform", "silence", "change", "weights", "block", "output")
         told = [name for name in others if not _is_default(getattr(self, name), getattr(Edit, name))]
         if told:
-            raise Problem("an edit with stream changes no head: give {others} in another one", others=", ".join(told))
+            raise Problem("an edit with stream changes no head: give {others} in another one", others=Several(told))
         return True
 
     def chosen_by(self, layer: RecordedLayer) -> set[int | str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.models.capture.adapter import is_transformers, takes_interface
 from attnviz.models.capture.adapter_check import must_hold
 from attnviz.models.capture.attention_call import Answer, Call
@@ -146,7 +146,7 @@ class EditedPass:
                 raise Problem(
                     "layer {index} is in {towers}: say which, as tower",
                     index=layer.index,
-                    towers=", ".join(sorted(towers)),
+                    towers=Several(sorted(towers)),
                 )
         return bool(chosen)
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.models.capture.attention_call import Call
 from attnviz.models.capture.compiled import plain_name, uncompiled
 from attnviz.models.capture.forward_pass import Logits, at_last
@@ -178,7 +178,7 @@ def _inner_attention(node: torch.fx.Node) -> bool:
 
 def _must_have_seen_all(model: nn.Module, watch: SoftmaxWatch, recorded: int) -> None:
     if watch.found:
-        first = ", ".join(plain_name(name) or type(model).__name__ for name in list(watch.found)[:3])
+        first = Several([plain_name(name) or type(model).__name__ for name in list(watch.found)[:3]])
         raise Problem(
             "{model} computes attention by hand: {count} softmax calls outside torch's attention functions were seen "
             "(in {first}), {recorded} calls of those functions. Call attnviz.attend(q, k, v, mask) or "

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Message
+from attnviz.core.message import Message, Several
 from attnviz.models.capture.attention_call import Answer, Call, MaskSplitter, answer_call, listener, must_share_evenly
 from attnviz.models.capture.compiled import plain_name
 from attnviz.models.capture.output_projection import copied_projection, lengths_through, output_layer_of
@@ -167,7 +167,7 @@ def reported(layer: RecordedLayer, weights: Tensor | None, call: Call) -> Record
     why = Message(
         "the model passes {names} to its attention, which attnviz cannot take into account; "
         "only the weights that the model reports itself are shown",
-        {"names": ", ".join(call.unknown)},
+        {"names": Several(call.unknown)},
     )
     kept = weights if weights is not None else call.q.new_zeros(*call.q.shape[:3], call.k.shape[2])
     return RecordedLayer(

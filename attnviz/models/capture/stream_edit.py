@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.models.capture.compiled import plain_name
 from attnviz.models.capture.edit import Edit, layers_chosen, numbers_chosen, within
 from attnviz.models.capture.head_selection import broadcasts
@@ -43,8 +43,9 @@ def _chosen(model: nn.Module, edit: Edit) -> list[NamedBlock]:
             named = [block for blocks in lists.values() for block in blocks if within(block[0], each)]
         else:
             if len(lists) > 1:
-                said = ", ".join(sorted(lists))
-                raise Problem("layer {index} is in {towers}: say which, as tower", index=each, towers=said)
+                raise Problem(
+                    "layer {index} is in {towers}: say which, as tower", index=each, towers=Several(sorted(lists))
+                )
             blocks = next(iter(lists.values()), [])
             named = blocks if each == "all" else [block for block in blocks if block[0].rpartition(".")[2] == str(each)]
         if not named:
@@ -104,7 +105,7 @@ def _changed(edit: Edit, name: str, own: Tensor) -> Tensor:
         return new.clone()
     rows = list(numbers_chosen("at", edit.at, 0))
     if any(not -own.shape[1] <= row < own.shape[1] for row in rows):
-        raise Problem("at={at} must be positions of {count} queries", at=rows, count=own.shape[1])
+        raise Problem("at={at} must be positions of the {count} places of the stream", at=rows, count=own.shape[1])
     made = own.clone()
     places = torch.tensor(rows, device=own.device)
     made[:, places] = new[:, places]

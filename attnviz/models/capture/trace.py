@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from attnviz.core import rollout as core_rollout
-from attnviz.core.message import Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.extras import needed_for
 from attnviz.models.capture.logit_attribution import LogitAttribution, attribute
 from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, StackName
@@ -93,7 +93,7 @@ class Trace:
         ]
         lists = {(layer.tower, layer.stack, layer.kind) for layer in among}
         if len(lists) > 1:
-            said = ", ".join(sorted(f"{stack} {kind} ({tower})" for tower, stack, kind in lists))
+            said = Several(sorted(f"{stack} {kind} ({tower})" for tower, stack, kind in lists))
             raise Problem("this trace has several lists of layers: {lists}; say stack= and kind=", lists=said)
         found = [layer for layer in among if layer.index == index]
         if not found:
@@ -170,7 +170,7 @@ class Trace:
         among = [layer for layer in self.layers if layer.kind == "self" and stack in (None, layer.stack)]
         lists = {(layer.tower, layer.stack) for layer in among}
         if len(lists) != 1:
-            said = ", ".join(sorted(f"{each} ({tower})" for tower, each in lists)) or "none"
+            said = Several(sorted(f"{each} ({tower})" for tower, each in lists) or (Message("none"),))
             raise Problem("rollout follows one list of self-attention layers: {lists}; say stack=", lists=said)
         joined = [core_rollout.joined_heads(layer.weights().detach(), heads) for layer in among]
         return core_rollout.rollout(torch.stack(joined), residual)

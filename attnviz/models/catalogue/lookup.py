@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.models.catalogue.entries import CATALOGUE
 from attnviz.models.catalogue.entry import Entry
 from attnviz.models.settings import Settings, current
@@ -34,7 +34,7 @@ def find(name: str, settings: Settings | None = None) -> Entry:
     settings = settings or current()
     entry = _named(name.strip(), settings)
     if not _allowed(entry, settings):
-        known = ", ".join(e.id for e in allowed_entries(settings))
+        known = Several([e.id for e in allowed_entries(settings)])
         raise Problem("The model {name} may not be loaded on this server; these may: {known}", name=name, known=known)
     return entry
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attnviz.core.message import Message, Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import weight_files
 
@@ -82,7 +82,7 @@ def read(folder: Path, entry: Entry) -> Adapter:
         raise Problem(
             "{name} is more than LoRA on linear layers ({settings}), and only that is added here",
             name=entry.name,
-            settings=", ".join(more)[:200],
+            settings=Several([each[:60] for each in more]),
         )
     rank, alpha, base = said.get("r"), said.get("lora_alpha"), base_of(folder)
     if rank is None or not _is_number(alpha) or base is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from attnviz.core.message import Message, Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading import hardware, weight_files
@@ -118,8 +118,8 @@ def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
     )
 
 
-def _first_few(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+def _first_few(names: Sequence[str]) -> Several:
+    return Several((*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])))
 
 
 def _take_generation_config(filled: Any, folder: Path) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from attnviz.core.message import Message, Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading.reasons import first_line
 
@@ -64,7 +64,7 @@ def opened(files: tuple[Path, ...], entry: Entry, mapped: bool) -> Iterator[Stor
         plain, taken_off = plain_names(list(slices))
         if len(set(plain.values())) < len(plain):
             raise Problem("Some weights of {name} are there twice, with a prefix and without", name=entry.name)
-        said = Message("The prefix {prefix} was taken off the names of the weights", {"prefix": ", ".join(taken_off)})
+        said = Message("The prefix {prefix} was taken off the names of the weights", {"prefix": Several(taken_off)})
         yield StoredWeights({plain[name]: each for name, each in slices.items()}, (said,) if taken_off else ())
 
 

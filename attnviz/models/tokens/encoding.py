@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from attnviz.core.message import Message, Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.tokens.token_spans import RawToken, TokenSpan, rest_of, spans_of
 from attnviz.models.tokens.tokenize import read, read_target
@@ -77,7 +77,7 @@ def encode(loaded: LoadedModel, text: str, pair: str | None = None, frame: Frame
             "frame={frame} is not available for {name}; available are: {allowed}",
             frame=frame,
             name=loaded.entry.name,
-            allowed=", ".join(frames(loaded)),
+            allowed=Several(frames(loaded)),
         )
     if pair is not None and frame in ("start", "chat"):
         raise Problem("frame={frame} takes one sentence; a pair of sentences needs frame=usual or none", frame=frame)

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.experiments.building import attention_by_hand, embeddings
 from attnviz.ui.shared import plain, quoted
-from attnviz.words import _, ngettext
+from attnviz.words import _, ngettext, sentences
 
 
 @dataclass(frozen=True)
@@ -76,12 +76,17 @@ def origin(seen: Seen) -> str:
     said = _("Word vectors: random (seed {seed}).").format(seed=config.seed)
     if seen.vectors is not None:
         said = _("Word vectors: trained, from {name}.").format(name=plain(seen.vectors.name))
-    said += " " + _("Weights: random (seed {seed}).").format(seed=config.seed)
+    said = sentences(said, _("Weights: random (seed {seed}).").format(seed=config.seed))
     if config.edits:
-        said += " " + ngettext("{n} cell typed in by you.", "{n} cells typed in by you.", len(config.edits)).format(
-            n=len(config.edits)
+        said = sentences(
+            said,
+            ngettext("{n} cell typed in by you.", "{n} cells typed in by you.", len(config.edits)).format(
+                n=len(config.edits)
+            ),
         )
-    return f":small[{said}]" if config.batch == 1 else f":small[{said} {_batch()}]"
+    if config.batch > 1:
+        said = sentences(said, _batch())
+    return f":small[{said}]"
 
 
 def _batch() -> str:

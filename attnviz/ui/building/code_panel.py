@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.experiments.building import attention_by_hand, generated_code
 from attnviz.ui.building import building_choices
 from attnviz.ui.shared import program_box, spoken, widgets
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 
 def panel(result: attention_by_hand.Result) -> None:
@@ -51,8 +51,11 @@ def _module(result: attention_by_hand.Result) -> None:
         "page's numbers."
     ).format(n=lines)
     if result.difference is not None:
-        said += " " + _("The steps above differ from the package's own module by at most {d}.").format(
-            d=f"{result.difference:.0e}"
+        said = sentences(
+            said,
+            _("The steps above differ from the package's own module by at most {d}.").format(
+                d=f"{result.difference:.0e}"
+            ),
         )
     st.caption(said)
     st.code(generated_code.program(result), language="python")

@@ -9,7 +9,7 @@ from attnviz.experiments.building import attention_by_hand, many_heads
 from attnviz.figures import building_figures as figures
 from attnviz.ui.building import building_choices
 from attnviz.ui.shared import show, widgets
-from attnviz.words import _
+from attnviz.words import _, listed
 
 STAND_IN = ("the", "cat", "sat", "on", "the", "mat")  # for sentences too short to have two neighbours
 WIDTH = 12
@@ -46,7 +46,7 @@ def _said(found: many_heads.Result) -> None:
             "over a mixture, and no matrix after it can separate the parts: it loses **{one}** of the signal. "
             "{n} heads of width {d} lose **{many}**, with the same {p} weights."
         ).format(
-            things=", ".join(_place_name(o) for o in found.offsets),
+            things=listed(_place_name(o) for o in found.offsets),
             m=WIDTH,
             one=f"{found.blur_one.mean():.0%}",
             many=f"{found.blur_heads.mean():.0%}",

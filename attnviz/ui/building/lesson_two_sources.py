@@ -13,7 +13,7 @@ from attnviz.figures import two_sources_figures as figures
 from attnviz.ui.building import building_choices, place
 from attnviz.ui.building.formulas import K, Q, V
 from attnviz.ui.shared import plain, quoted, show, snippet, widgets
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 
 def panel(result: attention_by_hand.Result) -> None:
@@ -146,9 +146,10 @@ def _norms(found: two_sources.Result) -> None:
     )
     st.markdown(told.format(text=f"{text:.1f}", picture=f"{picture:.1f}", top=f"{top:.0%}", usual=f"{usual:.0%}"))
     st.markdown(
-        _("To leave out that one norm changes the output by up to {moved}.").format(moved=f"{found.moved:.2f}")
-        + " "
-        + _("The steps written out and torch’s fused kernels give the same output, to {difference}.").format(
-            difference=f"{found.fused_difference:.0e}"
+        sentences(
+            _("To leave out that one norm changes the output by up to {moved}.").format(moved=f"{found.moved:.2f}"),
+            _("The steps written out and torch’s fused kernels give the same output, to {difference}.").format(
+                difference=f"{found.fused_difference:.0e}"
+            ),
         )
     )

@@ -11,7 +11,7 @@ from attnviz.experiments.building import attention_by_hand, inputs
 from attnviz.figures.building_figures import side_by_side
 from attnviz.ui.building import building_choices, place
 from attnviz.ui.shared import link_state, plain, quoted, show, widgets
-from attnviz.words import _, ngettext
+from attnviz.words import _, clauses, ngettext
 
 _EDITORS = "_build_editors"
 
@@ -115,9 +115,9 @@ def _listed(config: inputs.Config, edits: list[inputs.CellEdit]) -> str:
         return _("All weights are random (seed {seed}).").format(seed=config.seed)
     before = inputs.weights(replace(config, edits=()))
     said = [f"{n}[{r + 1}, {c + 1}]: {float(before[n][r, c]):.2f} → {v:.2f}" for n, r, c, v in edits[:6]]
-    more = "" if len(edits) <= 6 else " …"
+    more = [] if len(edits) <= 6 else ["…"]
     return ngettext("{n} cell typed in by you: {list}", "{n} cells typed in by you: {list}", len(edits)).format(
-        n=len(edits), list=plain("; ".join(said) + more)
+        n=len(edits), list=plain(clauses(said + more))
     )
 
 

@@ -15,7 +15,7 @@ from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import ORDERS, kind_names
 from attnviz.ui.shared import guard, number, one_of, show, snippet, term_popover
 from attnviz.ui.sharing import tables, units
-from attnviz.words import _, ngettext
+from attnviz.words import _, listed, ngettext
 
 BOX = 100  #: pixels of a number box
 
@@ -177,7 +177,7 @@ def _said_of_cost(result: layer_costs.Result) -> str:
         low=as_said(result.here[cheapest][0]),
         dearest=names[dearest],
         high=as_said(result.here[dearest][0]),
-        crossings=", ".join(met) or _("nowhere here"),
+        crossings=listed(met) or _("nowhere here"),
     )
 
 

@@ -16,7 +16,7 @@ from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import kind_names
 from attnviz.ui.shared import guard, one_of, plain, show, snippet, term_popover
 from attnviz.ui.sharing import tables, units
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -163,7 +163,7 @@ def _said_of_time(result: layer_timing.Result) -> str:
     said = _("Time grows as {attention} for attention with its weights built and as {lstm} for the LSTM.")
     attention, recurrent = (f"$n^{{{fitted[0]:.2f}}}$" for fitted in (explicit, lstm))
     words = said.format(attention=attention, lstm=recurrent)
-    return f"{words} {_said_of_fused(result)}"
+    return sentences(words, _said_of_fused(result))
 
 
 def _said_of_fused(result: layer_timing.Result) -> str:

@@ -14,7 +14,7 @@ from attnviz.figures import compare_reach as figures
 from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import kind_names
 from attnviz.ui.shared import guard, number, show, snippet
-from attnviz.words import _, ngettext
+from attnviz.words import _, listed, ngettext
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -190,7 +190,7 @@ def _verdict(result: reach_training.Result) -> str:
         if not blind:
             return _("Before training every layer’s last output depends on the first token, however little.")
         return _("Before training the last output does not depend on the first token at all in: **{names}**.").format(
-            names=", ".join(blind)
+            names=listed(blind)
         )
     learned = [names[k] for k, each in result.reached.items() if each.end_accuracy >= reach_training.LEARNED]
     failed = [names[k] for k in result.reached if names[k] not in learned]
@@ -208,10 +208,10 @@ def _verdict(result: reach_training.Result) -> str:
     )
     return said.format(
         steps=result.done,
-        learned=", ".join(learned),
+        learned=listed(learned),
         distance=result.config.n - 1,
         share=reach_training.LEARNED,
-        failed=", ".join(failed),
+        failed=listed(failed),
     )
 
 
@@ -256,7 +256,7 @@ def _said_of_learning(result: reach_training.Result) -> str:
         "Mean of the last {last} steps: {ends}. Guessing gets {chance:.1%}, the dashed line.",
         last,
     )
-    return said.format(last=last, ends=", ".join(ends), chance=1 / reach_training.LABELS)
+    return said.format(last=last, ends=listed(ends), chance=1 / reach_training.LABELS)
 
 
 def _gradients(result: reach_training.Result, start: bool) -> dict[str, np.ndarray]:

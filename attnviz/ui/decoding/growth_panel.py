@@ -13,7 +13,7 @@ from attnviz.ui.decoding import decoder_form
 from attnviz.ui.decoding import decoding_choices as choices
 from attnviz.ui.shared import link_state, show, snippet, widgets
 from attnviz.ui.sharing import units
-from attnviz.words import _, ngettext
+from attnviz.words import _, listed, ngettext
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs={Architecture: hash})
@@ -76,7 +76,7 @@ def _curves(result: growing_bytes.Result, at: int) -> None:
 
 def _words(model: growing_bytes.GrowingModel, tokens: int, at: int) -> str:
     own = next((scheme for scheme in model.schemes if scheme.own), model.schemes[0])
-    sizes = ", ".join(f"{scheme.name} {units.binary(scheme.bytes[at])}" for scheme in model.schemes)
+    sizes = listed(f"{scheme.name} {units.binary(scheme.bytes[at])}" for scheme in model.schemes)
     said = ngettext(
         "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} token: {sizes}.",
         "**{model}** adds **{token}** a token as it is ({scheme}). At {tokens} tokens: {sizes}.",

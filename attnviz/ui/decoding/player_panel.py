@@ -15,7 +15,7 @@ from attnviz.ui.decoding import decoder_form, played_steps
 from attnviz.ui.decoding import decoding_choices as choices
 from attnviz.ui.shared import link_state, live_run, plain, show, snippet, widgets
 from attnviz.ui.sharing import units
-from attnviz.words import _, ngettext
+from attnviz.words import _, ngettext, sentences
 
 BOX = 168  #: pixels of a box for a number: two stand side by side on a phone
 
@@ -95,14 +95,18 @@ def _about(result: token_by_token.Result, name: str, weights_are: str, layer: in
     shown = _("Layer {layer}, head {head} of {heads}, which reads K/V head {shared} of {groups}.").format(
         layer=layer, head=head, heads=heads, shared=held.kv_head_of(head), groups=groups
     )
-    kinds = {"trained": _("trained"), "random": _("random (seed 0)"), "unknown": _("of unknown origin")}
-    made = _("{name}: {weights} weights.").format(name=plain(name), weights=kinds[weights_are])
+    kinds = {
+        "trained": _("{name}: trained weights."),
+        "random": _("{name}: random weights (seed 0)."),
+        "unknown": _("{name}: weights of unknown origin."),
+    }
+    made = kinds[weights_are].format(name=plain(name))
     rows = result.labels[: result.context]
     show.under(
         lambda: heatmap.matrix(held.weights[head], rows, rows, masked=held.weights[head] == 0),
         name=f"decoding-layer{layer}-head{head}",
         key="d_player_save",
-        words=" ".join((made, shown, _said(result))),
+        words=sentences(made, shown, _said(result)),
         caption=_("{model} on “{text}”").format(model=name, text=result.config.text),
         table=lambda: {
             "query": [row for row in rows for _key in rows],
@@ -120,13 +124,16 @@ def _said(result: token_by_token.Result) -> str:
         one=last.cached.tokens, all=last.anew.tokens
     )
     if last.same_choice:
-        said += " " + _("Both find the same next token likeliest.")
+        said = sentences(said, _("Both find the same next token likeliest."))
     else:
-        said += " " + _("They do not find the same next token likeliest.")
+        said = sentences(said, _("They do not find the same next token likeliest."))
     if temperature not in (0.0, 1.0):
-        said += " " + _(
-            "Probabilities are the model’s own; at temperature {temperature:g} the draw is made from others."
-        ).format(temperature=temperature)
+        said = sentences(
+            said,
+            _("Probabilities are the model’s own; at temperature {temperature:g} the draw is made from others.").format(
+                temperature=temperature
+            ),
+        )
     return said
 
 

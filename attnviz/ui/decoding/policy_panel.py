@@ -12,7 +12,7 @@ from attnviz.ui.decoding import decoder_form
 from attnviz.ui.decoding import decoding_choices as choices
 from attnviz.ui.shared import live_run, show, snippet, spoken, widgets
 from attnviz.ui.sharing import units
-from attnviz.words import _
+from attnviz.words import _, listed, sentences
 
 
 def policy_names() -> dict[EvictionKind, str]:
@@ -81,7 +81,7 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
     here = {kind: kept for kind in kept_positions.POLICIES if (kept := result.at(kind, budget)) is not None}
     if not here:
         return
-    moves = ", ".join(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items())
+    moves = listed(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items())
     show.figure(
         figures.over_budget(lines, result.total, budget),
         name="cache-policies",
@@ -129,7 +129,7 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
         figures.kept_map(positions, result.labels[result.prompt :], result.labels, colour),
         name=f"kept-{policy}-{budget}",
         key="d_kept",
-        words=" ".join((_kept_words(result, kept, layer, group), _effect(result, kept))),
+        words=sentences(_kept_words(result, kept, layer, group), _effect(result, kept)),
         table={"token": list(result.labels[result.prompt :])}
         | {f"sees {n}": positions[:, n].astype(int).tolist() for n in range(result.total)},
     )

@@ -9,7 +9,7 @@ from attnviz.figures import decoding_rounding as figures
 from attnviz.ui.decoding import decoder_form
 from attnviz.ui.shared import live_run, show, snippet, spoken
 from attnviz.ui.sharing import units
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 LESS = 0.9  #: of a change: what is nearer to it would read as the same
 
@@ -90,7 +90,7 @@ def _words(result: quantised_cache.Result) -> str:
         "In the keys of one head the largest channel is on average {times:.1f} times as large as the median one, and "
         "sets the step for all others where they share a scale."
     ).format(times=result.channel_spread)
-    return " ".join((said, four, why) if channel < LESS * token else (said, four))
+    return sentences(said, four, why if channel < LESS * token else "")
 
 
 def _table(result: quantised_cache.Result) -> None:

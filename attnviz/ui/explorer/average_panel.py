@@ -10,7 +10,7 @@ from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown, axes, long_table, telling_row
 from attnviz.ui.shared import model_cache, show, spoken, widgets
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 
 def panel(shown: Shown) -> None:
@@ -55,7 +55,7 @@ def panel(shown: Shown) -> None:
         name=f"{kind}-{shown.run.request.model}",
         key="average-out",
         words=spoken(matrix.said_of(min(shown.query, len(matrix.rows) - 1) if shown.pins else telling_row(matrix))),
-        caption=" ".join(part for part in (f"{shown.run.name}: {title}.", explorer_state.link()) if part),
+        caption=sentences(_("{name}: {title}.").format(name=shown.run.name, title=title), explorer_state.link()),
         table=lambda: long_table(matrix),
     )
 

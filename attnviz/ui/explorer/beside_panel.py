@@ -27,7 +27,7 @@ from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown, axes, long_table, telling_row
 from attnviz.ui.shared import model_cache, show, spoken, widgets
-from attnviz.words import _
+from attnviz.words import _, clauses, ended, sentences
 
 
 def panel(shown: Shown) -> None:
@@ -82,7 +82,7 @@ def _under(shown: Shown, pictures: list[HeadPicture], both: Aligned | None, one:
         name=f"beside-{shown.run.request.model}",
         key="beside-out",
         words=said,
-        caption=" ".join(part for part in (f"{one}; {two}.", explorer_state.link()) if part),
+        caption=sentences(ended(clauses((one, two))), explorer_state.link()),
         table=None if both is None else lambda: _table(both),
         label=_("Export all"),
         embeds=False,

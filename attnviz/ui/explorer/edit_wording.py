@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.experiments.explorer import Stack, WhatIf
-from attnviz.words import _
+from attnviz.words import _, listed, sentences
 
 
 def said_of(stack: Stack, layer: int, change: WhatIf) -> tuple[str | None, str | None, str]:
@@ -19,7 +19,7 @@ def said_of(stack: Stack, layer: int, change: WhatIf) -> tuple[str | None, str |
     scales = {"none": "1", "inverse": f"1/{width}", "factor": f"{own:.4g} × {change.factor:g}"}
     more = []
     if change.hidden:
-        named = ", ".join(f"{stack.keys.labels[i]} ({i})" for i in change.hidden)
+        named = listed(f"{stack.keys.labels[i]} ({i})" for i in change.hidden)
         more.append(_("No token may look at: {tokens}.").format(tokens=named))
     if change.changes_attention:
         where = {
@@ -29,6 +29,6 @@ def said_of(stack: Stack, layer: int, change: WhatIf) -> tuple[str | None, str |
         }
         more.append(where[change.where])
     if change.silenced:
-        heads = ", ".join(f"{layer}.{head}" for layer, head in change.silenced)
+        heads = listed(f"{layer}.{head}" for layer, head in change.silenced)
         more.append(_("Silenced heads (layer.head): {heads}.").format(heads=heads))
-    return masks.get(change.pattern), scales.get(change.scale), " ".join(more)
+    return masks.get(change.pattern), scales.get(change.scale), sentences(*more)

@@ -29,7 +29,7 @@ from attnviz.ui.explorer import (
 )
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.shared import model_cache, plain, show, spoken, widgets
-from attnviz.words import _, say
+from attnviz.words import _, ended, listed, say, sentences
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ def _origin(run: ModelRun) -> str:
     if run.rounded_to is None:
         return said.format(place=place)
     rounded = _("Most of them were rounded to {bits} bits, so they differ a little from the ones that were published.")
-    return said.format(place=place) + " " + rounded.format(bits=run.rounded_to)
+    return sentences(said.format(place=place), rounded.format(bits=run.rounded_to))
 
 
 def unit_of(look: Look) -> str:
@@ -242,7 +242,7 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
         return canvas.head_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins)
 
     laid = overlay_state.laid_over(shown.stack, shown.layer, shown.head)
-    more_heads = _("Laid over it: heads {heads} of the same layer.").format(heads=", ".join(map(str, laid)))
+    more_heads = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid))
 
     def threads() -> LinesPicture:
         of = (shown.stack, shown.layer, shown.look, shown.change, shown.seen)
@@ -253,7 +253,7 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
         if more:
             st.markdown(spoken(more), width="stretch")
         show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live, embeds=True)
-        told = f"{more_heads} {caption}" if laid else caption
+        told = sentences(more_heads, caption) if laid else caption
         show.export_menu(threads, f"{name}-lines", "lines-out", None, told, _("Export lines"))
     for note in matrix.notes:
         st.caption(spoken(note))
@@ -301,7 +301,7 @@ def caption_of_shown(shown: Shown) -> str:
     if shown.seen == "before":
         return caption_of(shown)
     told = caption_of(shown, *edit_wording.said_of(shown.stack, shown.layer, shown.change))
-    return told if shown.seen == "after" else " ".join([_("After the change minus before it."), told])
+    return told if shown.seen == "after" else sentences(_("After the change minus before it."), told)
 
 
 def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, more: str = "") -> str:
@@ -318,11 +318,11 @@ def caption_of(shown: Shown, mask: str | None = None, scale: str | None = None, 
             scale=scale or factor,
         ),
         more,
-        *(say(note) + "." for note in shown.matrix.notes),
+        *(ended(say(note)) for note in shown.matrix.notes),
         _computed(shown.run),
         explorer_state.link(),
     ]
-    return " ".join(part for part in parts if part)
+    return sentences(*parts)
 
 
 def long_table(matrix: Matrix) -> dict[str, Any]:

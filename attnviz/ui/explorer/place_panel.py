@@ -7,7 +7,7 @@ from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_state
 from attnviz.ui.explorer.head_panel import Shown
 from attnviz.ui.shared import model_cache, show
-from attnviz.words import _
+from attnviz.words import _, clauses, sentences
 
 MOST_LINES = 6  # matrices that are named one by one
 
@@ -29,9 +29,7 @@ def panel(shown: Shown) -> None:
         lambda: canvas.strip_picture(way, at, title),
         name=f"place-{shown.run.request.model}-layer{shown.layer}-head{shown.head}",
         key="place-out",
-        caption=" ".join(
-            part for part in (_("Parameters counted in the model’s own weights."), explorer_state.link()) if part
-        ),
+        caption=sentences(_("Parameters counted in the model’s own weights."), explorer_state.link()),
         table=lambda: _table(way, shown.layer),
     )
 
@@ -42,7 +40,7 @@ def _table(way: canvas.StripWay, layer: int) -> dict[str, list[str]]:
     parts = [*way.before, way.blocks, block.attention, block.mlp, block.norms, *way.after]
     return {
         "part": [part.title for part in parts],
-        "shapes": ["; ".join(part.lines) for part in parts],
+        "shapes": [clauses(part.lines) for part in parts],
         "parameters": [part.said for part in parts],
         "share": ["" if part.share is None else f"{part.share:.6g}" for part in parts],
     }

@@ -11,7 +11,7 @@ from attnviz.ui.explorer import edit_state, explorer_state
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_panel import Shown, caption_of_shown
 from attnviz.ui.shared import formulas, link_state, plain, show
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 
 def panel(shown: Shown) -> None:
@@ -126,10 +126,12 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
         key="stage-values",
         caption=caption,
         table={keys_name(i, keys): row.tolist() for i, row in enumerate(result.weighted)},
-        words=_("“{token}” adds the longest vector to the output: weight times value is {length:.3f} long.").format(
-            token=plain(keys[strongest]), length=float(np.linalg.norm(result.weighted[strongest]))
-        )
-        + _after_w_o(result, strongest),
+        words=sentences(
+            _("“{token}” adds the longest vector to the output: weight times value is {length:.3f} long.").format(
+                token=plain(keys[strongest]), length=float(np.linalg.norm(result.weighted[strongest]))
+            ),
+            _after_w_o(result, strongest),
+        ),
     )
 
 
@@ -138,7 +140,7 @@ def _after_w_o(result: StagesResult, key: int) -> str:
     if result.added is None:
         return ""
     said = _("After W_O, the projection that follows, it is {length:.3f} long.")
-    return " " + said.format(length=float(result.added[key]))
+    return said.format(length=float(result.added[key]))
 
 
 def _product_words(product: np.ndarray) -> str:

@@ -13,7 +13,7 @@ from attnviz.figures import attention_figures as figures
 from attnviz.ui.explorer.head_panel import Shown, caption_of
 from attnviz.ui.explorer.what_if_words import said_of
 from attnviz.ui.shared import model_cache, plain, show
-from attnviz.words import _, ngettext
+from attnviz.words import _, listed, ngettext
 
 MOST_NAMED = 5  # heads
 
@@ -80,7 +80,7 @@ def _name_heads(moved: Sequence[experiment.Movement]) -> None:
     if not moved:
         st.markdown(_("No head's weights moved by more than 0.05%."))
         return
-    named = ", ".join(f"{one.layer}.{one.head} ({one.share:.1%})" for one in moved[:MOST_NAMED])
+    named = listed(f"{one.layer}.{one.head} ({one.share:.1%})" for one in moved[:MOST_NAMED])
     said = ngettext(
         "One head's weights moved (share of weight, mean over rows): {heads}",
         "{n} heads' weights moved by more than 0.05%, these most (share of weight, mean over rows): {heads}",

@@ -20,7 +20,7 @@ from attnviz.ui.explorer import what_if_code, what_if_followers, what_if_form
 from attnviz.ui.explorer.head_panel import Shown, axes, caption_of, long_table
 from attnviz.ui.explorer.what_if_words import said_of
 from attnviz.ui.shared import model_cache, show, spoken
-from attnviz.words import _
+from attnviz.words import _, ended, sentences
 
 
 def panel(shown: Shown) -> None:
@@ -114,7 +114,7 @@ def _export(
         drawn,
         name=name,
         key=f"what-if-{key}-out",
-        caption=f"{label}. " + caption_of(shown, mask, scale, more),
+        caption=sentences(ended(label), caption_of(shown, mask, scale, more)),
         table=lambda: long_table(matrix),
         label=label,
         embeds=False,

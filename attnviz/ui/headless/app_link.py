@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import parse_qsl, urlsplit
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.ui.web import navigation
 
 
@@ -24,6 +24,6 @@ def app_link(text: str) -> AppLink:
     names = [row.name for row in navigation.ROWS]
     last = parts.path.rsplit("/", 1)[-1]
     if last and last not in names:
-        raise Problem("The link opens {page}, which is no page; pages are {known}.", page=last, known=", ".join(names))
+        raise Problem("The link opens {page}, which is no page; pages are {known}.", page=last, known=Several(names))
     address = f"{parts.scheme}://{parts.netloc}{parts.path}" if parts.scheme in ("http", "https") else None
     return AppLink(last or "home", dict(parse_qsl(parts.query, keep_blank_values=True)), address)

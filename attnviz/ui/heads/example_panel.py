@@ -15,17 +15,16 @@ from attnviz.ui.heads import heads_choices as choices
 from attnviz.ui.heads import measure_words
 from attnviz.ui.heads.head_surveys import ShownSurvey
 from attnviz.ui.shared import Choice, file_of, guard, link_state, model_cache, plain, show, spoken
-from attnviz.words import _
+from attnviz.words import _, ended, listed, sentences
 
 
 def evidence(shown: ShownSurvey, column: int) -> None:
     """What the head is called, and all that was measured of it."""
     layer, head = shown.survey.places[column]
     names = head_kinds.names_of(shown.survey, column)
-    called = ", ".join(f"{spoken(head_kinds.KINDS[each.kind][0])} ({each.mean:.2f})" for each in names)
-    title = _("**{model}, layer {layer}, head {head}**").format(model=plain(shown.name), layer=layer, head=head)
-    unnamed = _("no name fits")
-    st.markdown(f"{title}: {called or unnamed}")
+    called = listed(f"{spoken(head_kinds.KINDS[each.kind][0])} ({each.mean:.2f})" for each in names)
+    said = _("**{model}, layer {layer}, head {head}**: {called}")
+    st.markdown(said.format(model=plain(shown.name), layer=layer, head=head, called=called or _("no name fits")))
     words, rows = measure_words.measures(), []
     for name, measure in shown.survey.measures.items():
         if not math.isnan(measure.mean[column]):
@@ -137,6 +136,6 @@ def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
         lambda: canvas.head_picture(drawn, *head_panel.axes(matrix), options, pins),
         name=f"head-{shown.model}-layer{layer}-head{head}",
         key="hd_example_out",
-        caption=f"{title}. {text}",
+        caption=sentences(ended(title), text),
         table=lambda: head_panel.long_table(matrix),
     )

@@ -11,7 +11,7 @@ from attnviz.ui.heads import heads_choices as choices
 from attnviz.ui.heads import map_panel, measure_words
 from attnviz.ui.heads.head_surveys import ShownSurvey
 from attnviz.ui.shared import spoken
-from attnviz.words import _
+from attnviz.words import _, listed
 
 ROW = 35  #: pixels of a table's row
 
@@ -64,4 +64,4 @@ def _row(shown: ShownSurvey, each: head_kinds.NamedHead) -> dict[str, Any]:
 def _counts(shown: ShownSurvey) -> str:
     kinds = [kind for kind in head_kinds.KINDS if kind in shown.survey.measures]
     named = [(kind, head_kinds.count_of(shown.survey, kind)) for kind in kinds]
-    return ", ".join(f"{spoken(head_kinds.KINDS[kind][0])} {count}" for kind, count in named if count)
+    return listed(f"{spoken(head_kinds.KINDS[kind][0])} {count}" for kind, count in named if count)

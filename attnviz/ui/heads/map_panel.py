@@ -14,7 +14,7 @@ from attnviz.ui.heads import head_controls, measure_words
 from attnviz.ui.heads import heads_choices as choices
 from attnviz.ui.heads.head_surveys import ShownSurvey, offer_costs
 from attnviz.ui.shared import Choice, link_state, one_of, plain, show
-from attnviz.words import _
+from attnviz.words import _, listed, sentences
 
 NAMED_POINTS = 4
 
@@ -44,7 +44,7 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
         key=key,
         table=table_of(shown.survey),
         words=_said_of_map(shown, by),
-        caption=f"{_said_of_map(shown, by)} {said_of_source(shown)}",
+        caption=sentences(_said_of_map(shown, by), said_of_source(shown)),
         on_pick=lambda column: pick(shown, column),
     )
 
@@ -114,10 +114,10 @@ def said_of_source(shown: ShownSurvey) -> str:
     said = texts[config.text].format(n=len(shown.survey.sentences), length=config.length, seed=config.seed)
     if about:
         made = _("Computed beforehand on {made} with torch {torch} and transformers {transformers}.")
-        said = f"{said} {made.format(**{name: about[name] for name in ('made', 'torch', 'transformers')})}"
+        said = sentences(said, made.format(**{name: about[name] for name in ("made", "torch", "transformers")}))
     if shown.has("silenced"):
         costs = _("Costs are means over the first {n} of them.").format(n=shown.costs_on)
-        said = f"{said} {costs}"
+        said = sentences(said, costs)
     return said
 
 
@@ -159,7 +159,7 @@ def _said_of_plane(shown: ShownSurvey, by: str, against: str) -> str:
     if math.isnan(rank):
         return _("One point a head.")
     most = np.argsort(-np.nan_to_num(y, nan=-np.inf))[:3]
-    names = ", ".join(choices.name_of(shown.survey.places[int(n)]) for n in most)
+    names = listed(choices.name_of(shown.survey.places[int(n)]) for n in most)
     said = _(
         "One point a head, as layer.head: highest **{names}**. The ranks of both measures correlate by {rank:.2f}."
     )

@@ -17,7 +17,7 @@ from attnviz.ui.scaling import curves as scaling_curves
 from attnviz.ui.scaling import names, results
 from attnviz.ui.shared import link_state
 from attnviz.ui.sharing import three_ways, units
-from attnviz.words import _
+from attnviz.words import _, listed
 
 WRITTEN = 8  #: tokens that the decoder writes in the lesson
 PROMPT = 10  #: bytes of the sentence that the small decoder reads
@@ -97,7 +97,7 @@ def growth(_subject: Subject, _set_to: PictureSettings, key: str) -> None:
         at=at,
         on_tokens=lambda place: link_state.put(choices.PLACE, None if place == last else place),
     )
-    said = ", ".join(f"{s.name} {units.binary(s.bytes[at])}" for s in model.schemes if s.kv_heads)
+    said = listed(f"{s.name} {units.binary(s.bytes[at])}" for s in model.schemes if s.kv_heads)
     st.caption(_("At {tokens} tokens: {said}.").format(tokens=f"{result.tokens[at]:,}", said=said))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from attnviz.core.message import Message, Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.experiments.explorer import Request
 from attnviz.experiments.home import landing
 from attnviz.experiments.lessons import Facts, Subject
@@ -212,7 +212,7 @@ def said(lesson: Lesson, template: str, facts: Facts) -> str:
             "“{sentence}” asks for {missing}; these facts have: {allowed}",
             sentence=template[:80],
             missing=str(missing),
-            allowed=", ".join(facts.values) or "—",
+            allowed=Several(tuple(facts.values) or ("—",)),
         ) from None
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.experiments.masks import far_view, mask_lab, mask_rules
 from attnviz.figures import mask_figures as figures
 from attnviz.ui.shared import show
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
@@ -62,12 +62,13 @@ def _numbers(far: far_view.Far) -> None:
         )
     )
     st.markdown(
-        _(
-            "The whole matrix was never built: it would take {matrix:.1f} MB as booleans, or {floats:.1f} MB "
-            "as float32 for each sequence."
-        ).format(matrix=far.matrix_bytes / 1e6, floats=4 * far.matrix_bytes / 1e6)
-        + " "
-        + _held(far)
+        sentences(
+            _(
+                "The whole matrix was never built: it would take {matrix:.1f} MB as booleans, or {floats:.1f} MB "
+                "as float32 for each sequence."
+            ).format(matrix=far.matrix_bytes / 1e6, floats=4 * far.matrix_bytes / 1e6),
+            _held(far),
+        )
     )
 
 

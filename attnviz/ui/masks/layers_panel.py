@@ -11,7 +11,7 @@ from attnviz.experiments.masks import mask_lab
 from attnviz.figures import mask_figures as figures
 from attnviz.ui.masks import mask_choices, sentence_words
 from attnviz.ui.shared import show, widgets
-from attnviz.words import _, ngettext
+from attnviz.words import _, ngettext, sentences
 
 
 def panel(result: mask_lab.Result) -> None:
@@ -75,7 +75,7 @@ def _reach_words(result: mask_lab.Result, counts: np.ndarray, layers: int) -> st
         "After {n} layers {token} has heard of {heard} of {all} words.",
         layers,
     ).format(n=layers, token=last, heard=int(counts[layers, -1]), all=len(result.words))
-    return f"{first} {_what_follows(counts[:, -1], layers, len(result.words))}"
+    return sentences(first, _what_follows(counts[:, -1], layers, len(result.words)))
 
 
 def _what_follows(heard: np.ndarray, layers: int, words: int) -> str:

@@ -9,7 +9,8 @@ from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import sentence
 from attnviz.ui import canvas
 from attnviz.ui.masks import mask_choices, sentence_words, workbench
-from attnviz.ui.shared import plain, program_box, show, spoken, widgets
+from attnviz.ui.shared import program_box, show, spoken, widgets
+from attnviz.ui.shared.text import spoken_value
 from attnviz.words import _, say
 
 
@@ -115,7 +116,7 @@ def _picture(trap: str, name: str, drawn: traps.TrapMatrix, key: str) -> None:
 def _said(fact: Message) -> str:
     """A fact as a sentence; words of the visitor's sentence in it are quoted."""
     params = {
-        name: sentence_words.named(str(value)) if name == "word" else plain(value) if isinstance(value, str) else value
+        name: sentence_words.named(str(value)) if name == "word" else spoken_value(value)
         for name, value in fact.params.items()
     }
     return _(fact.template).format(**params)

@@ -13,7 +13,7 @@ from attnviz.figures.svg_mask import MaskPicture
 from attnviz.ui import canvas
 from attnviz.ui.masks import sentence_words
 from attnviz.ui.shared import show
-from attnviz.words import _, ngettext
+from attnviz.words import _, listed, ngettext, sentences
 
 GROUP = "m-weights"
 LONG = 32  #: words; a longer sentence gets a larger grid, and a square-root colour scale
@@ -89,7 +89,7 @@ def _kept(paint: mask_lab.Painted, result: mask_lab.Result) -> str:
     if not paint:
         return kept
     n = len(paint.cells(len(result.words)))
-    return kept + " " + ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n)
+    return sentences(kept, ngettext("{n} cell is painted.", "{n} cells are painted.", n).format(n=n))
 
 
 def _weights(
@@ -154,9 +154,8 @@ def _curtailed(result: mask_lab.Result) -> np.ndarray:
 def _numbers(result: mask_lab.Result) -> None:
     if not result.empty:
         return
-    names = ", ".join(sentence_words.named(result.words[q]) for q in result.empty[:6]) + (
-        " …" if len(result.empty) > 6 else ""
-    )
+    named = [sentence_words.named(result.words[q]) for q in result.empty[:6]]
+    names = listed(named if len(result.empty) <= 6 else [*named, "…"])
     st.warning(
         ngettext(
             "{names} may look at nothing. Its row is zero here; a plain softmax would make it NaN.",

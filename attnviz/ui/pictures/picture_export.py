@@ -16,7 +16,7 @@ from attnviz.ui import canvas
 from attnviz.ui.pictures import picture_cache, picture_input
 from attnviz.ui.pictures.picture_cache import ChosenPicture
 from attnviz.ui.shared import link_state, show
-from attnviz.words import _, language, say, speaking
+from attnviz.words import _, language, say, sentences, speaking
 
 LONGEST_LINK = 2000  #: characters of an address that a file still offers
 
@@ -134,13 +134,13 @@ def query_name(stack: PatchStack, at: int) -> str:
 
 def caption_of(run: PictureRun, stack: PatchStack, chosen: canvas.PatchChoices) -> str:
     """Model, layer, head and what the colour means."""
-    weights = {"trained": _("Trained weights"), "random": _("Random weights, never trained")}
+    weights = {"trained": _("Trained weights."), "random": _("Random weights, never trained.")}
     parts = [
         _("{model}, layer {layer}, head {head}.").format(model=run.name, layer=chosen.layer, head=chosen.head),
-        weights.get(run.weights_are, _("Weights as they are in the file")) + ".",
+        weights.get(run.weights_are, _("Weights as they are in the file.")),
         _("Light is the square root of the attention weight."),
     ]
-    return " ".join(parts)
+    return sentences(*parts)
 
 
 def table(stack: PatchStack, weights: np.ndarray) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from attnviz.ui.pictures import picture_cache, picture_export, picture_scene, sm
 from attnviz.ui.pictures import pictures_choices as choices
 from attnviz.ui.pictures.picture_cache import ChosenPicture
 from attnviz.ui.shared import link_state, plain, snippet, spoken, widgets
-from attnviz.words import _
+from attnviz.words import _, listed
 
 
 def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
@@ -195,12 +195,12 @@ def what_changed(run: PictureRun, change: HeadChange) -> str:
         of = run.stacks[0].grid.patches
         parts.append(_("{count} of {of} patches hidden").format(count=len(change.hidden), of=of))
     if change.silenced:
-        heads = ", ".join(f"{layer}.{head}" for _name, layer, head in change.silenced)
+        heads = listed(f"{layer}.{head}" for _name, layer, head in change.silenced)
         parts.append(_("silenced heads {heads}").format(heads=heads))
     if change.factor != 1.0:
         at = f"{change.head[1]}.{change.head[2]}"
         parts.append(_("the scale of head {head} times {factor:g}").format(head=at, factor=change.factor))
-    return ", ".join(parts)
+    return listed(parts)
 
 
 def _written(answer: PictureAnswer) -> str:
@@ -214,7 +214,7 @@ def _share(answer: PictureAnswer) -> str:
 
 
 def _others(answer: PictureAnswer) -> str:
-    return ", ".join(f"{plain(word)} {share:.1%}" for word, share in answer.others[1:3])
+    return listed(f"{plain(word)} {share:.1%}" for word, share in answer.others[1:3])
 
 
 def _facts(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: canvas.PatchScene) -> None:

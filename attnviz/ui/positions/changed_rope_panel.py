@@ -14,7 +14,7 @@ from attnviz.figures import attention_figures, heatmap
 from attnviz.figures import positions_head as figures
 from attnviz.ui.positions import position_code_panel, position_names, positions_choices
 from attnviz.ui.shared import link_state, model_cache, plain, sentence_input, show, widgets
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 LEAST_MOVED = 5e-4  #: of a row: what is less would read as 0.0%
 
@@ -83,17 +83,21 @@ def _verdict(run: ModelRun, result: experiment.Result) -> str:
         model=plain(run.name), layer=config.layer, head=config.head
     )
     if result.row_moved[most] < LEAST_MOVED:
-        return f"{said} " + _("No row changes by as much as 0.05% of its weight.")
-    said += " " + _(
-        "{moved:.1%} of the head’s weight goes to other tokens, most in the row of “{token}”: {share:.1%}."
-    ).format(moved=result.moved, token=plain(run.stacks[0].queries.labels[most]), share=result.row_moved[most])
+        return sentences(said, _("No row changes by as much as 0.05% of its weight."))
+    said = sentences(
+        said,
+        _("{moved:.1%} of the head’s weight goes to other tokens, most in the row of “{token}”: {share:.1%}.").format(
+            moved=result.moved, token=plain(run.stacks[0].queries.labels[most]), share=result.row_moved[most]
+        ),
+    )
     before, after = result.previous
     if math.isnan(before):
         return said
-    return f"{said} " + _(
+    kept = _(
         "On the token just before: {before:.1%} as trained, {after:.1%} changed; on the first: {first:.1%} and "
         "{now:.1%}."
     ).format(before=before, after=after, first=result.first[0], now=result.first[1])
+    return sentences(said, kept)
 
 
 def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
@@ -122,9 +126,12 @@ def _distance(result: experiment.Result) -> None:
         "{was:.1%} to {now:.1%}; the token itself gets {own:.1%} and {own_now:.1%}."
     ).format(back=most, was=before[most], now=after[most], own=before[0], own_now=after[0])
     if len(before) > 1:
-        words += " " + _(
-            "Only the last query can look {last} back, at the first token: the last bar is its alone."
-        ).format(last=len(before) - 1)
+        words = sentences(
+            words,
+            _("Only the last query can look {last} back, at the first token: the last bar is its alone.").format(
+                last=len(before) - 1
+            ),
+        )
     table = {
         "tokens_back": np.arange(len(result.distance_before)),
         "as_trained": result.distance_before,

@@ -9,7 +9,7 @@ from attnviz.experiments.positions import longer_context, rotation_snippets
 from attnviz.figures import positions_longer as figures
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, widgets
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 FORMULAS = {
     "none": r"\theta_i = b^{-2i/D}",
@@ -103,14 +103,21 @@ def _distance(result: longer_context.Result) -> None:
     beyond = result.distance > config.length
     words = _("Score q·k/√D of two vectors of ones over the distance, averaged over stretches.")
     if beyond.any():
-        words += " " + _(
-            "Beyond the trained length (shaded) the largest is {plain:.3g} unscaled and {chosen:.3g} with the scaling."
-        ).format(plain=result.plain[beyond].max(), chosen=result.chosen[beyond].max())
+        words = sentences(
+            words,
+            _(
+                "Beyond the trained length (shaded) the largest is {plain:.3g} unscaled and {chosen:.3g} with the "
+                "scaling."
+            ).format(plain=result.plain[beyond].max(), chosen=result.chosen[beyond].max()),
+        )
     made = result.methods[config.method]
     if made.length != 1:
-        words += " " + _(
-            "YaRN also makes q and k {length:.3f} times as long, so that scores grow by {grown:.2f}."
-        ).format(length=made.length, grown=made.length**2)
+        words = sentences(
+            words,
+            _("YaRN also makes q and k {length:.3f} times as long, so that scores grow by {grown:.2f}.").format(
+                length=made.length, grown=made.length**2
+            ),
+        )
     name = position_names.methods()[config.method]
     fig = figures.over_distance(result.distance, result.plain, result.chosen, name, config.length)
     table = {"distance": result.distance, "as_trained": result.plain, config.method: result.chosen}

@@ -11,7 +11,7 @@ from attnviz.figures import positions_order as figures
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, plain, quoted, show, widgets
 from attnviz.word_boundaries import split
-from attnviz.words import _, ngettext
+from attnviz.words import _, listed, ngettext
 
 
 def panel() -> None:
@@ -112,13 +112,13 @@ def _matrices(result: shuffled_words.Result) -> None:
 def _every(result: shuffled_words.Result) -> None:
     names = position_names.kinds()
     free, causal = (np.array([result.every[kind][i] for kind in position_kinds.KINDS]) for i in (0, 1))
-    blind = [names[kind] for kind in position_kinds.KINDS if result.every[kind][0] < 1e-9]
+    blind = listed(names[kind] for kind in position_kinds.KINDS if result.every[kind][0] < 1e-9) or _("none")
     words = _(
         "Blind to this change of order without a mask: {blind}. With a causal mask even attention without positions "
         "sees it ({causal:.3g}): the mask is an order itself, a word sees those before it."
-    ).format(blind=", ".join(blind) or _("none"), causal=result.every["none"][1])
+    ).format(blind=blind, causal=result.every["none"][1])
     if result.every["none"][1] < 1e-9:
-        words = _("Blind to this change of order without a mask: {blind}.").format(blind=", ".join(blind) or _("none"))
+        words = _("Blind to this change of order without a mask: {blind}.").format(blind=blind)
     fig = figures.changes([names[kind] for kind in position_kinds.KINDS], free, causal)
     table = {"positions": position_kinds.KINDS, "no_mask": free, "causal_mask": causal}
     show.figure(fig, name="order-every-kind", key="p_order_every", table=table, words=words)

@@ -10,7 +10,7 @@ from attnviz.figures import positions_scores as figures
 from attnviz.models.loading import availabilities
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
 from attnviz.ui.shared import link_state, show, spoken, widgets
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 FORMULAS = {
     "sinusoidal": r"x_m \mathrel{+}= \left(\sin\tfrac{m}{b^{2i/D}},\ \cos\tfrac{m}{b^{2i/D}}\right)",
@@ -140,7 +140,7 @@ def _map(result: position_scores.Result) -> None:
         low=result.scores.min() + 0.0, high=result.scores.max() + 0.0, n=n
     )
     if result.spread < 1e-6:
-        words += " " + _("Along each diagonal all scores are equal.")
+        words = sentences(words, _("Along each diagonal all scores are equal."))
     table = {"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()}
     show.figure(
         figures.position_map(result.scores),
@@ -162,7 +162,7 @@ def _distance(result: position_scores.Result) -> None:
         here=result.at(0), one=result.at(-1), last=result.at(-far), far=far
     )
     if result.spread > 1e-6:
-        words += " " + _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread)
+        words = sentences(words, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread))
     table = {"distance": result.distance, "mean": result.mean, "lowest": result.low, "highest": result.high}
     show.figure(fig, name=f"distance-{config.kind}", key="p_distance", table=table, caption=words, words=words)
 

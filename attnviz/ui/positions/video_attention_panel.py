@@ -9,7 +9,7 @@ from attnviz.experiments.positions import video_attention
 from attnviz.figures import video_attention_figures as figures
 from attnviz.ui.positions import position_results, positions_choices
 from attnviz.ui.shared import show, snippet, widgets
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 
 def panel() -> None:
@@ -61,7 +61,7 @@ def _words(result: video_attention.Result) -> str:
         seed=config.seed,
     )
     if not result.twins:
-        return said + " " + _("No other patch holds exactly its pixels.")
+        return sentences(said, _("No other patch holds exactly its pixels."))
     twins = flat[list(result.twins)]
     if config.turned:
         told = _(
@@ -70,4 +70,4 @@ def _words(result: video_attention.Result) -> str:
         )
     else:
         told = _("{count} other patches hold exactly its pixels, and get {least} each, wherever they are.")
-    return said + " " + told.format(count=len(twins), least=f"{twins.min():.1%}", most=f"{twins.max():.1%}")
+    return sentences(said, told.format(count=len(twins), least=f"{twins.min():.1%}", most=f"{twins.max():.1%}"))

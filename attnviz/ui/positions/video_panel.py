@@ -15,7 +15,7 @@ from attnviz.ui.positions import (
     video_attention_panel,
 )
 from attnviz.ui.shared import link_state, show, widgets
-from attnviz.words import _, ngettext
+from attnviz.words import _, clauses, ended, ngettext, sentences
 
 
 def panel() -> None:
@@ -98,7 +98,7 @@ def _verdict(result: video_axes.Result) -> str:
     ).format(left=result.left, d=config.d_head, pairs=result.left // 2)
     if not odd:
         return said
-    return f"{said} " + _("An odd width leaves one number without a partner: {which}.").format(which="; ".join(odd))
+    return sentences(said, _("An odd width leaves one number without a partner: {which}.").format(which=clauses(odd)))
 
 
 def _split(result: video_axes.Result) -> None:
@@ -107,14 +107,14 @@ def _split(result: video_axes.Result) -> None:
     words = "; ".join(
         ngettext("{axis}: {pairs} pair", "{axis}: {pairs} pairs", width // 2).format(axis=name, pairs=width // 2)
         for name, width in zip(names, result.rotated, strict=True)
-    )
+    ]
     if result.left:
-        words += "; " + _("left over: {left} numbers, {share:.1%} of the head").format(
-            left=result.left, share=result.left / result.config.d_head
-        )
+        left_over = _("left over: {left} numbers, {share:.1%} of the head")
+        told.append(left_over.format(left=result.left, share=result.left / result.config.d_head))
+    words = clauses(told)
     fig = figures.split(list(zip(names, result.rotated, strict=True)), result.left)
     table = {"part": [*names, "not rotated"], "numbers": [*result.rotated, result.left]}
-    show.figure(fig, name="video-split", key="p_video_split", table=table, caption=words, words=words + ".")
+    show.figure(fig, name="video-split", key="p_video_split", table=table, caption=words, words=ended(words))
 
 
 def _frames(result: video_axes.Result) -> None:
@@ -152,7 +152,7 @@ def _waves(result: video_axes.Result) -> None:
         ).format(axis=name, within=int((waves <= size).sum()), pairs=len(waves))
         for name, waves, size in lines
     ]
-    words = "; ".join(told) + "."
+    words = ended(clauses(told))
     longest = max(len(waves) for waves in result.wavelengths)
     table = {"pair": np.arange(longest)} | {
         name: np.pad(waves, (0, longest - len(waves)), constant_values=np.nan) for name, waves, _size in lines

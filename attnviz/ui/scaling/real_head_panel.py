@@ -14,7 +14,7 @@ from attnviz.figures import scaling_head as figures
 from attnviz.ui.scaling import scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
 from attnviz.ui.shared import formulas, model_cache, plain, sentence_input, show, spoken
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 
 def panel() -> str | None:
@@ -137,8 +137,8 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
                 scale=made.scale, variance=made.variance, entropy=made.entropy
             )
             if name != "model":
-                words += " " + spoken(
-                    said_of_change(_matrix(stack, result, result.model), _matrix(stack, result, made))
+                words = sentences(
+                    words, spoken(said_of_change(_matrix(stack, result, result.model), _matrix(stack, result, made)))
                 )
             show.figure(fig, name=f"head-{name}", key=f"s_head_{name}", caption=words, words=words)
 

@@ -16,7 +16,7 @@ from attnviz.figures.theme import Figure
 from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q, alternative_names, colour
 from attnviz.ui.shared import formulas, show, spoken, widgets
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
@@ -132,7 +132,7 @@ def _picture(result: experiment.Result, key: str) -> None:
         for name, run in result.runs.items()
     ]
     drawn = _("Lines are the mean of {seeds} seeds; bands run from the lowest seed to the highest.")
-    words = " ".join([*ends, drawn.format(seeds=config.seeds), _first_gradient(result)])
+    words = sentences(*ends, drawn.format(seeds=config.seeds), _first_gradient(result))
     table: dict[str, object] = {"step": np.arange(1, result.done + 1)}
     for name, run in result.runs.items():
         for measure in experiment.MEASURES:

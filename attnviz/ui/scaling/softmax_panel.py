@@ -16,7 +16,7 @@ from attnviz.figures.theme import SCALED
 from attnviz.ui.canvas import softmax_slider
 from attnviz.ui.scaling import scaling_choices, scaling_form
 from attnviz.ui.shared import formulas, link_state, show, widgets
-from attnviz.words import _
+from attnviz.words import _, listed, sentences
 
 SHOWN = 12
 
@@ -121,7 +121,7 @@ def _overflow(scores: list[float]) -> None:
         shift=_shift(made[-1].first_broken),
         wide_shift=_shift(made[1].first_broken),
     )
-    words += " " + _stable_words(made)
+    words = sentences(words, _stable_words(made))
     table = {"shift": experiment.SHIFTS, **{f"{one.dtype}_naive": one.naive_top for one in made}}
     show.figure(fig, name="softmax-overflow", key="s_overflow", table=table, caption=words, words=words)
 
@@ -132,7 +132,7 @@ def _stable_words(made: list[experiment.FormatAttempt]) -> str:
     if not broken:
         return _("With the maximum subtracted no exp overflows.")
     return _("The maximum cannot help in {formats}: a score itself is too large for that format.").format(
-        formats=", ".join(broken)
+        formats=listed(broken)
     )
 
 

@@ -12,7 +12,7 @@ from attnviz.figures import scaling_variance as figures
 from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
 from attnviz.ui.shared import show
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 
 def panel() -> str:
@@ -84,7 +84,7 @@ def _histograms(result: variance.Result) -> None:
         scaled_centre=scaled.mean,
         times=math.sqrt(d_k),
     )
-    words += _shape(result)
+    words = sentences(words, _shape(result))
     table = {
         "raw_from": raw.edges[:-1],
         "raw_to": raw.edges[1:],
@@ -99,7 +99,7 @@ def _shape(result: variance.Result) -> str:
     each = result.moments.kurtosis
     if each is None or abs(each / result.config.d_k) < 0.3:
         return ""
-    return " " + _(
+    return _(
         "Their shape is not normal yet: the excess kurtosis of such a sum is {kurtosis:.2g}, that of a normal 0. It "
         "shrinks like 1/d_k; only the variance is as predicted at every d_k."
     ).format(kurtosis=each / result.config.d_k)
@@ -171,7 +171,7 @@ def _broken(result: variance.Result) -> None:
         scaled=scaled.exact_variance,
         left=scaled.exact_mean,
     )
-    st.warning(f"{what} {how}")
+    st.warning(sentences(what, how))
 
 
 def _growth(result: variance.Result) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from urllib.parse import urlsplit, urlunsplit
 
-from attnviz.core.message import Message, Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.models import settings
 
 HEIGHT = 720  # pixels: the picture, its sentence and the controls above
@@ -38,4 +38,4 @@ def who_may_embed(address: str, reachable: bool) -> Message | None:
         return None
     if not allowed:
         return Message("This app may be shown inside its own pages only; whoever runs it can set ATTNVIZ_EMBED.")
-    return Message("Only these pages may show this app inside them: {pages}.", {"pages": ", ".join(allowed)})
+    return Message("Only these pages may show this app inside them: {pages}.", {"pages": Several(allowed)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.ui.shared import link_pack
 from attnviz.ui.shared.choices import NONSENSE, Choice, choices_of, parameters_of
 
@@ -18,7 +18,7 @@ def chosen_by(page: str, parameters: Mapping[str, str]) -> dict[Choice[Any], Any
                 "“{name}” is no parameter of {page}; it has: {allowed}",
                 name=name,
                 page=page,
-                allowed=", ".join(parameters_of(page)),
+                allowed=Several(parameters_of(page)),
             )
     found = {}
     for choice in choices_of(page):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from attnviz.core.message import Message
+from attnviz.core.message import Message, Several
 from attnviz.ui.shared.choices import Choice, Partly
 from attnviz.words import N_
 
@@ -56,7 +56,7 @@ def no_such(choice: Choice[Any], asked: object) -> Message:
     if choice.kind == "canvas":
         return unreadable(choice.name)
     usual = "" if choice.default is None else choice.write(choice.default)
-    params = {"name": choice.name, "asked": str(asked)[:40], "shown": usual}
+    params: dict[str, object] = {"name": choice.name, "asked": str(asked)[:40], "shown": usual}
     allowed = ("true", "false") if choice.kind == "flag" else choice.ids
     reason = "unknown"
     if choice.kind in ("whole", "real"):
@@ -64,7 +64,7 @@ def no_such(choice: Choice[Any], asked: object) -> Message:
         params |= {"low": f"{choice.low:,.9g}", "high": f"{choice.high:,.9g}"}
     elif allowed and len(allowed) <= 12:
         reason = "listed"
-        params["allowed"] = ", ".join(each for each in allowed if each)
+        params["allowed"] = Several([each for each in allowed if each])
     return Message(_REASONS[reason, bool(usual)], params)
 
 
@@ -78,9 +78,9 @@ def used_in_part(choice: Choice[Any], held: Any, partly: Partly) -> Message:
 
 def left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
     """Names at most ten of those that were left out."""
-    names = ", ".join(str(each)[:20] for each in lost[:10]) + (", …" if len(lost) > 10 else "")
+    names = [str(each)[:20] for each in lost[:10]] + (["…"] if len(lost) > 10 else [])
     return Message(
-        "Left out of {name}, because it does not exist here: {names}.", {"name": choice.name, "names": names}
+        "Left out of {name}, because it does not exist here: {names}.", {"name": choice.name, "names": Several(names)}
     )
 
 

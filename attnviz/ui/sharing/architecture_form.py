@@ -21,7 +21,7 @@ from attnviz.models.architecture import (
 )
 from attnviz.ui.shared import number, one_of, plain, text_area
 from attnviz.ui.sharing import sharing_choices
-from attnviz.words import _
+from attnviz.words import _, listed
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _pasted() -> Chosen:
             _(
                 "These fields are not understood and may change the numbers: {fields}. The view “Prove it” "
                 "measures what they do."
-            ).format(fields=", ".join(f"`{plain(field)}`" for field in chosen.arch.unread))
+            ).format(fields=listed(f"`{plain(field)}`" for field in chosen.arch.unread))
         )
     return chosen
 

@@ -14,7 +14,7 @@ from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.tables import ColumnTable, columns, tabled
 from attnviz.ui.sharing.units import binary, exact, flop, many
 from attnviz.ui.sharing.variants import Bill, bills, part_titles
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 
 @st.fragment
@@ -47,11 +47,8 @@ def _source(chosen: Chosen) -> None:
     if chosen.preset is None:
         return
     said = _("Source: {source}.").format(source=plain(chosen.preset.source))
-    if chosen.preset.verified != "yes":
-        said = "⚠️ " + said
-    if chosen.preset.note:
-        said += " " + plain(chosen.preset.note)
-    st.caption(said)
+    mark = "" if chosen.preset.verified == "yes" else "⚠️ "
+    st.caption(mark + sentences(said, plain(chosen.preset.note or "")))
 
 
 def _headline(chosen: Chosen, context: int, batch: int) -> None:

@@ -20,7 +20,7 @@ from attnviz.ui.sharing import sharing_choices as choices
 from attnviz.ui.sharing import three_ways
 from attnviz.ui.sharing.three_ways import SharedHead
 from attnviz.ui.sharing.variants import kind_of, named
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 TOKENS_SHOWN = 48
 
@@ -58,19 +58,17 @@ def picture(run: ModelRun | None, result_of: Callable[[Config], Result] | None, 
         lambda: ThreeWaysPicture(shown, _("MHA, GQA and MQA")),
         name=f"mha-gqa-mqa-{name}",
         key="h-three",
-        words=said + " " + _less(shown),
-        caption=said if run is None else f"{said} {_read_by(run, config)}",
+        words=sentences(said, _less(shown)),
+        caption=said if run is None else sentences(said, _read_by(run, config)),
         table=_table(shown),
     )
 
 
 def _less(shown: list[SharingColumn]) -> str:
     """What sharing leaves of the cache."""
-    return " ".join(
-        _("{kind} keeps {share:.3g}% of what MHA keeps.").format(
-            kind=kind_of(column.heads, column.kv_heads), share=100 * column.share
-        )
-        for column in shown[1:]
+    said = _("{kind} keeps {share:.3g}% of what MHA keeps.")
+    return sentences(
+        *(said.format(kind=kind_of(column.heads, column.kv_heads), share=100 * column.share) for column in shown[1:])
     )
 
 
@@ -100,19 +98,15 @@ def _shared(run: ModelRun, result: Result, g: int, head: int) -> SharedHead:
         model=run.name, layer=result.config.layer, head=head, kind=named(result.n_heads, g)
     )
     if g == result.trained_kv_heads:
-        said += " " + _("As trained.")
+        become = _("As trained.")
     elif g > result.trained_kv_heads:
-        said += " " + _("The same as trained: its keys are copies.")
+        become = _("The same as trained: its keys are copies.")
     else:
-        said += " " + _("{share:.0%} of its attention goes elsewhere.").format(share=float(result.weights_moved[head]))
-    return SharedHead(
-        weights,
-        said
-        + " "
-        + _("“{token}” looks most at “{key}”: {weight:.0%}.").format(
-            token=labels[n - 1].strip(), key=labels[best].strip(), weight=float(row[best])
-        ),
+        become = _("{share:.0%} of its attention goes elsewhere.").format(share=float(result.weights_moved[head]))
+    most = _("“{token}” looks most at “{key}”: {weight:.0%}.").format(
+        token=labels[n - 1].strip(), key=labels[best].strip(), weight=float(row[best])
     )
+    return SharedHead(weights, sentences(said, become, most))
 
 
 def _read_by(run: ModelRun, config: Config | None) -> str:

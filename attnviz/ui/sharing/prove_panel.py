@@ -11,7 +11,7 @@ from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.sharing.units import both, duration
-from attnviz.words import _
+from attnviz.words import _, listed, sentences
 
 MOST_TOKENS = 1 << 17
 
@@ -91,7 +91,8 @@ def _proof(chosen: Chosen, tokens: int, batch: int) -> None:
         else _("Formula and measurement do not agree everywhere: see the table.")
     )
     (st.success if agree else st.error)(
-        said + " " + _("Built and run in {time}.").format(time=duration(found.seconds)), icon="✅" if agree else "✋"
+        sentences(said, _("Built and run in {time}.").format(time=duration(found.seconds))),
+        icon="✅" if agree else "✋",
     )
     st.table(columns(rows))
     _by_layer(arch, found, formula)
@@ -111,7 +112,7 @@ def _by_layer(arch: Architecture, found: Measurement, formula: list[int]) -> Non
         {
             _("layer"): f"{cache.role} {cache.index}",
             _("cache class"): cache.kind,
-            _("tensors"): ", ".join(cache.shapes) or _("nothing"),
+            _("tensors"): listed(cache.shapes) or _("nothing"),
             _("by formula"): ours.get((cache.role, cache.index)),
             _("measured"): cache.nbytes,
             _("memory behind it"): cache.storage,

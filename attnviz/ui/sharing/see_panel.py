@@ -16,7 +16,7 @@ from attnviz.ui.shared import guard, model_cache, plain, sentence_input, show, w
 from attnviz.ui.sharing import one_picture_panel, sharing_choices, sharing_snippets, wiring_panel
 from attnviz.ui.sharing.units import both
 from attnviz.ui.sharing.variants import named
-from attnviz.words import _, ngettext
+from attnviz.words import _, ngettext, sentences
 
 TOKENS_SHOWN = 48
 HEADS_SHOWN = 12
@@ -129,8 +129,10 @@ def _group(run: ModelRun, result: Result) -> None:
         lambda: figures.groups(before, after, heads, tokens, hidden),
         name=f"sharing-layer-{result.config.layer}-group-{group}",
         key="h-groups",
-        words=_changed(most, len(heads), float(result.weights_moved[most]))
-        + _left_out(per, len(run.stacks[0].queries.labels)),
+        words=sentences(
+            _changed(most, len(heads), float(result.weights_moved[most])),
+            *_left_out(per, len(run.stacks[0].queries.labels)),
+        ),
         caption=_("{model}, layer {layer}: {text}").format(
             model=run.name, layer=result.config.layer, text=run.request.text
         ),
@@ -149,12 +151,13 @@ def _changed(head: int, heads: int, share: float) -> str:
     )
 
 
-def _left_out(heads: int, tokens: int) -> str:
-    said = ""
+def _left_out(heads: int, tokens: int) -> list[str]:
+    """A sentence for each of the two that has more than is drawn."""
+    said = []
     if heads > HEADS_SHOWN:
-        said += " " + _("The first {n} of the group’s {all} heads are drawn.").format(n=HEADS_SHOWN, all=heads)
+        said.append(_("The first {n} of the group’s {all} heads are drawn.").format(n=HEADS_SHOWN, all=heads))
     if tokens > TOKENS_SHOWN:
-        said += " " + _("The first {n} tokens are drawn.").format(n=TOKENS_SHOWN)
+        said.append(_("The first {n} tokens are drawn.").format(n=TOKENS_SHOWN))
     return said
 
 

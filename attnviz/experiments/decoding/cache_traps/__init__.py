@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.experiments.decoding.cache_traps import unshifted_positions, wrong_dimension
 from attnviz.experiments.decoding.cache_traps.trap_program import program
 from attnviz.experiments.masks import traps
@@ -19,5 +19,5 @@ CACHE_TRAPS: dict[str, traps.Trap] = {
 def run(trap: str, sentence: Sentence) -> traps.Outcome:
     """Both pieces of code of one trap, on one sentence."""
     if trap not in CACHE_TRAPS:
-        raise Problem("There is no trap {trap}; choose one of {known}.", trap=repr(trap), known=", ".join(CACHE_TRAPS))
+        raise Problem("There is no trap {trap}; choose one of {known}.", trap=repr(trap), known=Several(CACHE_TRAPS))
     return CACHE_TRAPS[trap].run(sentence)

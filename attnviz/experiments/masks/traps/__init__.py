@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.experiments.masks.traps import (
     before_scaling,
     cropped_mask,
@@ -65,5 +65,5 @@ TRAPS: dict[str, Trap] = {
 def run(trap: str, sentence: Sentence) -> Outcome:
     """Both pieces of code of one trap, on one sentence."""
     if trap not in TRAPS:
-        raise Problem("There is no trap {trap}; choose one of {known}.", trap=repr(trap), known=", ".join(TRAPS))
+        raise Problem("There is no trap {trap}; choose one of {known}.", trap=repr(trap), known=Several(TRAPS))
     return TRAPS[trap].run(sentence)
