@@ -164,7 +164,9 @@ def test_rows_that_the_transformers_code_cannot_keep_empty_are_counted(visit):
     app = with_code(visit("masks", m_code="transformers", m_rule2="padding", m2_padding_side="left"))
     looked = executed(app.code[-1].value) > 0
     wrong = (looked != grid(app)).any(-1)
-    assert f"and nowhere else, but for {wrong.sum()} rows with nothing left: they are all ones" in spoken(app)
+    assert f"and nowhere else, but for {wrong.sum()} rows with nothing left to look at. They are all ones" in spoken(
+        app
+    )
     assert looked[wrong].all()
     assert not grid(app)[wrong].any()
 

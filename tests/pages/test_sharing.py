@@ -48,7 +48,7 @@ def test_the_page_opens_with_a_trained_layer_shared(visit):
         True
     ] * 3
     assert all("<image" in column for column in columns), "a head under each"
-    assert "9 query heads on 1 K/V head; trained with 3" in spoken(app)
+    assert "9 query heads on 1 K/V head; K/V heads as trained: 3" in spoken(app)
     assert "is the likeliest next token" in spoken(app)
     assert len(app.get("plotly_chart")) >= 12  # charts: the wiring, nine heads, the sweep, the next token
 
@@ -67,7 +67,7 @@ def test_a_prime_number_of_heads_has_nothing_between(visit):
 
 def test_an_encoder_is_shared_from_twelve_heads_to_one(visit):
     app = healthy(visit("sharing", **MINILM, h_kept="3", h_layer="2"))
-    assert "12 query heads on 3 K/V heads; trained with 12" in spoken(app)
+    assert "12 query heads on 3 K/V heads; as trained: 12" in spoken(app)
     assert "predicts no next token" in spoken(app)
 
 
@@ -166,7 +166,7 @@ def test_a_pasted_config_is_counted_and_what_is_not_understood_is_named(visit):
 def test_a_model_that_fits_and_one_that_does_not_are_told_apart(visit):
     app = healthy(visit("sharing", h_view="size", h_model="llama-3.1-8b", h_gpu="a100-80gb"))
     assert "It fits" in app.success[0].value
-    assert metrics(app)["No batch helps from"] == "769 tokens"
+    assert metrics(app)["Context where no batch helps"] == "769 tokens"
     app = visit("sharing", h_view="size", h_model="llama-3.1-405b")
     assert "The weights alone need 756 GiB" in app.error[0].value
 
@@ -293,7 +293,7 @@ def test_mha_gqa_and_mqa_stand_side_by_side_on_a_trained_model(visit):
     assert "the function is the same and the cache 3 times as large" in words
     assert "As in the weights: each K/V head is read by 3 query heads." in words
     assert "each K/V head is the mean of 3 trained ones, as the GQA paper pools them" in words
-    assert "**MHA**: 9 query heads on 9 K/V heads; trained with 3" in words
+    assert "**MHA**: 9 query heads on 9 K/V heads; as trained: 3" in words
     assert "changes by 0%" in words
     options = next(group for group in app.get("button_group") if group.key == "h_kept").options
     assert options == ["MHA 9", "GQA 3 (trained)", "MQA 1"]

@@ -121,7 +121,7 @@ def test_size_it(visit, link):
     each, everyone = map(float, re.search(r"of each and of all: (\S+) (\S+)", said).groups())
     assert f"{each:,.1f} tokens a second for each sequence, {everyone:,.0f} in all" in words
     limit = re.search(r"no batch helps from: (\w+)", said)[1]
-    assert shown["No batch helps from"] == ("never" if limit == "None" else f"{int(limit):,} tokens")
+    assert shown["Context where no batch helps"] == ("none" if limit == "None" else f"{int(limit):,} tokens")
 
 
 @pytest.mark.parametrize(

@@ -237,7 +237,7 @@ KINDS: dict[str, RuleKind] = {
             Message("Places that only fill up a batch are never looked at."),
             (
                 RuleParameter("pads", Message("places of padding"), 2, 0, 64),
-                RuleParameter("side", Message("on the"), "right", options=("right", "left")),
+                RuleParameter("side", Message("side of the padding"), "right", options=("right", "left")),
             ),
             _padding_pattern,
             _padding,

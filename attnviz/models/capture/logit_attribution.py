@@ -44,7 +44,7 @@ def attribute(
 ) -> LogitAttribution:
     """The contributions at one position of each row, the final norm's scale held fixed."""
     if residual.path is None:
-        raise Problem("a logit of this model cannot be taken apart by heads: {why}", why=str(residual.why))
+        raise Problem("a logit of this model cannot be taken apart by heads: {why}", why=residual.why)
     length = residual.path.scale.shape[1]
     if not 0 <= int(positions.min()) <= int(positions.max()) < length:
         raise Problem(

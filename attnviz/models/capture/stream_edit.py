@@ -105,7 +105,7 @@ def _changed(edit: Edit, name: str, own: Tensor) -> Tensor:
         return new.clone()
     rows = list(numbers_chosen("at", edit.at, 0))
     if any(not -own.shape[1] <= row < own.shape[1] for row in rows):
-        raise Problem("at={at} must be positions of the {count} places of the stream", at=rows, count=own.shape[1])
+        raise Problem("at={at} must be positions of a stream of {count} tokens", at=rows, count=own.shape[1])
     made = own.clone()
     places = torch.tensor(rows, device=own.device)
     made[:, places] = new[:, places]

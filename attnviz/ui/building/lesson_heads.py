@@ -23,7 +23,7 @@ def panel(result: attention_by_hand.Result) -> None:
         heads = int(
             widgets.one_of(
                 building_choices.THINGS,
-                _("Things each word has to look at"),
+                _("Places that each word has to look at"),
                 {n: n for n in building_choices.THINGS.ids},
             )
         )

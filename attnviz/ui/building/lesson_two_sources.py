@@ -51,8 +51,8 @@ def _config(result: attention_by_hand.Result) -> two_sources.Config:
             text = tuple(typed[: building_choices.LONGEST].split()[: inputs.MOST_WORDS])
         digit = widgets.number(building_choices.DIGIT, _("Picture: the digit"), step=1, width=130)
         names = {"both": _("q and both k"), "text": _("not the picture’s k"), "none": _("nothing")}
-        norms = widgets.one_of(building_choices.NORMS, _("RMSNorm of"), names)
-        factor = widgets.slider(building_choices.FACTOR, _("What the picture brings, times"), step=0.1, width=220)
+        norms = widgets.one_of(building_choices.NORMS, _("What RMSNorm is applied to"), names)
+        factor = widgets.slider(building_choices.FACTOR, _("Factor of what the picture brings"), step=0.1, width=220)
     return two_sources.Config(
         given.words, text, given.layout, int(digit), cast(two_sources.Norms, norms), round(float(factor), 2), given.seed
     )

@@ -26,7 +26,9 @@ def given(name: str) -> bool:
     if found.entry.in_catalogue or found.entry.id in _agreed():
         return True
     if found.source is None:
-        raise Problem("{name} is not on this machine, and it may not ask the hub", name=found.entry.name)
+        raise Problem(
+            "{name} is not on this machine, and downloading from the hub is switched off", name=found.entry.name
+        )
     with st.container(border=True):
         st.markdown(_question(found))
         with st.container(horizontal=True):

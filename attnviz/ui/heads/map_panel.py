@@ -116,7 +116,7 @@ def said_of_source(shown: ShownSurvey) -> str:
         made = _("Computed beforehand on {made} with torch {torch} and transformers {transformers}.")
         said = sentences(said, made.format(**{name: about[name] for name in ("made", "torch", "transformers")}))
     if shown.has("silenced"):
-        costs = _("Costs are means over the first {n} of them.").format(n=shown.costs_on)
+        costs = _("Costs are means over the first {n} of these texts.").format(n=shown.costs_on)
         said = sentences(said, costs)
     return said
 
@@ -140,8 +140,8 @@ def _said_of_map(shown: ShownSurvey, by: str) -> str:
         return said.format(**values, below=int((measure.mean < 0).sum()))
     half = int((np.nan_to_num(measure.mean) >= head_kinds.NAMED_FROM).sum())
     said = _(
-        "Most in **layer {layer}, head {head}: {mean}** ({evidence}; among the first ten in {stability:.0%} of them). "
-        "{half} of {all} heads have at least half of their weight there."
+        "Most in **layer {layer}, head {head}: {mean}** ({evidence}; among the first ten heads in {stability:.0%} of "
+        "these texts). {half} of {all} heads have at least half of their weight there."
     )
     return said.format(**values, half=half)
 

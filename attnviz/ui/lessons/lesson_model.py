@@ -75,7 +75,7 @@ LESSON = Lesson(
             "explore",
         ),
         LessonStep(
-            N_("What training pays for"),
+            N_("What training rewards"),
             N_(
                 "If “{token}” is the right one, with {share:.0%}, the loss is −ln {share:.3f} = {loss:.2f} "
                 "nats. Training "

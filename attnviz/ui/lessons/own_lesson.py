@@ -27,18 +27,17 @@ import json
 import re
 import string
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.experiments.lessons import FactsOf, nothing
 from attnviz.ui.lessons import fact_names
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
 from attnviz.ui.lessons.lesson_pictures import PICTURES
 from attnviz.ui.shared import EVERY_PAGE, chosen_by, glossary_terms, pages
-from attnviz.words import N_, _
 
 TEXTS = ("title", "idea", "facts", "picture", "do", "question", "truth", "say", "wrong", "link")
 OF_ALL = ("title", "sentence", "step")
@@ -59,19 +58,13 @@ def read(text: str) -> Lesson:
         raise Problem("This file is not TOML: {why}", why=str(wrong)) from None
     unknown = [key for key in made if key not in OF_ALL]
     if unknown:
-        raise _at(
-            text,
-            0,
-            unknown[0],
-            N_("“{value}” is not known here; allowed: {allowed}"),
-            unknown[0],
-            "title, sentence, [[step]]",
-        )
+        at_first = Several(("title", "sentence", "[[step]]"))
+        said = Message("“{value}” is not known here; allowed: {allowed}", _of(unknown[0], at_first))
+        raise _at(text, 0, unknown[0], said)
     steps = made.get("step")
     if not isinstance(made.get("title"), str) or not made["title"].strip():
-        raise _at(
-            text, 0, "title", N_("title = “{value}” must be {allowed}"), made.get("title", ""), "a text in quotes"
-        )
+        said = Message("title = “{value}” must be a text in quotes", _of(made.get("title", "")))
+        raise _at(text, 0, "title", said)
     if not isinstance(steps, list) or not 1 <= len(steps) <= choices.MOST_STEPS or not all(map(_is_table, steps)):
         raise Problem("A lesson has 1 to {most} steps, each under a line [[step]].", most=choices.MOST_STEPS)
     sentence = _sentence(text, made)
@@ -84,8 +77,10 @@ def _sentence(text: str, made: Mapping[str, Any]) -> str:
     sentence = made.get("sentence", "")
     most = choices.SENTENCE.longest
     if not isinstance(sentence, str) or len(sentence) > most:
-        allowed = f"a text in quotes, up to {most} characters"
-        raise _at(text, 0, "sentence", N_("sentence = “{value}” must be {allowed}"), sentence, allowed)
+        said = Message(
+            "sentence = “{value}” must be a text in quotes, up to {most} characters", _of(sentence) | {"most": most}
+        )
+        raise _at(text, 0, "sentence", said)
     return sentence
 
 
@@ -96,16 +91,16 @@ def _is_table(value: object) -> bool:
 def _step(text: str, number: int, raw: Mapping[str, Any]) -> LessonStep:
     for key, value in raw.items():
         if key not in KEYS:
-            raise _at(
-                text, number, key, N_("“{value}” is not known in a step; allowed: {allowed}"), key, ", ".join(KEYS)
-            )
+            said = Message("“{value}” is not known in a step; allowed: {allowed}", _of(key, Several(KEYS)))
+            raise _at(text, number, key, said)
         if key in TEXTS and (not isinstance(value, str) or len(value) > LONGEST):
-            raise _at(
-                text, number, key, N_("“{value}” must be {allowed}"), value, "a text in quotes, up to 2,000 characters"
-            )
+            most = {"most": f"{LONGEST:,}"}
+            said = Message("“{value}” must be a text in quotes, up to {most} characters", _of(value) | most)
+            raise _at(text, number, key, said)
     for key in ("title", "idea", "picture"):
         if not raw.get(key):
-            raise _at(text, number, "", N_("{allowed} is missing ({value})"), f"step {number}", key)
+            said = Message("{key} is missing in step {number}", {"key": key, "number": number})
+            raise _at(text, number, "", said)
     for key in ("idea", "do", "question", "truth", "say", "wrong"):
         _check_fields(text, number, key, raw.get(key, ""))
     page, seen = _link(text, number, raw)
@@ -129,36 +124,33 @@ def _check_fields(text: str, number: int, key: str, template: str) -> None:
     try:
         fields = [(name, spec) for _text, name, spec, _how in string.Formatter().parse(template) if name is not None]
     except ValueError as wrong:
-        raise _at(text, number, key, N_("{value}; {allowed}"), str(wrong), "write {{ and }} for braces") from None
+        how = {"opening": "{{", "closing": "}}"}
+        said = Message("{value}; for braces write {opening} and {closing}", _of(wrong) | how)
+        raise _at(text, number, key, said) from None
     for name, spec in fields:
         if not name.isidentifier() or not re.fullmatch(r"[,.0-9a-z%]{0,6}", spec or ""):
-            raise _at(
-                text, number, key, N_("“{value}” must be {allowed}"), name, "the name of a fact, such as {share:.0%}"
-            )
+            example = {"example": "{share:.0%}"}
+            said = Message("“{value}” must be the name of a fact, such as {example}", _of(name) | example)
+            raise _at(text, number, key, said)
 
 
 def _picture(text: str, number: int, raw: Mapping[str, Any], key: str, with_key: str) -> LessonPicture:
     kind, set_to = raw[key], raw.get(with_key, {})
     if not isinstance(kind, str) or kind not in PICTURES:
-        raise _at(text, number, key, N_("“{value}” must be one of: {allowed}"), f"{key} = {kind}", ", ".join(PICTURES))
+        raise _at(text, number, key, _one_of(f"{key} = {kind}", PICTURES))
     allows = PICTURES[kind].allows
     if not isinstance(set_to, dict):
-        raise _at(text, number, with_key, N_("“{value}” must be {allowed}"), set_to, '{ name = "value" }')
+        raise _at(text, number, with_key, _like(set_to, '{ name = "value" }'))
     for name, value in set_to.items():
         if name not in allows:
-            known = ", ".join(allows) or "nothing"
-            raise _at(
-                text, number, with_key, N_("“{value}” cannot be set on this picture; allowed: {allowed}"), name, known
-            )
+            said = Message("“{value}” cannot be set on this picture; nothing can", _of(name))
+            if allows:
+                said = Message(
+                    "“{value}” cannot be set on this picture; allowed: {allowed}", _of(name, Several(allows))
+                )
+            raise _at(text, number, with_key, said)
         if value not in allows[name]:
-            raise _at(
-                text,
-                number,
-                with_key,
-                N_("“{value}” must be one of: {allowed}"),
-                f"{name} = {value}",
-                ", ".join(allows[name]),
-            )
+            raise _at(text, number, with_key, _one_of(f"{name} = {value}", allows[name]))
     return LessonPicture(kind, set_to)
 
 
@@ -168,7 +160,8 @@ def _facts(text: str, number: int, raw: Mapping[str, Any]) -> FactsOf:
         return nothing
     known = fact_names.by_name()
     if name not in known:
-        raise _at(text, number, "facts", N_("facts = “{value}” must be one of: {allowed}"), name, ", ".join(known))
+        said = Message("facts = “{value}” must be one of: {allowed}", _of(name, Several(known)))
+        raise _at(text, number, "facts", said)
     return known[name]
 
 
@@ -177,23 +170,22 @@ def _question(text: str, number: int, raw: Mapping[str, Any]) -> Question | None
         return None
     answers, right = raw.get("answers", []), raw.get("right")
     if not isinstance(answers, list) or not all(isinstance(each, str) and each for each in answers):
-        raise _at(text, number, "answers", N_("“{value}” must be {allowed}"), answers, '["one answer", "another"]')
+        raise _at(text, number, "answers", _like(answers, '["one answer", "another"]'))
     if not answers and "facts" not in raw:
-        raise _at(
-            text, number, "question", N_("“{value}” needs {allowed}"), raw["question"], "answers = [...] and right"
-        )
+        said = Message("“{value}” needs answers = [...] and right", _of(raw["question"]))
+        raise _at(text, number, "question", said)
     for each in answers:
         _check_fields(text, number, "answers", each)
     ids = raw.get("ids", [])
     if ids:
         if not isinstance(ids, list) or len(ids) != len(answers) or not all(isinstance(each, str) for each in ids):
-            raise _at(text, number, "ids", N_("ids = “{value}” must be {allowed}"), ids, "one text for each answer")
+            raise _at(text, number, "ids", Message("ids = “{value}” must be one text for each answer", _of(ids)))
         return Question(raw["question"], raw.get("truth", ""), dict(zip(ids, answers, strict=True)))
     if answers and (isinstance(right, bool) or not isinstance(right, int) or not 1 <= right <= len(answers)):
-        raise _at(
-            text, number, "right" if "right" in raw else "answers", N_("right = “{value}” must be {allowed}"), right,
-            f"the number of the right answer, 1 to {len(answers)}",
-        )  # fmt: skip
+        said = Message(
+            "right = “{value}” must be the number of the right answer, 1 to {most}", _of(right) | {"most": len(answers)}
+        )
+        raise _at(text, number, "right" if "right" in raw else "answers", said)
     numbered = {str(i): each for i, each in enumerate(answers, 1)}
     return Question(raw["question"], raw.get("truth", ""), numbered, str(right) if answers else "")
 
@@ -201,9 +193,9 @@ def _question(text: str, number: int, raw: Mapping[str, Any]) -> Question | None
 def _whole(text: str, number: int, raw: Mapping[str, Any], key: str, usual: int, low: int, high: int) -> int:
     value = raw.get(key, usual)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise _at(
-            text, number, key, N_("“{value}” must be {allowed}"), f"{key} = {value}", f"a whole number, {low} to {high}"
-        )
+        limits = {"low": low, "high": high}
+        said = Message("“{value}” must be a whole number, {low} to {high}", _of(f"{key} = {value}") | limits)
+        raise _at(text, number, key, said)
     return value
 
 
@@ -211,14 +203,8 @@ def _terms(text: str, number: int, raw: Mapping[str, Any]) -> tuple[str, ...]:
     ids = raw.get("terms", [])
     lost = [each for each in ids if each not in glossary_terms.TERMS] if isinstance(ids, list) else [ids]
     if lost:
-        raise _at(
-            text,
-            number,
-            "terms",
-            N_("terms: “{value}” must be among: {allowed}"),
-            lost[0],
-            ", ".join(glossary_terms.TERMS),
-        )
+        said = Message("terms: “{value}” must be among: {allowed}", _of(lost[0], Several(glossary_terms.TERMS)))
+        raise _at(text, number, "terms", said)
     return tuple(ids)
 
 
@@ -231,19 +217,33 @@ def _link(text: str, number: int, raw: Mapping[str, Any]) -> tuple[str, Mapping[
     page = parts.path.rstrip("/").rpartition("/")[2] or HOME
     known = sorted(each.page for each in pages() if each.page != EVERY_PAGE)
     if page not in known:
-        raise _at(text, number, "link", N_("link: “{value}” is no page; pages are: {allowed}"), page, ", ".join(known))
+        said = Message("link: “{value}” is no page; pages are: {allowed}", _of(page, Several(known)))
+        raise _at(text, number, "link", said)
     seen = dict(parse_qsl(parts.query, keep_blank_values=True))
     try:
         chosen_by(page, seen)
     except Problem as wrong:
-        raise _at(text, number, "link", N_("link: {value}{allowed}"), wrong, "") from None
+        raise _at(text, number, "link", Message("link: {problem}", {"problem": wrong.message})) from None
     return page, seen
 
 
-def _at(text: str, step: int, key: str, template: str, value: object, allowed: str) -> Problem:
+def _at(text: str, step: int, key: str, said: Message) -> Problem:
     """The Problem with the line of `key` in front, in the given step; 0 is before the first."""
-    what = _(template).format(value=str(value)[:60], allowed=allowed)
-    return Problem("Line {line}: {what}", line=line_of(text, step, key), what=what)
+    return Problem("Line {line}: {what}", line=line_of(text, step, key), what=said)
+
+
+def _of(value: object, allowed: Several | None = None) -> dict[str, object]:
+    """What stands in the file, cut to a readable length, and what may stand there."""
+    return {"value": str(value)[:60]} | ({} if allowed is None else {"allowed": allowed})
+
+
+def _one_of(value: str, allowed: Collection[str]) -> Message:
+    return Message("“{value}” must be one of: {allowed}", _of(value, Several(allowed)))
+
+
+def _like(value: object, written: str) -> Message:
+    """`written` is code: it stays as it is in every language."""
+    return Message("“{value}” must be {allowed}", _of(value) | {"allowed": written})
 
 
 def line_of(text: str, step: int, key: str) -> int:

@@ -49,8 +49,10 @@ def _where_it_looks(empty: int) -> str:
         )
     return ngettext(
         "Paste this code into a notebook: a small random model looks where the mask lets it, and nowhere else, but "
-        "for {n} row with nothing left: it is all ones, for the lowest number, unlike -inf, leaves them even.",
+        "for {n} row with nothing left to look at. It is all ones: hidden scores are the lowest number there, not "
+        "-inf, so all its scores are equal, and so are its weights.",
         "Paste this code into a notebook: a small random model looks where the mask lets it, and nowhere else, but "
-        "for {n} rows with nothing left: they are all ones, for the lowest number, unlike -inf, leaves them even.",
+        "for {n} rows with nothing left to look at. They are all ones: hidden scores are the lowest number there, not "
+        "-inf, so all scores of such a row are equal, and so are its weights.",
         empty,
     ).format(n=empty)

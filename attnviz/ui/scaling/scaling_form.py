@@ -55,7 +55,7 @@ def beside() -> tuple[str, float]:
     nothing = scaling_choices.NOTHING_BESIDE
     names = {nothing: _("nothing more"), **{name: alternative_names()[name] for name in alternatives.CHOICES}}
     picked = widgets.one_of(
-        scaling_choices.BESIDE, _("Beside raw and scaled"), names, usual=_usually_beside(), style="select"
+        scaling_choices.BESIDE, _("Show beside raw and scaled"), names, usual=_usually_beside(), style="select"
     )
     return ("sqrt", 1.0) if picked == nothing else (picked, parameter(picked))
 

@@ -44,7 +44,7 @@ def choose() -> Chosen:
     ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
     which, what = st.columns([1.3, 2.2])
     with which:
-        way = one_of(sharing_choices.WAY, _("Count"), ways)
+        way = one_of(sharing_choices.WAY, _("What to count"), ways)
     if way == "preset":
         with what:
             return _published()

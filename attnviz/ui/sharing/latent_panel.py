@@ -65,7 +65,7 @@ def _work(latent: LatentLayout, new: int, context: int, machine: LatentForm) -> 
 def _machines(arch: Architecture, latent: LatentLayout, context: int) -> None:
     rows = [
         {
-            _("as"): name,
+            _("computed as"): name,
             _("numbers a token, one layer"): latent_elements(latent, machine),
             _("FLOP a cached byte"): round(float(latent_intensity(latent, machine)), 1),
             _("one layer, prefill of {n}").format(n=f"{context:,}"): flop(_work(latent, context, context, machine)),
@@ -115,7 +115,7 @@ def _baselines(arch: Architecture, latent: LatentLayout, context: int) -> None:
     }
     rows = [
         {
-            _("against"): name,
+            _("compared with"): name,
             _("numbers a token, one layer"): numbers,
             _("cache of {n} tokens").format(n=f"{context:,}"): both(2 * numbers * context * len(arch.layers)),
             _("MLA keeps"): f"{mine / numbers:.1%}",

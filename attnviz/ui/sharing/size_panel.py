@@ -169,8 +169,8 @@ def _verdict(found: Size, machine: Machine, made_for: int | None) -> None:
         ).format(compute=duration(found.step.compute_seconds), memory=duration(found.step.memory_seconds)),
     )
     four.metric(
-        _("No batch helps from"),
-        _("never") if found.bandwidth_limit is None else _("{n} tokens").format(n=f"{found.bandwidth_limit:,}"),
+        _("Context where no batch helps"),
+        _("none") if found.bandwidth_limit is None else _("{n} tokens").format(n=f"{found.bandwidth_limit:,}"),
         help=_(
             "From this context on, one more sequence takes longer to read than to compute: no batch makes decoding "
             "compute-bound."

@@ -55,7 +55,7 @@ def columns_of(
             g,
             (
                 _("K and V: {shape} each, in {layers} layers").format(shape=shape, layers=_layers(arch)),
-                _("attention weights: {n}").format(n=many(way.attention_parameters())),
+                _("attention’s parameters: {n}").format(n=many(way.attention_parameters())),
             ),
             _("cache: {bytes}").format(bytes=binary(kept)),
             kept / most,

@@ -28,8 +28,8 @@ def wirings(run: ModelRun, result: Result) -> None:
         name=f"wiring-{result.n_heads}-{chosen}",
         key="h-wiring",
         words=ngettext(
-            "**{kind}**: {h} query heads on {g} K/V head; trained with {t}.",
-            "**{kind}**: {h} query heads on {g} K/V heads; trained with {t}.",
+            "**{kind}**: {h} query heads on {g} K/V head; K/V heads as trained: {t}.",
+            "**{kind}**: {h} query heads on {g} K/V heads; as trained: {t}.",
             chosen,
         ).format(kind=kind_of(result.n_heads, chosen), h=result.n_heads, g=chosen, t=result.trained_kv_heads),
         caption=_("{model}, layer {layer}").format(model=run.name, layer=result.config.layer),
