@@ -16,6 +16,19 @@ def unit(kind: str) -> str:
     return {"weights": _("weight"), "values": _("value"), "diff": _("difference"), "scores": _("score")}[kind]
 
 
+def joins() -> dict[str, str]:
+    """How the language joins what the browser puts together: things, parts of a sentence, sentences.
+
+    `join_heard` is for what ends without a full stop, as titles and read-outs do, before something else is heard.
+    """
+    return {
+        "join_things": _("{first}, {next}"),
+        "join_clauses": _("{first}; {next}"),
+        "join_sentences": _("{first} {next}"),
+        "join_heard": _("{first}. {next}"),
+    }
+
+
 def overview() -> dict[str, str]:
     """Sentences of the overview; {names} are filled in by the browser."""
     return {
@@ -29,42 +42,46 @@ def overview() -> dict[str, str]:
         "head": _("head"),
         "measured": _("{measure} {value}"),
         "hidden": _("masked"),
-    }
+    } | joins()
 
 
 def head() -> dict[str, str]:
     """Sentences of the head view."""
-    return {
-        "label": _("Attention of one head: queries in rows, keys in columns"),
-        "help": _(
-            "Move from cell to cell with the arrow keys. Enter pins a token, Escape removes all pins, "
-            "plus and minus zoom, 0 shows the whole picture."
-        ),
-        "gives": _("{query} → {key}: {value}"),
-        "summary": _("Strongest pairs: {pairs}."),
-        "masked": _("{query} may not look at {key}"),
-        "most": _("{token} looks most at {keys}"),
-        "mostby": _("{token} is looked at most by {queries}"),
-        "share": _("{token} {value}"),
-        "idle": _("Point at a token or a cell. A click pins it."),
-        "pinned": _("{token} pinned"),
-        "unpinned": _("{token} is no longer pinned"),
-        "none": _("Nothing is pinned"),
-        "sentence": _("The sentence: point at a token, click to pin it"),
-        "queries": _("Queries"),
-        "keys": _("Keys"),
-        "lines": _("Token lines: queries on the left, keys on the right"),
-        "strongest": _("the {count} strongest of {total} lines"),
-        "zoomin": _("Zoom in"),
-        "zoomout": _("Zoom out"),
-        "zoomall": _("1:1: show the whole picture"),
-        "maskoff": _("Mask off · {title}"),
-        "letgo": _("Remove all pins"),
-        "wheel": _("Ctrl + wheel or pinch to zoom, drag to move"),
-        "hidden": _("masked"),
-        "looks": _("looks at"),
-        "lookedat": _("is looked at by"),
-    } | _squares()
+    return (
+        {
+            "label": _("Attention of one head: queries in rows, keys in columns"),
+            "help": _(
+                "Move from cell to cell with the arrow keys. Enter pins a token, Escape removes all pins, "
+                "plus and minus zoom, 0 shows the whole picture."
+            ),
+            "gives": _("{query} → {key}: {value}"),
+            "summary": _("Strongest pairs: {pairs}."),
+            "masked": _("{query} may not look at {key}"),
+            "most": _("{token} looks most at {keys}"),
+            "mostby": _("{token} is looked at most by {queries}"),
+            "share": _("{token} {value}"),
+            "idle": _("Point at a token or a cell. A click pins it."),
+            "pinned": _("{token} pinned"),
+            "unpinned": _("{token} is no longer pinned"),
+            "none": _("Nothing is pinned"),
+            "sentence": _("The sentence: point at a token, click to pin it"),
+            "queries": _("Queries"),
+            "keys": _("Keys"),
+            "lines": _("Token lines: queries on the left, keys on the right"),
+            "strongest": _("the {count} strongest of {total} lines"),
+            "zoomin": _("Zoom in"),
+            "zoomout": _("Zoom out"),
+            "zoomall": _("1:1: show the whole picture"),
+            "maskoff": _("Mask off · {title}"),
+            "letgo": _("Remove all pins"),
+            "wheel": _("Ctrl + wheel or pinch to zoom, drag to move"),
+            "hidden": _("masked"),
+            "looks": _("looks at"),
+            "lookedat": _("is looked at by"),
+        }
+        | _squares()
+        | joins()
+    )
 
 
 def _squares() -> dict[str, str]:
@@ -136,10 +153,11 @@ def mask() -> dict[str, str]:
         "summary": _("The mask keeps {kept} of {total} pairs"),
         "empty": _("{query} may look at nothing"),
         "row": _("{query} may look at {count} of {total} keys"),
+        "row_most": _("{row}: {most}"),
         "undo": _("Undo"),
         "redo": _("Redo"),
         "queries": _("Queries"),
         "keys": _("Keys"),
         "kept": _("may look"),
         "cut": _("may not look"),
-    }
+    } | joins()

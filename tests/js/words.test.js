@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MASKED_16 } from "../../attnviz/ui/canvas/src/codes.js";
+import { joined } from "../../attnviz/ui/canvas/src/dom.js";
 import { cellText, strongestText, summaryText } from "../../attnviz/ui/canvas/src/head_readout.js";
 import { readToken } from "../../attnviz/ui/canvas/src/sum_line.js";
 
@@ -14,6 +15,8 @@ const words = {
   most: "{token} looks at {keys}",
   mostby: "{token} is seen by {queries}",
   summary: "strongest: {pairs}",
+  join_things: "{first}, {next}",
+  join_clauses: "{first}; {next}",
 };
 const numbers = /** @type {Parameters<typeof cellText>[0]} */ (
   /** @type {unknown} */ ({
@@ -39,6 +42,14 @@ test("the summary names the strongest cells in order", () => {
     summaryText(numbers),
     /^strongest: a > <z>: 0.7500; b > x: 0.5000; b > ↵: 0.3000; a > x: 0.2500; b > <z>: /,
   );
+});
+
+test("a list and its sentence are joined as the language does", () => {
+  const header = { ...numbers.header, words: { ...words, join_things: "{first}、{next}", most: "{token}看{keys}" } };
+  const chinese = /** @type {typeof numbers} */ ({ ...numbers, header });
+  assert.equal(strongestText(chinese, "q", 0), "a (0)看<z> 0.7500、x 0.2500");
+  assert.equal(joined("{first}。{next}", ["一", "", "{next}", "三"]), "一。{next}。三");
+  assert.equal(joined("{first}。{next}", ["", ""]), "");
 });
 
 test("a sum's tokens: signs, numbers of a sheet in its colour, powers of e", () => {

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from attnviz.live import canvas_wording
 from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import count, mapping
 from attnviz.ui.canvas.packing import blob
@@ -41,13 +42,7 @@ def cache_growth(
         "tokens": list(tokens),
         "groups": [asdict(group) for group in groups],
         "at": at,
-        "words": {
-            "tokens": _("Tokens in the cache"),
-            "one": _("{n} token in the cache"),
-            "many": _("{n} tokens in the cache"),
-            "play": _("Play"),
-            "pause": _("Pause"),
-        },
+        "words": _words(),
     }
 
     def heard() -> None:
@@ -57,6 +52,19 @@ def cache_growth(
 
     header |= answering(_told(key).get("seq"))
     component("cache_growth")(key=key, data=blob(header), on_stood_change=heard)
+
+
+def _words() -> dict[str, str]:
+    """Sentences of the bars; {names} are filled in by the browser."""
+    return {
+        "tokens": _("Tokens in the cache"),
+        "one": _("{n} token in the cache"),
+        "many": _("{n} tokens in the cache"),
+        "kept": _("{said}: {kept}"),
+        "play": _("Play"),
+        "pause": _("Pause"),
+        **canvas_wording.joins(),
+    }
 
 
 def _told(key: str) -> dict[str, Any]:

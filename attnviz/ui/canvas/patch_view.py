@@ -226,4 +226,4 @@ def labels() -> dict[str, str]:
         "scale": _("Scale"),
         "scale_help": _("Times the model's own scale of the scores; 1 is the model's own"),
         "play": _("Show word after word, as they were written"),
-    }
+    } | canvas_wording.joins()

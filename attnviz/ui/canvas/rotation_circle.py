@@ -101,4 +101,4 @@ def _words() -> dict[str, str]:
             "Pair {pair} makes a full turn in {wavelength} positions. Query and key stand at one position: however far "
             "it turns them, the angle between the two is the one they began with."
         ),
-    }
+    } | canvas_wording.joins()

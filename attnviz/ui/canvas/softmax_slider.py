@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.core.temperature import COLDEST
+from attnviz.live import canvas_wording
 from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import mapping
 from attnviz.ui.canvas.packing import blob, fingerprint
@@ -120,4 +121,6 @@ def _words(parameter: SliderParameter | None) -> dict[str, Any]:
         "rest": _("One bar for each of {n} keys; dashed: even weights, {even}. Point at a bar for its numbers."),
         "key": _("Key {key}:"),
         "point": _("{panel}: logit {logit}, weight {weight}"),
+        "fact_of": _("{panel}: {fact}"),
+        **canvas_wording.joins(),
     }

@@ -13,6 +13,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.figures.theme import K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS
+from attnviz.live import canvas_wording
 from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import count, mapping
 from attnviz.ui.canvas.packing import blob, fingerprint
@@ -129,4 +130,4 @@ def _words(prompt: int, layers: int) -> dict[str, str]:
         "bytes": ngettext("Cache: {bytes} in {layers} layer", "Cache: {bytes} in {layers} layers", layers),
         "layer": _("layer {layer}: {bytes}"),
         "scene": _("Keys and values in the cache, and the newest token’s attention to them"),
-    }
+    } | canvas_wording.joins()

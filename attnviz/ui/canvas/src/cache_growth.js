@@ -3,7 +3,7 @@
 
 import { readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
-import { addButton, el, fill } from "./dom.js";
+import { addButton, el, fill, joined } from "./dom.js";
 import { film } from "./motion.js";
 import { clamp } from "./numbers.js";
 import { Sequence } from "./sequence.js";
@@ -105,7 +105,7 @@ class CacheGrowth {
     const said = fill(held === 1 ? words.one : words.many, { n: held.toLocaleString("en-US") });
     this.said.textContent = said;
     const kept = this.bars.map(({ name, bytes }) => `${name} ${binary(bytes[this.at])}`);
-    this.range.setAttribute("aria-valuetext", `${said}: ${kept.join(", ")}`);
+    this.range.setAttribute("aria-valuetext", fill(words.kept, { said, kept: joined(words.join_things, kept) }));
     for (const { share, value, bytes, most } of this.bars) {
       share.style.width = `${(100 * bytes[this.at]) / most}%`;
       value.textContent = binary(bytes[this.at]);

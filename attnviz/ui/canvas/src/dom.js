@@ -73,6 +73,15 @@ export function fill(template, fields) {
 }
 
 /**
+ * Parts one after the other, as the visitor's language joins them; an empty one is left out.
+ * @param {string} template how it joins {first} and {next}
+ * @param {string[]} parts
+ */
+export function joined(template, parts) {
+  return parts.filter(Boolean).reduce((first, next) => (first ? fill(template, { first, next }) : next), "");
+}
+
+/**
  * A token as a person sees it: blanks and line ends visible, nothing interpreted.
  * @param {string} token
  */

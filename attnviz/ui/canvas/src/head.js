@@ -7,7 +7,7 @@ import { Chips } from "./chips.js";
 import { drawColourBar } from "./colour_bar.js";
 import { pixelTable } from "./colour.js";
 import { viewComponent } from "./component.js";
-import { el, fill, say } from "./dom.js";
+import { el, fill, joined, say } from "./dom.js";
 import { adopt, adoptEdit, adoptOver, groupOf, sameHead, tell } from "./group.js";
 import { HeadControls } from "./head_controls.js";
 import { emitEdit, press, release } from "./head_gestures.js";
@@ -363,7 +363,7 @@ export class HeadView {
     const { sums, words } = this.drawn;
     if (lead.axis === "q" || sums === null || lead.i >= sums.cols.length) return text;
     const key = tokenText(this.drawn, "k", lead.i);
-    return `${text}. ${fill(words.column_sum, { key, value: sums.cols[lead.i].toFixed(2) })}`;
+    return joined(words.join_heard, [text, fill(words.column_sum, { key, value: sums.cols[lead.i].toFixed(2) })]);
   }
 
   /** @param {Hover} hit */

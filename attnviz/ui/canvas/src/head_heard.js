@@ -1,6 +1,6 @@
 // What those hear who do not see a head: its largest weights, the cell and the row that the keyboard is on, another head.
 
-import { attribute, say } from "./dom.js";
+import { attribute, joined, say } from "./dom.js";
 import { strongestText, summaryText } from "./head_readout.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -10,8 +10,8 @@ import { strongestText, summaryText } from "./head_readout.js";
  * @param {HeadView} view
  */
 export function nameStage({ drawn, heatmap }) {
-  const title = (drawn.header.title || drawn.header.called || "").replace(/\.$/, "");
-  heatmap.stage.setAttribute("aria-label", [title, drawn.words.label].filter(Boolean).join(". "));
+  const title = (drawn.header.title || drawn.header.called || "").replace(/[.。]$/, "");
+  heatmap.stage.setAttribute("aria-label", joined(drawn.words.join_heard, [title, drawn.words.label]));
 }
 
 /**
@@ -21,8 +21,8 @@ export function nameStage({ drawn, heatmap }) {
 export function sumUp({ drawn, help, lines }) {
   const { words } = drawn;
   const summary = summaryText(drawn);
-  say(help, `${summary} ${words.help}`);
-  attribute(lines.stage, "aria-label", `${words.lines}. ${summary}`);
+  say(help, joined(words.join_sentences, [summary, words.help]));
+  attribute(lines.stage, "aria-label", joined(words.join_heard, [words.lines, summary]));
 }
 
 /**
@@ -33,7 +33,7 @@ export function sumUp({ drawn, help, lines }) {
  */
 export function announceCell(view, q, other) {
   const row = other ? strongestText(view.drawn, "q", q) : "";
-  view.announce([view.readout(), row].filter(Boolean).join(". "));
+  view.announce(joined(view.drawn.words.join_heard, [view.readout(), row]));
 }
 
 /** @type {WeakMap<HeadView, string>} the title of the head that each view showed last */
@@ -45,8 +45,9 @@ const titles = new WeakMap();
  * @param {string} said the sentence about it
  */
 export function announceHead(view, said) {
-  const { title } = view.drawn.header;
+  const { header, words } = view.drawn;
+  const { title } = header;
   const before = titles.get(view);
   titles.set(view, title);
-  if (before !== undefined && before !== title) view.announce(`${title}. ${said}`);
+  if (before !== undefined && before !== title) view.announce(joined(words.join_heard, [title, said]));
 }

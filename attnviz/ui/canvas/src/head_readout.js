@@ -1,7 +1,7 @@
 // What a head's numbers say in words: of a cell, of a token, of the whole matrix.
 
 import { MASKED_16, strongestCells, valueOf } from "./codes.js";
-import { fill, visibleToken } from "./dom.js";
+import { fill, joined, visibleToken } from "./dom.js";
 import { isUnmasked } from "./edit.js";
 import { fourDigits } from "./numbers.js";
 
@@ -80,10 +80,10 @@ export function strongestText(numbers, axis, i) {
   }
   seen.sort((a, b) => Math.abs(b[0]) - Math.abs(a[0]));
   const other = axis === "q" ? "k" : "q";
-  const list = seen
+  const largest = seen
     .slice(0, 3)
-    .map(([value, j]) => fill(words.share, { token: tokenText(numbers, other, j), value: digits(numbers, value) }))
-    .join(", ");
+    .map(([value, j]) => fill(words.share, { token: tokenText(numbers, other, j), value: digits(numbers, value) }));
+  const list = joined(words.join_things, largest);
   const token = `${tokenText(numbers, axis, i)} (${i})`;
   return axis === "q" ? fill(words.most, { token, keys: list }) : fill(words.mostby, { token, queries: list });
 }
@@ -99,7 +99,7 @@ export function summaryText(numbers) {
     const names = { query: tokenText(numbers, "q", q), key: tokenText(numbers, "k", k) };
     return fill(words.gives, { ...names, value: digits(numbers, valueAt(numbers, q, k)) });
   });
-  return fill(words.summary, { pairs: pairs.join("; ") });
+  return fill(words.summary, { pairs: joined(words.join_clauses, pairs) });
 }
 
 /**

@@ -1,7 +1,7 @@
 // The coloured squares of a layer's heads: a press lays a head's lines over those of the head on show. Below the squares
 // stands what each head says of the token that is pointed at.
 
-import { el, fill } from "./dom.js";
+import { el, fill, joined } from "./dom.js";
 import { emitOver } from "./head_gestures.js";
 import { tokenText } from "./head_readout.js";
 import { leadToken, toldRow } from "./head_lit.js";
@@ -108,11 +108,10 @@ export class HeadSquares {
     const rows = layers.map((layer) => {
       const item = el("li", "av-legend-item");
       item.style.setProperty("--av-head", header.colours.heads[layer.colour ?? 0][Number(theme.dark)]);
-      const said = strongestOf(layer, about, 2)
-        .map(({ axis: side, i: at, value }) =>
-          fill(words.share, { token: tokenText(layer, side, at), value: digits(value) }),
-        )
-        .join(", ");
+      const largest = strongestOf(layer, about, 2).map(({ axis: side, i: at, value }) =>
+        fill(words.share, { token: tokenText(layer, side, at), value: digits(value) }),
+      );
+      const said = joined(words.join_things, largest);
       item.append(
         el("span", "av-swatch", null, { "aria-hidden": "true" }),
         el("b", "", fill(words.legend_head, { head: layer.head })),

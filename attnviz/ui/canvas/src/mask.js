@@ -4,7 +4,7 @@ import { inflate, readHeader } from "./blob.js";
 import { joinPlanes, packBits, unpackBits } from "./codes.js";
 import { pixelTable } from "./colour.js";
 import { viewComponent } from "./component.js";
-import { addButton, el } from "./dom.js";
+import { addButton, el, joined } from "./dom.js";
 import { MaskDrawing, WEIGHT_SCALE } from "./mask_drawing.js";
 import { cellsBetween, cellsOfBox, cellsOfLine } from "./mask_geometry.js";
 import { clamp } from "./numbers.js";
@@ -314,7 +314,10 @@ class MaskEditor extends MaskDrawing {
     this.putCursor(to);
     this.hover = null;
     if (painting && this.brush !== null) this.put(to, this.brush);
-    this.live.textContent = [this.readout(to), to[0] === q ? "" : this.rowSaid(to[0])].filter(Boolean).join(". ");
+    this.live.textContent = joined(this.mask.header.words.join_heard, [
+      this.readout(to),
+      to[0] === q ? "" : this.rowSaid(to[0]),
+    ]);
     this.relight();
   }
 

@@ -3,7 +3,7 @@
 import { MASKED_16, valueOf } from "./codes.js";
 import { cssOf, mixed, pixelOf, rgb } from "./colour.js";
 import { drawColourBar } from "./colour_bar.js";
-import { el, fill, visibleToken } from "./dom.js";
+import { el, fill, joined, visibleToken } from "./dom.js";
 import { placeOn } from "./magnified.js";
 import { maskHit, maskLayout, nearestCell } from "./mask_geometry.js";
 import { fourDigits } from "./numbers.js";
@@ -286,7 +286,7 @@ export class MaskDrawing {
       .sort((a, b) => b.code - a.code)
       .slice(0, 3)
       .map(({ k, code }) => `${this.name("k", k)} ${fourDigits(valueOf(code, 1, false))}`);
-    return most.length ? `${said}: ${most.join(", ")}` : said;
+    return most.length ? fill(words.row_most, { row: said, most: joined(words.join_things, most) }) : said;
   }
 
   drawCount() {

@@ -4,7 +4,7 @@ import { readHeader } from "./blob.js";
 import { MASKED_8 } from "./codes.js";
 import { drawColourBar } from "./colour_bar.js";
 import { viewComponent } from "./component.js";
-import { el, fill } from "./dom.js";
+import { el, fill, joined } from "./dom.js";
 import { groupOf, tell } from "./group.js";
 import { unpackedTiles } from "./kept_tiles.js";
 import { KnownSentences, onHandedOver } from "./known_sentences.js";
@@ -204,7 +204,7 @@ export class Overview extends MosaicDrawing {
       return;
     }
     if (byKey) {
-      this.live.textContent = [this.name(i), this.note(i)].filter(Boolean).join(", ");
+      this.live.textContent = joined(this.all.header.words.join_things, [this.name(i), this.note(i)]);
       this.bringIntoView(i);
     }
     this.drawPreview(i);
@@ -344,7 +344,7 @@ export class Overview extends MosaicDrawing {
     performance.mark("attnviz-picked");
     group.coming = null;
     tell(group, "selected");
-    this.live.textContent = `${this.name(i)}, ${header.words.chosen}`;
+    this.live.textContent = joined(header.words.join_things, [this.name(i), header.words.chosen]);
     afterDrawing(group.coming, () => {
       if (seq === group.picks.sent) this.component?.setStateValue("pick", { layer, head, seq });
     });

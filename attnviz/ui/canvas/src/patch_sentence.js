@@ -1,6 +1,6 @@
 // What is said of the row on show, with its own numbers.
 
-import { fill } from "./dom.js";
+import { fill, joined } from "./dom.js";
 import { percent } from "./numbers.js";
 import { strongest } from "./patch_rows.js";
 
@@ -40,8 +40,18 @@ export function sentence(header, query, row, shows) {
     .filter((token) => row[token] >= 0.005)
     .map((token) => fill(labels.share, { token: tokenName(header, token), share: percent(row[token]) }));
   const template = { row: labels.looks, mean: labels.looks_mean, rollout: labels.looks_rollout }[shows];
-  const keys = named.length ? named.join(", ") : labels.nothing;
+  const keys = joined(labels.join_things, named) || labels.nothing;
   return fill(template, { query: queryName(header, query), keys, patches: percent(ofPatches(header, row)) });
+}
+
+/**
+ * What those hear of the large picture who do not see it: its title and its sentence.
+ * @param {PatchHeader} header
+ * @param {HTMLElement} title
+ * @param {HTMLElement} read
+ */
+export function heard(header, title, read) {
+  return joined(header.labels.join_heard, [title.textContent ?? "", read.textContent ?? ""]);
 }
 
 /**

@@ -8,7 +8,7 @@ import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawin
 import { fitted, patchesBetween, patchUnder, stepFrom, wordFrom } from "./patch_geometry.js";
 import { PatchNumbers } from "./patch_numbers.js";
 import { drawPins } from "./patch_pins.js";
-import { sentence } from "./patch_sentence.js";
+import { heard, sentence } from "./patch_sentence.js";
 import { PatchTools } from "./patch_tools.js";
 import { Sequence } from "./sequence.js";
 import { markPainted, measured, onceAFrame } from "./surface.js";
@@ -363,7 +363,7 @@ export class PatchView {
     const which = { layer: state.layer, head: state.head };
     this.title.textContent = fill(state.shows === "rollout" ? header.labels.up_to : header.labels.tile, which);
     this.say(sentence(header, query, row, state.shows));
-    this.large.setAttribute("aria-label", `${this.title.textContent}. ${this.read.textContent}`);
+    this.large.setAttribute("aria-label", heard(header, this.title, this.read));
     this.bar.textContent = fill(header.labels.full_light, { share: percent(this.topOf(row)) });
     for (const chip of this.chips.querySelectorAll(".pv-chip")) {
       const token = Number(/** @type {HTMLElement} */ (chip).dataset.token);

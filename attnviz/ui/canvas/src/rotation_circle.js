@@ -2,7 +2,7 @@
 
 import { readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
-import { el, fill } from "./dom.js";
+import { el, fill, joined } from "./dom.js";
 import { labelledSlider } from "./labelled_slider.js";
 import { film } from "./motion.js";
 import { fourDigits, significant } from "./numbers.js";
@@ -220,7 +220,8 @@ class RotationCircle {
       between: (((distance * speed * 180) / Math.PI) % 360).toFixed(1).replace("-", "−"),
     });
     this.said.textContent = said;
-    this.circle.setAttribute("aria-label", `${said} ${facts.map(([, name, value]) => `${name} ${value}`).join(", ")}`);
+    const named = facts.map(([, name, value]) => `${name} ${value}`);
+    this.circle.setAttribute("aria-label", joined(words.join_sentences, [said, joined(words.join_things, named)]));
     this.curve.setAttribute("aria-label", words.curve);
   }
 }

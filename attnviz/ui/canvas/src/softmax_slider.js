@@ -4,7 +4,7 @@
 import { barAt, drawBars } from "./bars.js";
 import { floats, readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
-import { el, fill } from "./dom.js";
+import { el, fill, joined } from "./dom.js";
 import { labelledSlider } from "./labelled_slider.js";
 import { film } from "./motion.js";
 import { clamp, percent, roundedToThreeDigits, significant } from "./numbers.js";
@@ -254,7 +254,11 @@ class SoftmaxSlider {
     const row = this.row();
     for (const panel of this.panels) this.drawPanel(panel, row);
     const [largest] = this.header.words.facts;
-    const heard = this.panels.map(({ title, facts }) => `${title}: ${largest} ${facts[0].textContent}`).join(", ");
+    const { words } = this.header;
+    const each = this.panels.map(({ title, facts }) =>
+      fill(words.fact_of, { panel: title, fact: `${largest} ${facts[0].textContent}` }),
+    );
+    const heard = (/** @type {string} */ said) => joined(words.join_heard, [said, joined(words.join_things, each)]);
     if (this.width) setSlider(this.width, this.at, String(row.d), heard);
     if (this.parameterSlider) setSlider(this.parameterSlider, null, significant(this.parameter), heard);
     this.say();
@@ -270,8 +274,10 @@ class SoftmaxSlider {
     const values = [percent(largest), significant(entropy), significant(effective)];
     panel.row = row;
     panel.facts.forEach((fact, i) => (fact.textContent = values[i]));
-    const facts = this.header.words.facts.map((name, i) => `${name} ${values[i]}`).join(", ");
-    panel.canvas.setAttribute("aria-label", `${panel.title}: ${facts}`);
+    const { words } = this.header;
+    const named = words.facts.map((name, i) => `${name} ${values[i]}`);
+    const fact = joined(words.join_things, named);
+    panel.canvas.setAttribute("aria-label", fill(words.fact_of, { panel: panel.title, fact }));
     drawBars(panel.canvas, row.weights, panel.colour, this.pointed);
   }
 
@@ -297,7 +303,7 @@ class SoftmaxSlider {
         weight: row ? row.weights[pointed].toFixed(6) : "",
       }),
     );
-    this.said.textContent = `${fill(words.key, { key: pointed + 1 })} ${parts.join(" · ")}`;
+    this.said.textContent = joined(words.join_sentences, [fill(words.key, { key: pointed + 1 }), parts.join(" · ")]);
   }
 }
 
@@ -305,12 +311,12 @@ class SoftmaxSlider {
  * @param {LabelledSlider} slider
  * @param {number | null} at
  * @param {string} text
- * @param {string} heard what it makes of the bars, for those who hear it
+ * @param {(said: string) => string} heard what it makes of the bars, for those who hear it
  */
 function setSlider({ input, value }, at, text, heard) {
   if (at !== null) input.value = String(at);
   value.textContent = text;
-  input.setAttribute("aria-valuetext", `${text}. ${heard}`);
+  input.setAttribute("aria-valuetext", heard(text));
 }
 
 const views = keptByRoot((root) => new SoftmaxSlider(root));

@@ -3,7 +3,7 @@
 
 import { floats, readHeader } from "./blob.js";
 import { keptByRoot, rootOf } from "./component.js";
-import { addButton, el, fill, say, visibleToken } from "./dom.js";
+import { addButton, el, fill, joined, say, visibleToken } from "./dom.js";
 import { clamp, percent } from "./numbers.js";
 import { Sequence } from "./sequence.js";
 import { drawScene } from "./step_player_drawing.js";
@@ -210,7 +210,7 @@ class StepPlayer {
     say(this.said, said);
     this.drawTape(end);
     drawScene(this.canvas, this.root, this.header, this.film, this.at, this.pointed, this.width());
-    this.canvas.setAttribute("aria-label", [words.scene, said, ...this.largest(end)].join(". "));
+    this.canvas.setAttribute("aria-label", joined(words.join_heard, [words.scene, said, ...this.largest(end)]));
     this.read(end);
     this.side.replaceChildren(this.choices(), this.work(), this.memory());
     this.root.dataset.step = String(this.at);

@@ -7,6 +7,8 @@ export type Stops = [number, string][];
 export type Scale = { top: number; root: boolean };
 export type Axis = "q" | "k";
 export type Words = Record<string, string>;
+/** How the language joins {first} and {next}: things, parts of a sentence, sentences, what ends without a stop. */
+export type Joins = Record<"join_things" | "join_clauses" | "join_sentences" | "join_heard", string>;
 /** `heads`: each of eight colours on a light and on a dark page. */
 export type Colours = {
   q: string;
@@ -211,7 +213,8 @@ export type SoftmaxHeader = Answer & {
     rest: string;
     key: string;
     point: string;
-  };
+    fact_of: string;
+  } & Joins;
 };
 
 export type RotationHeader = Answer & {
@@ -239,7 +242,8 @@ export type RotationHeader = Answer & {
     | "after"
     | "beside",
     string
-  >;
+  > &
+    Joins;
 };
 
 /** Scores of one query at width d; cosines only for qk-norm. */
@@ -340,7 +344,7 @@ export type GrowthHeader = Answer & {
   tokens: number[];
   groups: { name: string; bars: { name: string; about: string; colour: string; bytes: number[] }[] }[];
   at: number;
-  words: { tokens: string; one: string; many: string; play: string; pause: string };
+  words: { tokens: string; one: string; many: string; kept: string; play: string; pause: string } & Joins;
 };
 
 /** What a header says of heads: one value for all of them, or a list. */
