@@ -69,7 +69,7 @@ imports: install-dev
 	$(BIN)/python -m scripts.faces
 
 words: install-dev
-	$(BIN)/python scripts/words.py --check
+	$(BIN)/python -m scripts.words --check
 	$(BIN)/python -m scripts.languages
 
 NODE := $(BIN)/node

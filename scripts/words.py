@@ -1,8 +1,8 @@
 """Collect the sentences of attnviz for translators, and find those that are not marked for translation.
 
-python scripts/words.py            write attnviz/locale/attnviz.pot, the template that a translation starts from
-python scripts/words.py --check    write it too; fail on text that a visitor sees and `_()` does not, and on a sentence
-                                   that is missing from the template
+python -m scripts.words            write attnviz/locale/attnviz.pot, the template that a translation starts from
+python -m scripts.words --check    write it too; fail on text that a visitor sees and `_()` does not, on a sentence
+                                   that is missing from the template, and on words that are glued together in code
 
 The template is generated from the code on demand, so it is not part of the repository or of the wheel. A language's
 own file is: see scripts/languages.py.
@@ -17,6 +17,8 @@ from pathlib import Path
 
 from babel.messages import extract, pofile
 from babel.messages.catalog import Catalog
+
+from scripts.glue import glued
 
 ROOT = Path(__file__).parents[1]
 POT = ROOT / "attnviz" / "locale" / "attnviz.pot"
@@ -169,7 +171,9 @@ def check() -> int:
     """Print each sentence that is unmarked or missing from the template; returns their number."""
     speaking = [path for folder in SPEAKING_FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
     number = collect()
+    messages = {"Message", "Problem"} | problems(sources())
     found = [line for path in speaking for line in missed(path)] + not_in_template(sources())
+    found.extend(line for path in sources() for line in glued(path, messages))
     print("\n".join(line.removeprefix(f"{ROOT}/") for line in found) or f"words: all {number} sentences are marked")
     return len(found)
 

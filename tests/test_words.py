@@ -12,6 +12,7 @@ import pytest
 from attnviz import words
 from attnviz.core.message import Message, Problem, Several
 from attnviz.ui.shared.text import spoken
+from scripts import glue
 from scripts import words as script
 
 
@@ -119,6 +120,71 @@ def test_the_apps_own_template_is_made_from_the_code_and_kept_nowhere(tmp_path: 
     } <= script.template()
     kept = subprocess.run(["git", "ls-files", "*.pot"], cwd=script.ROOT, capture_output=True, text=True, check=False)
     assert kept.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'st.caption(", ".join(names))',
+        'said += " " + _("Another sentence.")',
+        'words = said + "."',
+        'caption = f"{title}. {text}"',
+        'return _("One.") + " " + _("Two.")',
+        '_("Of these: {which}").format(which="; ".join(odd))',
+        'named = " and ".join(names)',
+    ],
+)
+def test_words_glued_together_on_a_page_are_found(tmp_path: Path, line: str):
+    file = tmp_path / "attnviz" / "ui" / "page.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(line)
+    assert len(glue.glued(file, {"Message"})) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "listed(names)",
+        'sentences(_("One."), _("Two."))',
+        '"".join(parts)',
+        '"\\n".join(lines)',
+        'at = f"{layer}.{head}"',
+        'took = f"{seconds:.1f} ms"',
+        "shape = f'({q}, {k})'",
+        'path + ".svg"',
+    ],
+)
+def test_what_glues_no_words_is_left_alone(tmp_path: Path, line: str):
+    file = tmp_path / "attnviz" / "ui" / "page.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(line)
+    assert glue.glued(file, {"Message"}) == []
+
+
+def test_elsewhere_only_the_values_of_a_message_are_looked_at(tmp_path: Path):
+    file = tmp_path / "attnviz" / "core" / "kinds.py"
+    file.parent.mkdir(parents=True)
+    file.write_text('code = ", ".join(arguments)\nraise Problem("one of {known}", known=", ".join(KINDS))\n')
+    (line,) = glue.glued(file, {"Problem"})
+    assert ":2: glued in code: ', '.join(KINDS)" in line
+
+
+def test_a_file_may_hold_as_many_places_as_it_is_allowed_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    file = tmp_path / "attnviz" / "ui" / "page.py"
+    file.parent.mkdir(parents=True)
+    monkeypatch.setattr(glue, "ALLOWED", {"attnviz/ui/page.py": (1, "numbers")})
+    file.write_text('one = ", ".join(numbers)\n')
+    assert glue.glued(file, set()) == []
+    file.write_text('one = ", ".join(numbers)\ntwo = ", ".join(names)\n')
+    assert len(glue.glued(file, set())) == 2
+
+
+@pytest.mark.parametrize("place", sorted(glue.ALLOWED))
+def test_a_file_is_allowed_no_more_places_than_it_has(place: str, monkeypatch: pytest.MonkeyPatch):
+    number, why = glue.ALLOWED[place]
+    monkeypatch.setattr(glue, "ALLOWED", {})
+    assert len(glue.glued(script.ROOT / place, {"Message", "Problem"})) == number
+    assert why
 
 
 def test_a_message_is_translated_into_the_language_of_the_visitor(monkeypatch: pytest.MonkeyPatch):
