@@ -9,8 +9,7 @@ from attnviz.experiments.masks import traps
 from attnviz.experiments.word_vectors import sentence
 from attnviz.ui import canvas
 from attnviz.ui.masks import mask_choices, sentence_words, workbench
-from attnviz.ui.shared import program_box, show, spoken, widgets
-from attnviz.ui.shared.text import spoken_value
+from attnviz.ui.shared import program_box, show, spoken, spoken_value, widgets
 from attnviz.words import _, say
 
 

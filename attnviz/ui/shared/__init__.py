@@ -25,7 +25,7 @@ from attnviz.ui.shared.streamlit_adapter import (
     set_where_default,
     upload_id,
 )
-from attnviz.ui.shared.text import plain, quoted, spoken
+from attnviz.ui.shared.text import plain, quoted, spoken, spoken_value
 from attnviz.ui.shared.waiting_line import WaitingLine
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
 
@@ -79,6 +79,7 @@ __all__ = [
     "show_problem",
     "snippet",
     "spoken",
+    "spoken_value",
     "term_popover",
     "text_area",
     "to_csv",

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Message, Problem, Several
 from attnviz.ui.canvas import component
 from attnviz.ui.shared import link_state
 from attnviz.ui.shared.embed_code import embed_code
@@ -56,7 +56,7 @@ def end() -> None:
         return
     with st.container(key=_BACK):
         if key not in there:
-            known = ", ".join(sorted(there)) or _("none")
+            known = Several(sorted(there) or (Message("none"),))
             show_problem(
                 Problem("This page shows no figure called {figure}; just now it has: {known}.", figure=key, known=known)
             )
