@@ -9,8 +9,8 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 
-from attnviz.core.message import Problem
-from attnviz.words import N_, _, languages, set_usual_language, spoken
+from attnviz.core.message import Problem, Several
+from attnviz.words import N_, _, languages, listed, set_usual_language, spoken
 
 OPTION = "--lang"
 #: where a language is looked for, the first that is set counts
@@ -35,7 +35,7 @@ def begin(arguments: Sequence[str]) -> list[str]:
     """Speak the language that the caller asks for; the arguments without it. Problem: there is no such language."""
     asked, others = _taken(arguments)
     if asked is not None and asked not in languages():
-        raise Problem("There is no language {asked}; there are: {known}", asked=asked, known=", ".join(languages()))
+        raise Problem("There is no language {asked}; there are: {known}", asked=asked, known=Several(languages()))
     set_usual_language(asked or of_environment(os.environ))
     vars(argparse)["_"] = _  # its own words are looked up when they are said
     return others
@@ -51,7 +51,7 @@ def of_environment(environment: Mapping[str, str]) -> str | None:
 def about() -> str:
     """What the option's help says."""
     return _("the language of what is said here and of figures, one of {known}; otherwise the environment's").format(
-        known=", ".join(languages())
+        known=listed(languages())
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from attnviz.core.message import Problem
+from attnviz.core.message import Problem, Several
 from attnviz.figures.picture import to_svg
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.live import LiveView, page
@@ -47,7 +47,7 @@ def show(
     `language` is what the picture says its words in, "en" or "zh"; None as everything else does.
     """
     if language is not None and language not in languages():
-        raise Problem("There is no language {asked}; there are: {known}", asked=language, known=", ".join(languages()))
+        raise Problem("There is no language {asked}; there are: {known}", asked=language, known=Several(languages()))
     shown = shown_heads(attention, layer, row)
     if layer is not None and layer not in shown.layer_ids:
         raise Problem("layer={layer} is not among {layers}", layer=layer, layers=str(shown.layer_ids))

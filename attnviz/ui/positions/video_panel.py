@@ -104,7 +104,7 @@ def _verdict(result: video_axes.Result) -> str:
 def _split(result: video_axes.Result) -> None:
     flat = result.config.split == "flat"
     names = [_("patch number")] if flat else list(position_names.axes())
-    words = "; ".join(
+    told = [
         ngettext("{axis}: {pairs} pair", "{axis}: {pairs} pairs", width // 2).format(axis=name, pairs=width // 2)
         for name, width in zip(names, result.rotated, strict=True)
     ]
@@ -126,11 +126,12 @@ def _frames(result: video_axes.Result) -> None:
         "two rows and three columns, none changes by more than {shifted:.1g}."
     ).format(own=own, shifted=result.shifted)
     if result.twins:
-        words += " " + ngettext(
+        twins = ngettext(
             "{twins} other patch gets exactly the score of its own: position cannot tell them apart.",
             "{twins} other patches get exactly the score of its own: position cannot tell them apart.",
             result.twins,
-        ).format(twins=result.twins)
+        )
+        words = sentences(words, twins.format(twins=result.twins))
     frame, row, column = (index.ravel() for index in np.indices(scores.shape))
     table = {"frame": frame, "row": row, "column": column, "score": scores.ravel()}
     show.figure(

@@ -73,7 +73,8 @@ def heard(fig: Figure, words: str | None) -> str:
     """What a chart is called for those who do not see it: its title, and the sentence about it."""
     title = re.sub(r"<[^>]+>", "", fig.layout.title.text or "")
     axes = " / ".join(each for each in (fig.layout.yaxis.title.text, fig.layout.xaxis.title.text) if each)
-    return ". ".join(part for part in (title or axes, unmarked(words or "")) if part)
+    name, said = title or axes, unmarked(words or "")
+    return _("{first}. {next}").format(first=name, next=said) if name and said else name or said
 
 
 def _picked(key: str, on_pick: Callable[[int], None]) -> None:
