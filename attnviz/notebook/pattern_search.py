@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from torch import nn
 
-from attnviz.experiments.heads import Batch, HeadPattern, ScoredRows, scan
+from attnviz.experiments.heads import Batch, HeadPattern, HeadScores, ScoredRows, scan
 from attnviz.models.catalogue import LoadedModel
 from attnviz.notebook.head_table import HeadTable
 from attnviz.notebook.shared_out import heads_engine, sentences_for_engine
@@ -32,17 +32,19 @@ def find_heads(
     Where ATTNVIZ_ENGINE names a Ray, a list of sentences for a model that `load` made is read there in parts, if the
     patterns are names; everything else is read in this process.
     """
-    sentences, names = sentences_for_engine(model, batches, tokenizer), _names(patterns)
+    wanted: list[HeadPattern] = [patterns] if isinstance(patterns, str) else list(patterns)
+    sentences, names = sentences_for_engine(model, batches, tokenizer), _names(wanted)
+    steps: Iterator[HeadScores | None]
     if sentences is not None and names is not None and rows == "with targets":
         assert isinstance(model, LoadedModel)
         steps = heads_engine().scan(model, sentences, names)
     else:
-        steps = scan(model, batches, patterns, tokenizer, rows)
-    found, complete = run_to_the_end(steps, progress)
+        steps = scan(model, batches, wanted, tokenizer, rows)
+    found, complete = run_to_the_end((each for each in steps if each is not None), progress)
     return HeadTable(found, complete)
 
 
-def _names(patterns: Sequence[HeadPattern]) -> list[str] | None:
+def _names(patterns: list[HeadPattern]) -> list[str] | None:
     """The patterns, where all are names; a function stays in this process."""
     named = [each for each in patterns if isinstance(each, str)]
     return named if len(named) == len(patterns) else None

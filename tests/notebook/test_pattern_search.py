@@ -35,6 +35,15 @@ def test_the_table_holds_what_the_whole_scan_found() -> None:
         np.testing.assert_array_equal(table.stability[name].ravel(), last.stability[name])
 
 
+def test_patterns_may_be_one_name_or_come_from_a_generator() -> None:
+    wanted = ("previous_token", half_back)
+    both = av.find_heads(llama(), BATCHES, wanted)
+    assert list(av.find_heads(llama(), BATCHES, "previous_token").mean) == ["previous_token"]
+    generated = av.find_heads(llama(), BATCHES, (each for each in wanted))  # type: ignore[arg-type]
+    for name in ("previous_token", "half_back"):
+        np.testing.assert_array_equal(generated.mean[name], both.mean[name])
+
+
 def test_interrupting_keeps_what_is_done() -> None:
     def stopped() -> Iterator[Tensor]:
         yield BATCHES[0]

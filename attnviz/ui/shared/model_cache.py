@@ -150,7 +150,7 @@ def _key(request: Request) -> tuple[str, str]:
 
 def _run(request: Request) -> ModelRun:
     here = shared()
-    if _key(request) not in here.models:
+    if not here.engine.loads_here or _key(request) not in here.models:
         kept = kept_run(request)
         if kept is not None:
             here.engine.expect(request.model)  # the visitor's next sentence will want it

@@ -47,6 +47,7 @@ def warm() -> None:
     attend(x, x, x)
     if availability(landing.MODEL).ready:
         model_cache.preload(landing.MODEL)
+        model_cache.shared().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
     gc.collect()
     gc.freeze()
 

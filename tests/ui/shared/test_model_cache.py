@@ -163,6 +163,19 @@ def looked_up(request):
         return head_matrix.head_matrix(model_cache.model_run(request).stacks[0], 1, 2).values
 
 
+def test_a_run_that_lies_on_the_disk_is_not_asked_of_another_machine(folders, shared, monkeypatch):
+    request = Request(folders[0], TEXTS[0])
+    kept = model_cache.model_run(request)  # its model is in memory now
+    shared.runs = BoundedCache(model_cache.RUNS_LIMIT, lambda _: 1)
+    expected = []
+    shared.engine = SimpleNamespace(
+        loads_here=False, expect=expected.append, run=lambda _: pytest.fail("another machine is asked")
+    )
+    monkeypatch.setattr(model_cache, "kept_run", lambda _: kept)
+    assert model_cache.model_run(request) is kept
+    assert expected == [folders[0]], "it will be wanted for the next sentence"
+
+
 @pytest.mark.slow
 def test_many_visitors_of_both_pages_all_finish_and_see_what_a_single_visitor_sees(folders, shared, monkeypatch):
     jobs = [job for name in folders for text in TEXTS for job in work(name, text)]
