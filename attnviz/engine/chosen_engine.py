@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cache
+from typing import Final
 
 from attnviz.core.message import Problem
 from attnviz.engine.engine_protocol import Engine
 from attnviz.models.engine_address import EngineAddress
 from attnviz.models.settings import current
 
+_one_at_a_time: Final = threading.Lock()  #: else two first visitors would have an engine each
+
 
 def chosen(here: Callable[[], Engine]) -> Engine:
     """What ATTNVIZ_ENGINE names; `here` makes the one in this process."""
     address = current().engine
-    return here() if address is None else _on_ray(address)
+    if address is None:
+        return here()
+    with _one_at_a_time:
+        return _on_ray(address)
 
 
 @cache

@@ -49,8 +49,8 @@ class InProcess:
     def scan(self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]) -> Iterator[HeadScores]:
         return heads.scan(loaded, list(sentences), patterns)
 
-    def mean_outputs(self, loaded: LoadedModel, sentences: Sequence[str]) -> dict[str, Tensor]:
-        return heads.mean_outputs(loaded, list(sentences))
+    def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor]]:
+        yield heads.mean_outputs(loaded, list(sentences))
 
     def cost_steps(
         self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None

@@ -26,11 +26,6 @@ class EngineAddress:
     threads: int = 1  #: of arithmetic in each replica
     gpus: float | None = None  #: of each replica; None: one where the cluster has any
 
-    @property
-    def is_client(self) -> bool:
-        """Whether it is reached over the network, by Ray's own client."""
-        return self.host not in ("local", "auto")
-
 
 def parsed(value: str) -> EngineAddress | None:
     """The address that a setting's value stands for; None for this process. Nonsense is a Problem."""

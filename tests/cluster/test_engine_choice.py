@@ -21,7 +21,6 @@ def test_an_address_says_where_and_under_which_limits():
     assert parsed("ray") == parsed("ray://local") == EngineAddress("local")
     told = parsed("ray://head.example:10001?replicas=2-8&queue=64&timeout=30&gpus=0.5")
     assert told == EngineAddress("head.example:10001", (2, 8), 64, 30, gpus=0.5)
-    assert told.is_client
     assert parsed("ray://auto?replicas=3").replicas == (3, 3)
 
 
@@ -50,15 +49,22 @@ def test_anything_else_is_refused_by_its_name(value):
         parsed(value)
 
 
-def test_without_ray_the_setting_is_answered_in_a_sentence_that_says_what_brings_it(monkeypatch):
-    monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?queue=7")
+@pytest.fixture
+def no_ray(monkeypatch):
+    """As on a machine where Ray is not installed."""
     for name in [name for name in sys.modules if name.startswith("attnviz.engine.on_ray")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ray", None)
+
+
+@pytest.mark.usefixtures("no_ray")
+def test_without_ray_the_setting_is_answered_in_a_sentence_that_says_what_brings_it(monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?queue=7")
     with pytest.raises(Problem, match=r"attnviz\[cluster\]"):
         chosen_engine.chosen(lambda: pytest.fail("another engine was named"))
 
 
+@pytest.mark.usefixtures("no_ray")
 def test_the_default_engine_of_the_app_loads_models_here_and_imports_no_ray(monkeypatch):
     monkeypatch.delenv("ATTNVIZ_ENGINE", raising=False)
     assert model_cache.Shared().engine.loads_here

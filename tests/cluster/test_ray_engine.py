@@ -136,8 +136,9 @@ def test_heads_scored_and_taken_away_over_shards_have_bitwise_the_numbers_of_one
     *_, far = on_ray.scan(loaded, SENTENCES, PATTERNS)
     *_, near = here.scan(loaded, SENTENCES, PATTERNS)
     same_scores(far, near)
-    means = on_ray.mean_outputs(loaded, SENTENCES)
-    for name, mean in here.mean_outputs(loaded, SENTENCES).items():
+    *_, means = on_ray.mean_steps(loaded, SENTENCES)
+    *_, near_means = here.mean_steps(loaded, SENTENCES)
+    for name, mean in near_means.items():
         assert_close(means[name], mean, atol=0, rtol=0)
     *_, far = on_ray.cost_steps(loaded, SENTENCES, means)
     *_, near = here.cost_steps(loaded, SENTENCES, means)

@@ -15,13 +15,13 @@ import ray
 from torch import Tensor
 
 from attnviz.core.message import Problem
+from attnviz.engine.on_ray.loaded_as import loaded_as
 from attnviz.engine.on_ray.ray_connection import SHARD, environment
 from attnviz.engine.on_ray.sent_answer import received, to_send
 from attnviz.experiments import heads
 from attnviz.experiments.heads import GrowingScores, HeadScores, HeadSums, mean_of, sums_of
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.engine_address import EngineAddress
-from attnviz.models.loading import load
 
 A_SHARD: Final = 4  #: sentences in one task: a worker that dies costs no more than these
 LOOK: Final = 1.0  #: seconds between two steps of a caller who waits
@@ -30,9 +30,9 @@ PATIENCE: Final = 20  #: times the limit of one pass: so long nothing at all may
 
 def scan(
     address: EngineAddress, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
-) -> Iterator[HeadScores]:
-    """As `heads.scan`, but several sentences at a step."""
-    return _told(_grown(address, _scores, loaded, sentences, list(patterns)))
+) -> Iterator[HeadScores | None]:
+    """As `heads.scan`, but several sentences at a step; None for a second without any."""
+    return _grown(address, _scores, loaded, sentences, list(patterns))
 
 
 def cost_steps(
@@ -42,10 +42,15 @@ def cost_steps(
     return _grown(address, _costs, loaded, sentences, None if means is None else dict(means))
 
 
-def mean_outputs(address: EngineAddress, loaded: LoadedModel, sentences: Sequence[str]) -> dict[str, Tensor]:
-    """As `heads.mean_outputs`: the sums of single sentences are added up here, in their order."""
-    parts = _answers(address, _sums, loaded, sentences, None)
-    return mean_of(each for part in parts if part is not None for each in part)
+def mean_steps(
+    address: EngineAddress, loaded: LoadedModel, sentences: Sequence[str]
+) -> Iterator[dict[str, Tensor] | None]:
+    """As `heads.mean_outputs`, at the last step: the sums of single sentences are added up here, in their order."""
+    sums: list[HeadSums] = []
+    for part in _answers(address, _sums, loaded, sentences, None):
+        sums.extend(part or ())
+        yield None
+    yield mean_of(sums)
 
 
 def _grown(
@@ -60,10 +65,6 @@ def _grown(
             yield found.so_far()
 
 
-def _told(steps: Iterator[HeadScores | None]) -> Iterator[HeadScores]:
-    return (scores for scores in steps if scores is not None)
-
-
 def _answers(
     address: EngineAddress, work: Any, loaded: LoadedModel, sentences: Sequence[str], told: Any
 ) -> Iterator[Any]:
@@ -73,7 +74,7 @@ def _answers(
     task = ray.remote(_shard).options(runtime_env=environment(address), **_takes(address))
     given = ray.put(told)
     shards = [tuple(sentences[at : at + A_SHARD]) for at in range(0, len(sentences), A_SHARD)]
-    tasks = [task.remote(work, loaded.entry.id, loaded.version, shard, given) for shard in shards]
+    tasks = [task.remote(work, _place(loaded), loaded.version, shard, given) for shard in shards]
     try:
         for number, each in enumerate(tasks):
             ends = time.monotonic() + PATIENCE * address.timeout
@@ -81,16 +82,23 @@ def _answers(
                 if time.monotonic() > ends:
                     raise Problem("No answer came within {seconds} seconds", seconds=PATIENCE * address.timeout)
                 yield None
-            yield received(_of_task(each, number, len(tasks)))
+            yield received(_of_task(each, number, len(tasks), address.timeout))
     finally:
         for each in tasks:
             with suppress(Exception):
                 ray.cancel(each, force=False)
 
 
-def _of_task(task: Any, number: int, count: int) -> Any:
+def _place(loaded: LoadedModel) -> str:
+    """Where a shard finds the model: a folder by its whole path, for a shard may begin in another one."""
+    entry = loaded.entry
+    return entry.id if entry.folder is None else str(entry.folder.resolve())
+
+
+def _of_task(task: Any, number: int, count: int, limit: float) -> Any:
+    """The answer of a task that is done, fetched from wherever it lies."""
     try:
-        return ray.get(task, timeout=LOOK)
+        return ray.get(task, timeout=limit)
     except ray.exceptions.RayError as error:
         raise Problem(
             "Part {number} of {count} failed where Ray runs it: {kind}",
@@ -109,7 +117,7 @@ def _takes(address: EngineAddress) -> dict[str, Any]:
 
 def _shard(work: Any, model: str, version: str, sentences: tuple[str, ...], told: Any) -> Any:
     """A task: the work on some sentences, or why it cannot be done."""
-    return to_send(lambda: work(_loaded(model, version), list(sentences), told))
+    return to_send(lambda: work(_kept(model, version), list(sentences), told))
 
 
 def _scores(loaded: LoadedModel, sentences: list[str], patterns: Any) -> HeadScores:
@@ -127,9 +135,6 @@ def _sums(loaded: LoadedModel, sentences: list[str], _told: Any) -> list[HeadSum
 
 
 @lru_cache(maxsize=1)
-def _loaded(model: str, version: str) -> LoadedModel:
+def _kept(model: str, version: str) -> LoadedModel:
     """Kept by the worker's process for its next task."""
-    loaded = load(model)
-    if loaded.version != version:
-        raise Problem("The files of {name} are not the same where Ray runs it", name=loaded.entry.name)
-    return loaded
+    return loaded_as(model, version)

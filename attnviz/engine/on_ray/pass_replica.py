@@ -11,14 +11,15 @@ from ray import serve
 
 from attnviz.core.message import Problem
 from attnviz.engine.engine_protocol import Rerun
+from attnviz.engine.on_ray.loaded_as import loaded_as
 from attnviz.engine.on_ray.sent_answer import to_send
 from attnviz.engine.reruns import run_rerun
 from attnviz.experiments.explorer import ModelRun, Request, run_model
 from attnviz.models.catalogue import LoadedModel
-from attnviz.models.loading import load
 
 MODELS = 3  #: that a replica holds; the one that was used longest ago goes first
 RUNS = 4  #: that it remembers, because a visitor changes one thing after the other in the same sentence
+UNCLAIMED = 60.0  #: seconds that it keeps a model whose askers have all left, for the next one
 
 
 def model_key(model: str, version: str) -> str:
@@ -45,13 +46,22 @@ class PassReplica:
     async def model(self, key: str) -> LoadedModel:
         """A model by its key. Loading goes on when whoever asked for it has left."""
         if key not in self._loading:
-            self._loading[key] = asyncio.create_task(asyncio.to_thread(_loaded, key))
+            begun = self._loading[key] = asyncio.create_task(asyncio.to_thread(_loaded, key))
+            begun.add_done_callback(lambda ended: self._forget_later(key, ended))
         task = self._loading[key]
         try:
             return await asyncio.shield(task)
         finally:
             if task.done():
                 self._loading.pop(key, None)
+
+    def _forget_later(self, key: str, ended: asyncio.Task[LoadedModel]) -> None:
+        asyncio.get_running_loop().call_later(UNCLAIMED, self._forget, key, ended)
+
+    def _forget(self, key: str, ended: asyncio.Task[LoadedModel]) -> None:
+        """Let go of a model that nobody took; by now another loading may have its key."""
+        if self._loading.get(key) is ended:
+            del self._loading[key]
 
     async def _answer(self, request: Request, make: Callable[[LoadedModel], Any]) -> Any:
         try:
@@ -62,8 +72,8 @@ class PassReplica:
         return await asyncio.to_thread(to_send, lambda: make(loaded))
 
     def _run_of(self, request: Request, loaded: LoadedModel) -> ModelRun:
-        found = self._runs.get(request) or run_model(request, loaded)
-        self._runs[request] = found
+        found = self._runs.pop(request, None) or run_model(request, loaded)
+        self._runs[request] = found  # anew, so that the one used longest ago stands first
         while len(self._runs) > RUNS:
             self._runs.popitem(last=False)
         return found
@@ -75,7 +85,4 @@ def _refuse(problem: Problem) -> None:
 
 def _loaded(key: str) -> LoadedModel:
     model, _, version = key.rpartition("@")
-    loaded = load(model)
-    if loaded.version != version:
-        raise Problem("The files of {name} are not the same where Ray runs it", name=loaded.entry.name)
-    return loaded
+    return loaded_as(model, version)

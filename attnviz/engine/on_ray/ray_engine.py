@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from ray.exceptions import RayActorError, RayTaskError
 from ray.serve.exceptions import BackPressureError, ReplicaUnavailableError
@@ -25,6 +25,7 @@ from attnviz.experiments.heads import HeadScores
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.engine_address import EngineAddress
 
+S = TypeVar("S")
 TRIES = 2  #: a pass whose replica dies is asked for once more, of another one
 SPARE = 5.0  #: seconds beyond the limit after which not even Ray's own clock is waited for
 
@@ -50,19 +51,28 @@ class RayEngine:
     def rerun(self, run: ModelRun, change: Rerun) -> Any:
         return self._ask("rerun", run.request, change)
 
-    def scan(self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]) -> Iterator[HeadScores]:
-        self._handle(time.monotonic() + self.address.timeout)
-        return head_shards.scan(self.address, loaded, sentences, patterns)
+    def scan(
+        self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
+    ) -> Iterator[HeadScores | None]:
+        return self._steps(head_shards.scan(self.address, loaded, sentences, patterns))
 
-    def mean_outputs(self, loaded: LoadedModel, sentences: Sequence[str]) -> dict[str, Tensor]:
-        self._handle(time.monotonic() + self.address.timeout)
-        return head_shards.mean_outputs(self.address, loaded, sentences)
+    def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor] | None]:
+        return self._steps(head_shards.mean_steps(self.address, loaded, sentences))
 
     def cost_steps(
         self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
     ) -> Iterator[HeadScores | None]:
-        self._handle(time.monotonic() + self.address.timeout)
-        return head_shards.cost_steps(self.address, loaded, sentences, means)
+        return self._steps(head_shards.cost_steps(self.address, loaded, sentences, means))
+
+    def _steps(self, coming: Iterator[S]) -> Iterator[S]:
+        """What comes over the connection, which is made first; anything but a Problem means that it is lost."""
+        handle = self._handle(time.monotonic() + self.address.timeout)
+        try:
+            yield from coming
+        except Problem:
+            raise
+        except Exception as error:
+            raise self._lost(handle, error) from None
 
     def _ask(self, method: str, request: Request, *told: Any) -> Any:
         ends = time.monotonic() + self.address.timeout
@@ -96,9 +106,7 @@ class RayEngine:
                 _log(error)
                 raise Problem("The model failed where Ray runs it: {kind}", kind=type(error.cause).__name__) from None
             except Exception as error:  # a cluster that is gone shows itself in many ways
-                _log(error)
-                self._lost()
-                raise Problem("The connection to Ray was lost; try again in a minute") from None
+                raise self._lost(handle, error) from None
         raise Problem("Two processes that read this sentence were lost one after the other; try again in a minute")
 
     def _connection(self) -> Future[Any]:
@@ -118,9 +126,14 @@ class RayEngine:
         except TimeoutError:
             raise Problem("Ray is still starting; try again in a minute") from None
 
-    def _lost(self) -> None:
+    def _lost(self, handle: Any, error: Exception) -> Problem:
+        """Forget the connection of this handle, unless another has taken its place already; what to say."""
+        _log(error)
         with self._lock:
-            self._connected = None
+            held = self._connected
+            if held is not None and held.done() and held.exception() is None and held.result() is handle:
+                self._connected = None
+        return Problem("The connection to Ray was lost; try again in a minute")
 
     def _late(self) -> Problem:
         return Problem("No answer came within {seconds} seconds; try again in a minute", seconds=self.address.timeout)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from torch import Tensor
 
 from attnviz.core.message import Problem
 from attnviz.experiments.heads.batches import Batch
@@ -140,8 +141,11 @@ def patterns(loaded: LoadedModel, config: Config, by: HeadWork | None = None) ->
     """Look for every pattern, one sentence after the other; `by` another than this process, some at a step."""
     sentences = config.sentences(loaded)
     names = [name for name in PATTERNS if loaded.entry.kind == "encoder" or name != "next_token"]
+    found: HeadScores | None = None
     for scores in scan(loaded, list(sentences), names) if by is None else by.scan(loaded, sentences, names):
-        yield SurveySoFar(scores, sentences, scores.sentences / len(sentences))
+        found = scores or found
+        if found is not None:  # before the first sentence there is nothing to draw
+            yield SurveySoFar(found, sentences, found.sentences / len(sentences))
 
 
 def costs(
@@ -153,7 +157,12 @@ def costs(
     yield SurveySoFar(None, sentences, 0.0)
     batches: list[Batch] = list(sentences)
     first = sentences[:means_of]
-    means = mean_outputs(loaded, list(first)) if by is None else by.mean_outputs(loaded, first)
+    means: Mapping[str, Tensor] = {}
+    for ready in [mean_outputs(loaded, list(first))] if by is None else by.mean_steps(loaded, first):
+        if ready is None:
+            yield SurveySoFar(None, sentences, 0.0)
+        else:
+            means = ready
     found: HeadScores | None = None
     steps = len(sentences) * 2 * len(means)
     done = 0

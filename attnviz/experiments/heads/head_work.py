@@ -12,13 +12,16 @@ from attnviz.models.catalogue import LoadedModel
 
 
 class HeadWork(Protocol):
-    """`scan`, `mean_outputs` and `cost_steps` for a list of sentences, with the same numbers whoever does it."""
+    """`scan`, `cost_steps` and `mean_outputs` in steps, for a list of sentences: the same numbers whoever does it."""
 
-    def scan(self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]) -> Iterator[HeadScores]:
-        """The scores of all heads so far, after some sentences and at the end after all of them."""
+    def scan(
+        self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]
+    ) -> Iterator[HeadScores | None]:
+        """The scores of all heads so far, after some sentences and at the end after all of them; None for a step on the
+        way there."""
 
-    def mean_outputs(self, loaded: LoadedModel, sentences: Sequence[str]) -> dict[str, Tensor]:
-        """What each head hands on on average over these sentences."""
+    def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor] | None]:
+        """What each head hands on on average over these sentences, once and last; None for a step on the way there."""
 
     def cost_steps(
         self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None

@@ -106,6 +106,7 @@ def _patterns(
         (model, version(model), config),
         lambda: head_survey.patterns(model_cache.model(model), config, model_cache.shared().engine),
         lambda progress: progress.done,
+        elsewhere=not model_cache.shared().engine.loads_here,
     )
     said = _("{name}: {done} of {all} sentences").format(
         name=name, done=round(live.result.share * len(live.result.sentences)), all=len(live.result.sentences)
@@ -130,6 +131,7 @@ def _with_costs(
         (model, version(model), config, count),
         lambda: head_survey.costs(model_cache.model(model), config, count, model_cache.shared().engine),
         lambda progress: progress.done,
+        elsewhere=not model_cache.shared().engine.loads_here,
     )
     runs.append(live)
     done = 0 if live.result.scores is None else live.result.scores.sentences

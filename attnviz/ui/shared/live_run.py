@@ -1,13 +1,15 @@
 """A long computation drawn as it comes: a little of it in each run of the page, with a bar and a button to stop.
 
 A computation belongs to the visitor's session until it is done; the finished result is shared by all. What it does in
-between waits for a slot each time, so that no other visitor's run waits for the whole of it.
+between waits for a slot each time, so that no other visitor's run waits for the whole of it. What is computed on other
+machines takes none: here it only waits.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -47,10 +49,18 @@ def finished() -> BoundedCache[Any]:
     return BoundedCache(FINISHED_LIMIT, lambda result: int(result.nbytes))
 
 
-def advance(section: str, key: Hashable, begin: Callable[[], Iterator[R]], done: Callable[[R], bool]) -> Live[R]:
-    """Go on with the computation of `key`, which replaces another one of the same section; a Problem passes through.
+def advance(
+    section: str,
+    key: Hashable,
+    begin: Callable[[], Iterator[R]],
+    done: Callable[[R], bool],
+    elsewhere: bool = False,
+) -> Live[R]:
+    """Go on with the computation of `key`, which replaces another one of the same section; a Problem passes through,
+    and the next run of the page begins anew.
 
-    The first part of it is always waited for, so that there is something to draw.
+    The first part of it is always waited for, so that there is something to draw. `elsewhere` where other processes
+    compute it.
     """
     found = finished().find((section, key))
     if found is not None:
@@ -58,8 +68,8 @@ def advance(section: str, key: Hashable, begin: Callable[[], Iterator[R]], done:
     here = _of_session(section, key, begin)
     ends = time.monotonic() + AT_A_TIME
     while here.newest is None or not (here.stopped or done(here.newest)):
-        with model_cache.shared().slots:
-            here.newest = next(here.coming)
+        with nullcontext() if elsewhere else model_cache.shared().slots:
+            here.newest = _next(section, here)
         if time.monotonic() > ends and not exports.for_a_command():
             break
     if done(here.newest):
@@ -98,6 +108,14 @@ def _set(section: str, stopped: bool) -> None:
     held = st.session_state.get(_SESSION, {}).get(section)
     if held is not None:
         held[1].stopped = stopped
+
+
+def _next(section: str, here: _Begun) -> Any:
+    try:
+        return next(here.coming)
+    except Exception:  # it yields no more after this, and would hold its section for ever
+        st.session_state[_SESSION].pop(section, None)
+        raise
 
 
 def _of_session(section: str, key: Hashable, begin: Callable[[], Iterator[R]]) -> _Begun:

@@ -1,0 +1,180 @@
+"""What the app does around Ray's calls, with a stand-in for Ray: what it sends, and what follows a lost connection."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from torch.testing import assert_close
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from attnviz.core.message import Problem
+from attnviz.engine import chosen_engine
+from attnviz.engine.in_process import InProcess
+from attnviz.experiments.explorer import Request
+from attnviz.models.engine_address import EngineAddress
+from attnviz.models.loading import load
+from tests.cluster.stand_in import StandIn
+from tests.models.tiny_tokenizers import byte_level
+
+SENTENCES = [f"the {animal} sat on the {animal}" for animal in ("cat", "dog", "hen", "owl", "fox")]
+ADDRESS = EngineAddress("local", timeout=7)
+PACKAGE = "attnviz.engine.on_ray"
+
+
+@pytest.fixture
+def ray(monkeypatch):
+    """The stand-in in Ray's place; whatever was imported with it is forgotten at the end."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "ray" or name.startswith(PACKAGE)]:
+        monkeypatch.delitem(sys.modules, name)
+    found = StandIn()
+    for name, module in found.modules().items():
+        monkeypatch.setitem(sys.modules, name, module)
+    yield found
+    for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def engine(ray, monkeypatch):
+    """An engine whose every connection has a handle of its own."""
+    from attnviz.engine.on_ray import RayEngine, ray_engine
+
+    monkeypatch.setattr(ray_engine, "connect", lambda _address: object())
+    made = RayEngine(ADDRESS)
+    yield made
+    made._let_go.set()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A tiny model that a visitor could have."""
+    torch.manual_seed(0)
+    path = tmp_path_factory.mktemp("around") / "mine"
+    ids = {"bos_token_id": 0, "eos_token_id": 0}
+    config = GPT2Config(vocab_size=320, n_positions=64, n_embd=32, n_layer=1, n_head=2, **ids)
+    GPT2LMHeadModel(config).save_pretrained(path)
+    byte_level().save_pretrained(path)
+    return path
+
+
+def test_every_second_without_an_answer_is_a_step_on_the_way_to_the_numbers_of_one_process(ray, engine, folder):
+    loaded, here = load(str(folder)), InProcess(lambda request: load(request.model))
+    steps = list(engine.scan(loaded, SENTENCES, ["previous_token"]))
+    assert [None if step is None else step.sentences for step in steps] == [None, 4, None, 5]
+    *_, near = here.scan(loaded, SENTENCES, ["previous_token"])
+    np.testing.assert_array_equal(steps[-1].by_sentence["previous_token"], near.by_sentence["previous_token"])
+    *waited, means = engine.mean_steps(loaded, SENTENCES)
+    assert waited
+    assert set(waited) == {None}
+    (expected,) = here.mean_steps(loaded, SENTENCES)
+    for name, mean in expected.items():
+        assert_close(means[name], mean, atol=0, rtol=0)
+    assert set(ray.limits) == {ADDRESS.timeout}, "an answer may take as long to fetch as any other"
+
+
+def test_a_folder_is_sent_by_its_whole_path(ray, engine, folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    list(engine.scan(load("./mine"), SENTENCES[:1], ["previous_token"]))
+    assert [told[1] for told in ray.sent] == [str(folder.resolve())]
+
+
+@pytest.mark.parametrize("call", ["put", "remote", "wait"])
+def test_a_ray_that_is_lost_on_the_way_is_a_sentence_and_the_next_question_connects_anew(ray, engine, folder, call):
+    loaded, first = load(str(folder)), engine._connection().result(10)
+    for ask in (
+        lambda: engine.scan(loaded, SENTENCES, ["previous_token"]),
+        lambda: engine.mean_steps(loaded, SENTENCES),
+        lambda: engine.cost_steps(loaded, SENTENCES),
+    ):
+        ray.fails = call
+        with pytest.raises(Problem, match="connection to Ray was lost"):
+            list(ask())
+        ray.fails = ""
+        assert [step for step in ask() if step is not None]
+    assert engine._connection().result(10) is not first
+
+
+def test_a_refusal_leaves_the_connection_as_it_is(engine, folder):
+    first = engine._connection().result(10)
+    with pytest.raises(Problem, match="no sentence"):
+        list(engine.scan(load(str(folder)), [], ["previous_token"]))
+    assert engine._connection().result(10) is first
+
+
+def test_what_failed_over_an_old_connection_does_not_forget_the_new_one(engine):
+    old = engine._connection().result(10)
+    engine._lost(old, OSError())
+    new = engine._connection().result(10)
+    engine._lost(old, OSError())
+    assert engine._connection().result(10) is new is not old
+
+
+def test_two_who_ask_first_have_one_engine(ray, monkeypatch):
+    import attnviz.engine.on_ray as on_ray
+
+    made = []
+
+    def slowly(address):
+        time.sleep(0.1)
+        made.append(address)
+        return object()
+
+    monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?queue=9")
+    monkeypatch.setattr(on_ray, "RayEngine", slowly)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(chosen_engine.chosen(object))) for _ in range(3)]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(30)
+    finally:
+        chosen_engine._on_ray.cache_clear()
+    assert len(made) == 1
+    assert len(found) == 3
+    assert len(set(map(id, found))) == 1
+
+
+def test_a_replica_lets_go_of_a_model_whose_askers_have_left(ray, monkeypatch):
+    from attnviz.engine.on_ray import pass_replica
+
+    may_load = threading.Event()
+    monkeypatch.setattr(pass_replica, "UNCLAIMED", 0.01)
+    monkeypatch.setattr(pass_replica, "_loaded", lambda _key: may_load.wait(30))
+
+    async def leave():
+        replica = pass_replica.PassReplica()
+        asker = asyncio.create_task(replica.model("mine@1"))
+        while not replica._loading:
+            await asyncio.sleep(0)
+        asker.cancel()
+        await asyncio.gather(asker, return_exceptions=True)
+        (loading,) = replica._loading.values()
+        replica._forget("mine@1", asker)
+        assert replica._loading, "another loading has this key"
+        may_load.set()
+        await loading
+        while replica._loading:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(leave(), 30))
+
+
+def test_a_replica_remembers_the_sentences_that_were_used_last(ray, monkeypatch):
+    from attnviz.engine.on_ray import pass_replica
+
+    made = []
+    monkeypatch.setattr(
+        pass_replica, "run_model", lambda request, _loaded: made.append(request.text) or SimpleNamespace()
+    )
+    replica = pass_replica.PassReplica()
+    for text in "abcdaea":
+        replica._run_of(Request("mine", text), None)
+    assert made == list("abcde")
