@@ -17,6 +17,7 @@ from functools import lru_cache, reduce
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+LONGEST_TAG = 35  #: characters of a language's name; what a browser sends may have any length
 LOCALE_DIR = Path(__file__).parent / "locale"
 ENGLISH = "en"  #: the language that the sentences in the code are in
 
@@ -83,7 +84,7 @@ def languages() -> Mapping[str, str]:
 
 def spoken(asked: str | None) -> str:
     """The language that answers one asked for: "zh" for "zh-CN" and for "zh_TW.UTF-8", English for one not there."""
-    tag = (asked or "").partition(".")[0].replace("-", "_")
+    tag = (asked or "")[:LONGEST_TAG].partition(".")[0].replace("-", "_")
     shorter = [tag[:end] for end in range(len(tag), 0, -1) if tag[end : end + 1] in ("", "_")]
     return next((each for each in shorter if each in languages()), ENGLISH)
 

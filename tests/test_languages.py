@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gettext
 import subprocess
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -179,6 +180,17 @@ def test_both_files_of_a_language_are_in_the_repository_and_the_compiled_one_in_
 )
 def test_the_nearest_language_answers(asked: str | None, answers: str):
     assert words.spoken(asked) == answers
+
+
+def test_a_name_of_any_length_costs_no_more_than_a_short_one():
+    tracemalloc.start()
+    try:
+        assert words.spoken("-" * 100_000) == "en"
+        assert words.spoken("zh-" * 100_000) == "zh"
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 2_000_000, "every beginning of such a name would be gigabytes"
 
 
 def test_chinese_is_called_by_its_own_name():

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from attnviz.models.architecture import Architecture
 from tests.browser.conftest import answered
 from tests.browser.test_mission import csv_of
 from tests.models.conftest import smollm2
+from tests.models.tiny import eager
 
 __all__ = ["smollm2"]
 
@@ -28,17 +28,6 @@ Open = Callable[..., Any]
 PROMPT = "The capital of France is Paris. The capital of Italy is"
 STEPS, LAYER, HEAD = 4, 17, 5
 PATIENCE = 240_000  # ms; the model is loaded and writes
-
-
-@contextmanager
-def eager(model: Any) -> Iterator[None]:
-    """transformers' own slow path, which hands out its weights."""
-    before = model.config._attn_implementation
-    model.set_attn_implementation("eager")
-    try:
-        yield
-    finally:
-        model.set_attn_implementation(before)
 
 
 def written_by_transformers(model: Any, ids: list[int]) -> tuple[list[int], list[torch.Tensor], Any]:
@@ -71,9 +60,9 @@ def test_a_decoder_with_its_cache_writes_what_transformers_writes_without_one(
     page.goto(f"{server_url}/decoding?d_model=smollm2-135m&d_prompt={PROMPT.replace(' ', '+')}&d_steps={STEPS}")
     sentence = after(page, f"Layer {LAYER}, head {HEAD} of 9, which reads K/V head 1 of 3")
     model, tokenizer = smollm2.model, smollm2.tokenizer
-    with torch.no_grad(), eager(model):
+    with torch.no_grad():
         ids, logits, cache = written_by_transformers(model, tokenizer(PROMPT).input_ids)
-        weights = model(torch.tensor([ids[:-1]]), output_attentions=True).attentions[LAYER][0, HEAD]
+    weights = eager(model, input_ids=torch.tensor([ids[:-1]])).attentions[LAYER][0, HEAD]
     shown = [text.strip() for text in page.locator(".sp-token").all_inner_texts()]
     assert shown == [tokenizer.decode([each]).strip() for each in ids]
     assert np.reshape(numbers(csv_of(page, sentence), "weight"), weights.shape) == pytest.approx(

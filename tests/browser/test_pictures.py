@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
+from tests.browser import saving
 from tests.browser.conftest import answered, until, widest
 from tests.models.pictures.test_photo import picture, png_that_claims, saved
 
@@ -128,10 +129,9 @@ def test_the_picture_s_live_file_lights_rows_without_a_server(
 ) -> None:
     page = open_pictures("?pic_digits=8")
     page.get_by_role("button", name="Export", exact=True).first.click()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Live HTML: picture and heads").click()
+    download = saving.saved(page, page.get_by_role("button", name="Live HTML: picture and heads"))
     file = tmp_path / "live.html"
-    file.write_bytes(Path(download.value.path()).read_bytes())
+    file.write_bytes(Path(download.path()).read_bytes())
     alone = new_page()
     asked: list[str] = []
     alone.on("request", lambda request: asked.append(request.url))
@@ -204,14 +204,12 @@ def test_a_view_saved_with_its_picture_opens_with_both(new_page: Open, server_ur
 def test_the_light_over_the_picture_is_saved_as_svg_and_png(open_pictures: Open) -> None:
     page = open_pictures()
     page.get_by_role("button", name="Export", exact=True).first.click()
-    with page.expect_download() as svg:
-        page.get_by_role("button", name="SVG").click()
-    text = Path(svg.value.path()).read_text()
+    svg = saving.saved(page, page.get_by_role("button", name="SVG"))
+    text = Path(svg.path()).read_text()
     assert "data:image/png;base64," in text
     assert "Layer 0, head 0" in text
-    with page.expect_download() as png:
-        page.get_by_role("button", name="PNG 2x").click()
-    image = np.asarray(Image.open(png.value.path()).convert("RGB")).astype(int)
+    png = saving.saved(page, page.get_by_role("button", name="PNG 2x"))
+    image = np.asarray(Image.open(png.path()).convert("RGB")).astype(int)
     amber = (image[..., 0] > image[..., 2] + 120).mean()
     assert amber > 0.01  # the light, and so the picture, is in it
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from attnviz import words
 from attnviz.ui.web.navigation import ROWS
@@ -105,3 +106,35 @@ def test_two_visitors_of_one_server_each_read_their_own_language():
 
 def text_of(page: Any) -> list[str]:
     return [each.value for each in (*page.title, *page.subheader, *page.markdown, *page.caption)]
+
+
+def opens_a_view() -> None:
+    import streamlit as st
+
+    from attnviz.ui.shared import link_state
+    from attnviz.ui.shared.language_choice import LANG
+    from attnviz.ui.web import declared
+
+    assert declared.DECLARED
+    if link_state.follow("masks"):
+        link_state.settle()
+    if "open" in st.session_state:
+        link_state.open_view(st.session_state.pop("open"))
+    st.session_state["lang"], st.session_state["view"] = link_state.value(LANG), link_state.saved_view()
+
+
+@pytest.mark.parametrize("reader, author, then", [("zh", "en", "zh"), ("zh", "", "zh"), ("", "zh", "zh"), ("", "", "")])
+def test_a_saved_view_does_not_change_the_language_that_its_reader_has_chosen(reader: str, author: str, then: str):
+    def opened(**link: str) -> Any:
+        app = AppTest.from_function(opens_a_view, default_timeout=120)
+        for name, text in link.items():
+            if text:
+                app.query_params[name] = text
+        return app.run()
+
+    app, view = opened(lang=reader), opened(lang=author, m_seed="7").session_state["view"]
+    app.session_state["open"] = view
+    app.run()
+    assert not app.exception
+    assert app.session_state["lang"] == then
+    assert '"m_seed": "7"' in app.session_state["view"]

@@ -16,17 +16,16 @@ from attnviz.ui.canvas import component
 from attnviz.ui.shared import link_state
 from attnviz.ui.shared.embed_code import embed_code
 from attnviz.ui.shared.guarding import show_problem
-from attnviz.ui.shared.presenting import PAGE
+from attnviz.ui.shared.presenting import FIGURE, PRESENT
 from attnviz.words import _
-
-FIGURE = PAGE.one_of("figure")
 
 _DRAWN = "_figures_drawn"  #: the keys of the figures that this run of the page has drawn
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")  #: what a style sheet takes as it is
 
 _BACK = "embedded-figure-back"
 # What draws a figure stands right before the box of the line under it; last comes the way back to the whole page.
-_FIGURE = ":is(.st-key-{key}-under, .st-key-" + _BACK + ")"
+# A refusal is shown wherever it stands: it may be why there is no figure.
+_FIGURE = ":is(.st-key-{key}-under, .st-key-" + _BACK + ", [data-testid=stAlertContainer])"
 _DRAWING = ":has(+ [data-testid=stLayoutWrapper] > .st-key-{key}-under)"
 _STYLE = f"""<style>
 .stMainBlockContainer {{{{ padding: 0.75rem !important }}}}
@@ -67,7 +66,7 @@ def end() -> None:
 
 def copy_button(key: str, title: str) -> None:
     """A button that copies the code which shows this one figure on another page."""
-    address = link_state.address(without=(FIGURE,))
+    address = link_state.address(without=(FIGURE, PRESENT))
     if not address:
         return
     joined = "&" if "?" in address else "?"

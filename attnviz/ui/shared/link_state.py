@@ -19,7 +19,7 @@ import streamlit as st
 
 from attnviz.core.message import Message, Problem
 from attnviz.ui.shared import link_pack, link_refusals, streamlit_adapter
-from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
+from attnviz.ui.shared.choices import EVERY_PAGE, NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
 from attnviz.ui.shared.link_pack import refuse_half_characters
 
 T = TypeVar("T")
@@ -215,12 +215,17 @@ def saved_view() -> str:
 def open_view(text: str) -> str:
     """Restore a saved view; returns the name of its page. Problem when the text is not a saved view."""
     page, parameters = _parsed_view(text)
-    _read(page, parameters)
+    _read(page, parameters | _readers_own())
     _linked().add(page)
     st.session_state[_VIEW_OF] = page
     if page == st.session_state.get(_PAGE):
         _write()
     return page
+
+
+def _readers_own() -> dict[str, str]:
+    """The language that this visitor has chosen, which another one's view does not change."""
+    return {c.name: c.write(value(c)) for c in choices_of(EVERY_PAGE) if c.name == "lang" and value(c) != c.default}
 
 
 def _parsed_view(text: str) -> tuple[str, dict[str, Any]]:

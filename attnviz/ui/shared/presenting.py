@@ -19,6 +19,7 @@ from attnviz.words import _
 PAGE = PageChoices(EVERY_PAGE)
 PRESENT = PAGE.one_of("present", ("0", "1"))
 THEME = PAGE.one_of("theme", canvas.THEMES)
+FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of this one: see embedded_figure
 
 KEY = "presenter"
 _DRAWN, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"
@@ -56,8 +57,9 @@ class Walk:
 
 
 def presenting() -> bool:
-    """Whether the presentation mode is on."""
-    return link_state.value(PRESENT) == "1"
+    """Whether the presentation mode is on; a figure alone inside another page has none."""
+    alone = st.context.is_embedded and link_state.value(FIGURE)
+    return link_state.value(PRESENT) == "1" and not alone
 
 
 def begin() -> None:

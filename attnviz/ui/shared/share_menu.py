@@ -10,6 +10,7 @@ from attnviz.ui.shared import link_state
 from attnviz.ui.shared.embed_code import embed_code, who_may_embed
 from attnviz.ui.shared.guarding import show_problem
 from attnviz.ui.shared.page_files import file_of
+from attnviz.ui.shared.presenting import FIGURE
 from attnviz.ui.shared.streamlit_adapter import upload_id
 from attnviz.ui.shared.text import spoken
 from attnviz.words import _
@@ -27,7 +28,7 @@ def share_menu() -> None:
     if not box.open:
         return
     with box:
-        address = link_state.address()
+        address = link_state.address(without=(FIGURE,))
         if address:
             _addresses(address)
         problem = link_state.too_large()

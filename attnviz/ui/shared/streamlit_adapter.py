@@ -76,7 +76,8 @@ PAGE_STYLE = """<style>
 .st-key-canvas-of-steps { min-height: 30rem }
 .st-key-canvas-of-home { min-height: 28rem }
 .st-key-build_strip { min-height: 6rem }
-.st-key-m-grid, .st-key-m-before, .st-key-m-after, [class*="st-key-h-three-"] { min-height: 18rem }
+.st-key-m-grid, .st-key-m-before, .st-key-m-after { min-height: 18rem }
+.st-key-h-three-0, .st-key-h-three-1, .st-key-h-three-2 { min-height: 18rem }
 @media (min-width: 1000px) { .st-key-canvas-of-heads { min-height: 37rem } }
 @media (max-width: 640px) { .st-key-canvas-of-steps { min-height: 46rem } }
 .st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }
@@ -187,6 +188,7 @@ STYLED = (
     ("stExpandSidebarButton", _PRESENTING, "no button over a presentation"),
     ("stLayoutWrapper", _PRESENTING, "no heading above a presentation"),
     ("stElementContainer", _EMBEDDED, "a figure alone inside another page"),
+    ("stAlertContainer", _EMBEDDED, "a refusal beside a figure inside another page"),
     ("stColumn", _EMBEDDED, "no empty column beside a figure inside another page"),
     ("stPopoverBody", "attnviz/ui/web/main.py", "menus that keep their height near the window's edge"),
     ("stButtonGroup", "attnviz/ui/web/main.py", "rows of buttons that wrap whole and stand level with boxes"),

@@ -56,6 +56,8 @@ class StepPlayer {
     left.append(this.canvas, this.readout);
     stage.append(left, this.side);
     this.root.replaceChildren(this.bar, this.said, this.tape, stage);
+    this.range.addEventListener("input", () => this.stand(Number(this.range.value)));
+    this.range.addEventListener("change", () => this.commit());
     this.root.addEventListener("keydown", (event) => this.key(event));
     this.canvas.addEventListener("pointermove", (event) => this.point(event.offsetY));
     this.canvas.addEventListener("pointerdown", (event) => this.point(event.offsetY));
@@ -72,7 +74,7 @@ class StepPlayer {
     this.component = component;
     this.held = header;
     this.film = filmOf(header, floats(payload));
-    if (!before) this.transport();
+    if (before?.words.first !== header.words.first) this.transport();
     const behind = this.stops.isBehind(header.session, header.ack);
     const grows = before !== null && header.steps.length > before.steps.length && header.labels[0] === before.labels[0];
     if (grows && this.at === before.steps.length - 1) this.at = header.steps.length - 1;
@@ -83,8 +85,11 @@ class StepPlayer {
     this.draw();
   }
 
+  /** The buttons and the slider's name, in the language of the words that came. */
   transport() {
     const { words } = this.header;
+    if (this.timer) this.pause();
+    this.bar.replaceChildren();
     const go = (/** @type {number} */ by) => () => this.goTo(this.at + by);
     addButton(this.bar, "«", words.first, go(-Infinity));
     addButton(this.bar, "‹", words.back, go(-1));
@@ -93,8 +98,6 @@ class StepPlayer {
     addButton(this.bar, "»", words.last, go(Infinity));
     this.play.classList.add("sp-play");
     this.range.setAttribute("aria-label", words.step);
-    this.range.addEventListener("input", () => this.stand(Number(this.range.value)));
-    this.range.addEventListener("change", () => this.commit());
     this.bar.append(this.range);
   }
 
