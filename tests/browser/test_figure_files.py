@@ -1,4 +1,4 @@
-"""`attnviz figure LINK` writes what the page behind the link saves: byte for byte, on every page that has figures."""
+"""`attnviz figure LINK` writes what the page behind the link saves: the same picture, the same bytes of numbers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree.ElementTree import canonicalize
 
 import numpy as np
 import pytest
@@ -47,9 +48,12 @@ def opened_menu(page: Any, url: str) -> str:
 
 
 def steady(svg: str) -> str:
-    """The SVG without the six digits that plotly.js draws by lot for each picture, to name its parts."""
+    """The SVG as it is drawn, whatever name plotly.js gives its parts by lot, and in which order it says attributes.
+
+    The order depends on whether the chart was drawn before; canonical XML has one.
+    """
     lot = re.search(r'id="(?:top)?defs-([0-9a-f]{6})"', svg)
-    return svg.replace(lot[1], "000000") if lot else svg
+    return canonicalize(svg.replace(lot[1], "000000") if lot else svg)
 
 
 @pytest.mark.parametrize("link", LINKS)
