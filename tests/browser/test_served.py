@@ -186,7 +186,7 @@ def test_a_wheel_brings_its_scripts_and_serves_them_by_address(tmp_path: Path, n
         x, y, wide, high = (float(part) for part in stage.get_attribute("data-plot").split(","))
         stage.click(position={"x": x + 0.9 * wide, "y": y + 0.1 * high})
         page.get_by_text("kept 16").wait_for()
-        assert page.get_by_text(str(tmp_path)).is_visible(), "the package is the wheel's, not the clone's"
+        page.get_by_text(str(tmp_path)).wait_for()  # the package is the wheel's, not the clone's
         assert [url.rsplit("/", 1)[1] for url in scripts] == ["mask.js"]
     finally:
         server.stop()
