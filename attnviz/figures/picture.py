@@ -64,17 +64,34 @@ def framed(drawn: Drawn, ink: Ink, title: str | None, caption: str | None, margi
 
 
 def wrapped(text: str, columns: float) -> list[str]:
-    """`text` in lines of at most `columns`; Chinese letters and emoji take two each."""
+    """`text` in lines of at most `columns`; Chinese letters and emoji take two each, and a line may end at each."""
     lines: list[str] = []
     line, taken = "", 0.0
     for word in text.split():
-        for part in _broken(word, columns):
-            needed = wide(part)
-            if line and taken + 1 + needed > columns:
+        for number, part in enumerate(part for unit in _units(word) for part in _broken(unit, columns)):
+            needed, gap = wide(part), " " if line and number == 0 else ""
+            if line and taken + len(gap) + needed > columns:
                 lines.append(line)
-                line, taken = "", 0.0
-            line, taken = (f"{line} {part}", taken + 1 + needed) if line else (part, needed)
+                line, taken, gap = "", 0.0, ""
+            line, taken = f"{line}{gap}{part}", taken + len(gap) + needed
     return [*lines, line] if line else lines
+
+
+#: punctuation of Chinese text that no line begins with, and that none ends with
+_CLOSING, _OPENING = "，。、：；！？）》」』】％…", "（《「『【"
+
+
+def _units(word: str) -> list[str]:
+    """What of a word stays in one line where it can: a number, a Latin word, or a Chinese letter, with its signs."""
+    units: list[str] = []
+    for letter in word:
+        last = units[-1][-1] if units else ""
+        together = letter in _CLOSING or last in _OPENING or wide(letter) == 0 or wide(letter) == wide(last) == 1
+        if units and together:
+            units[-1] += letter
+        else:
+            units.append(letter)
+    return units
 
 
 def wide(text: str) -> int:

@@ -47,3 +47,16 @@ def test_square_root_colours_reach_each_colour_at_the_square_of_its_place():
     assert scale[0.0] == WEIGHTS[0][1]
     assert scale[1.0] == WEIGHTS[-1][1]
     assert scale[min(scale, key=lambda at: abs(at - 0.75**2))] == "#F0685F"
+
+
+def test_a_chinese_line_ends_between_letters_never_in_a_number_and_begins_with_no_closing_sign():
+    lines = wrapped("它的键是复制出来的。“.”看“.”最多：50%。再长一些的句子（括号里也有字）到此为止。", 18)
+    assert "".join(lines) == "它的键是复制出来的。“.”看“.”最多：50%。再长一些的句子（括号里也有字）到此为止。"
+    assert all(wide(line) <= 18 for line in lines)
+    assert any("50%。" in line for line in lines)
+    assert not any(line[0] in "，。：）" or line[-1] in "（" for line in lines)
+
+
+def test_latin_words_are_wrapped_at_spaces_and_broken_only_where_they_are_too_long():
+    assert wrapped("keeps 25% of what MHA keeps.", 12) == ["keeps 25% of", "what MHA", "keeps."]
+    assert wrapped("ab " + "x" * 25, 10) == ["ab", "x" * 10, "x" * 10, "x" * 5]
