@@ -94,8 +94,9 @@ js-build: node_modules/.installed
 	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --write $(SCRIPTS)
 	$(NODE) scripts/bundle.mjs
 
-# Two test processes, for machines with two cores. Browser tests run afterwards, because each needs several processes;
-# a few that fail beside each other run once more alone, and are named (scripts/second_look.py).
+# Two test processes, for machines with two cores. Browser tests run afterwards, because each needs several processes.
+# LOOK: a few that fail beside others run once more alone, and are named (scripts/second_look.py). The fast tests outside
+# of a browser have no such second chance.
 # tests/conftest.py fails the run if a test file is not collected.
 PYTEST := $(BIN)/python -m pytest
 LOOK := $(BIN)/python -m scripts.second_look
@@ -105,7 +106,7 @@ test: install-dev
 	$(LOOK) -n 2 --dist worksteal tests/browser -m "not slow"
 
 test-all: install-dev
-	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser
+	$(LOOK) -n 2 --dist loadfile --ignore=tests/browser
 	$(LOOK) -n 2 --dist worksteal tests/browser
 
 # Ray is 290 MB that nothing else needs; without it these tests say that they were skipped.

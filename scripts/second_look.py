@@ -1,4 +1,4 @@
-"""Run tests that drive a browser; the few that fail beside others run once more, alone, and are named loudly.
+"""Run tests that need several processes; the few that fail beside others run once more, alone, and are named loudly.
 
 python -m scripts.second_look [ARGUMENTS OF PYTEST]
 
