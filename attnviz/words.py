@@ -126,16 +126,23 @@ def N_(text: str) -> str:
 OWN_NAME = N_("English")  #: each language translates it by its own name for itself: 中文
 
 
-def say(message: Sayable) -> str:
-    """A Message, or a Problem's `.message`, in the visitor's language."""
-    return _(message.template).format(**{name: say_value(value) for name, value in message.params.items()})
+def itself(value: object) -> object:
+    """A value as it is."""
+    return value
 
 
-def say_value(value: object) -> object:
-    """A value of a Message: a Message in it and a list of several things are words too, anything else stays itself."""
+def say(message: Sayable, shown: Callable[[object], object] = itself) -> str:
+    """A Message, or a Problem's `.message`, in the visitor's language; `shown` makes a value fit where it stands."""
+    return _(message.template).format(**{name: say_value(value, shown) for name, value in message.params.items()})
+
+
+def say_value(value: object, shown: Callable[[object], object] = itself) -> object:
+    """A value of a Message: a Message in it and a list of several things are words too, anything else is `shown`."""
     if isinstance(value, Sayable):
-        return say(value)
-    return listed(map(say_value, value.listed)) if isinstance(value, Listable) else value
+        return say(value, shown)
+    if isinstance(value, Listable):
+        return listed(say_value(each, shown) for each in value.listed)
+    return shown(value)
 
 
 def listed(things: Iterable[object]) -> str:

@@ -122,6 +122,14 @@ def test_the_apps_own_template_is_made_from_the_code_and_kept_nowhere(tmp_path: 
     assert kept.stdout == ""
 
 
+def written(folder: Path, where: str, text: str) -> Path:
+    """A file of a package, with this text."""
+    file = folder / where
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    return file
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -135,10 +143,7 @@ def test_the_apps_own_template_is_made_from_the_code_and_kept_nowhere(tmp_path: 
     ],
 )
 def test_words_glued_together_on_a_page_are_found(tmp_path: Path, line: str):
-    file = tmp_path / "attnviz" / "ui" / "page.py"
-    file.parent.mkdir(parents=True)
-    file.write_text(line)
-    assert len(glue.glued(file, {"Message"})) == 1
+    assert len(glue.glued(written(tmp_path, "attnviz/ui/page.py", line), {"Message"})) == 1
 
 
 @pytest.mark.parametrize(
@@ -155,25 +160,19 @@ def test_words_glued_together_on_a_page_are_found(tmp_path: Path, line: str):
     ],
 )
 def test_what_glues_no_words_is_left_alone(tmp_path: Path, line: str):
-    file = tmp_path / "attnviz" / "ui" / "page.py"
-    file.parent.mkdir(parents=True)
-    file.write_text(line)
-    assert glue.glued(file, {"Message"}) == []
+    assert glue.glued(written(tmp_path, "attnviz/ui/page.py", line), {"Message"}) == []
 
 
 def test_elsewhere_only_the_values_of_a_message_are_looked_at(tmp_path: Path):
-    file = tmp_path / "attnviz" / "core" / "kinds.py"
-    file.parent.mkdir(parents=True)
-    file.write_text('code = ", ".join(arguments)\nraise Problem("one of {known}", known=", ".join(KINDS))\n')
+    text = 'code = ", ".join(arguments)\nraise Problem("one of {known}", known=", ".join(KINDS))\n'
+    file = written(tmp_path, "attnviz/core/kinds.py", text)
     (line,) = glue.glued(file, {"Problem"})
     assert ":2: glued in code: ', '.join(KINDS)" in line
 
 
 def test_a_file_may_hold_as_many_places_as_it_is_allowed_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    file = tmp_path / "attnviz" / "ui" / "page.py"
-    file.parent.mkdir(parents=True)
     monkeypatch.setattr(glue, "ALLOWED", {"attnviz/ui/page.py": (1, "numbers")})
-    file.write_text('one = ", ".join(numbers)\n')
+    file = written(tmp_path, "attnviz/ui/page.py", 'one = ", ".join(numbers)\n')
     assert glue.glued(file, set()) == []
     file.write_text('one = ", ".join(numbers)\ntwo = ", ".join(names)\n')
     assert len(glue.glued(file, set())) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import TimeoutError as TookTooLong
@@ -34,3 +35,11 @@ def saved(page: Any, target: Any) -> Any:
     with page.expect_download(timeout=60_000) as waiting:
         press_in_menu(target)
     return waiting.value
+
+
+def saved_in(page: Any, target: Any, folder: Path) -> Path:
+    """The same, as a file in a folder, under the name that it has for the visitor."""
+    download = saved(page, target)
+    file = folder / download.suggested_filename
+    download.save_as(file)
+    return file

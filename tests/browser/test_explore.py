@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from tests.browser.canvas_places import cell_on, tile_on
 from tests.browser.conftest import answered, until, widest
-from tests.browser.saving import saved
+from tests.browser.saving import saved_in
 
 Open = Callable[..., Any]
 
@@ -186,10 +186,7 @@ def open_export(page: Any, label: str) -> Any:
 
 
 def save(page: Any, button: str, folder: Path) -> Path:
-    download = saved(page, page.get_by_role("button", name=button, exact=True))
-    path = folder / download.suggested_filename
-    download.save_as(path)
-    return path
+    return saved_in(page, page.get_by_role("button", name=button, exact=True), folder)
 
 
 @pytest.mark.every_commit

@@ -21,7 +21,7 @@ from attnviz.ui.shared.choices import choices_of, parameters_of
 from attnviz.ui.web import declared
 from attnviz.ui.web.navigation import ROWS
 from tests.browser.conftest import answered, until
-from tests.browser.saving import saved
+from tests.browser.saving import saved_in
 
 assert declared.DECLARED
 Open = Callable[..., Any]
@@ -323,10 +323,7 @@ def share(page: Any) -> Any:
 
 
 def save_view(page: Any, folder: Path) -> Path:
-    download = saved(page, page.get_by_role("button", name="Save this view as a file"))
-    file = folder / download.suggested_filename
-    download.save_as(file)
-    return file
+    return saved_in(page, page.get_by_role("button", name="Save this view as a file"), folder)
 
 
 def open_view(page: Any, file: Path) -> None:

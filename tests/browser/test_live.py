@@ -17,7 +17,7 @@ from attnviz.experiments.explorer import Request, raw_head, raw_heads, run_model
 from attnviz.live import LiveView, page
 from tests.browser.canvas_places import cell_on, tile_on
 from tests.browser.conftest import answered, until
-from tests.browser.saving import saved
+from tests.browser.saving import saved_in
 from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]
@@ -204,9 +204,7 @@ def test_the_app_saves_this_head_and_all_heads(server_url: str, new_page: Open, 
     for name, several in (("Live HTML: this head", False), ("Live HTML: all heads", True)):
         button = page.get_by_role("button", name=name, exact=True)
         button.wait_for()
-        download = saved(page, button)
-        file = tmp_path / download.suggested_filename
-        download.save_as(file)
+        file = saved_in(page, button, tmp_path)
         alone = new_page(offline=True, bypass_csp=False)
         alone.goto(file.as_uri())
         alone.get_by_test_id("heatmap").wait_for()

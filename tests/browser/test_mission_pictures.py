@@ -5,11 +5,8 @@ As in `test_mission.py` every number is computed a second time; this comes after
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,7 +17,8 @@ from PIL import Image
 from torch import Tensor, nn
 
 from tests.browser.conftest import ROOT, answered
-from tests.browser.saving import saved
+from tests.browser.test_mission import read_csv, saved
+from tests.browser.test_pictures import centre_of
 from tests.waiting import until
 
 Open = Callable[..., Any]
@@ -57,14 +55,6 @@ def seen(digit: int, hidden: pytest.MonkeyPatch | None = None) -> tuple[str, flo
     return model.config.id2label[int(shares.argmax())], float(shares.max()), weights.numpy()
 
 
-def place_of(page: Any, row: int, column: int) -> tuple[float, float]:
-    """The middle of a patch in the window; rows and columns count from 0."""
-    picture = page.get_by_test_id("picture")
-    picture.scroll_into_view_if_needed()
-    box = picture.bounding_box()
-    return box["x"] + (column + 0.5) * box["width"] / SIDE, box["y"] + (row + 0.5) * box["height"] / SIDE
-
-
 def reads(page: Any, query: str, row: np.ndarray) -> bool:
     """Whether the sentence of a row says how much goes to patches, to which most, and how much to that."""
     most = int(row[1:].argmax())
@@ -75,10 +65,6 @@ def reads(page: Any, query: str, row: np.ndarray) -> bool:
     )
     wanted = 100 * np.array([row[1:].sum(), row[1:].max()])
     return said is not None and np.allclose([float(each) for each in said.groups()], wanted, atol=0.11)
-
-
-def file_of(page: Any, button: str | re.Pattern[str]) -> bytes:
-    return Path(saved(page, page.get_by_role("button", name=button, exact=True)).path()).read_bytes()
 
 
 def open_export(page: Any) -> None:
@@ -99,26 +85,26 @@ def test_a_digit_s_attention_is_the_model_s_own_and_hiding_patches_changes_its_a
     answered(page)
     row = weights[LAYER, HEAD]
     until(lambda: reads(page, "class token", row[0]))
-    page.mouse.move(*place_of(page, 2, 5), steps=12)
+    page.mouse.move(*centre_of(page, 2, 5), steps=12)
     until(lambda: reads(page, "row 3, column 6", row[1 + 2 * SIDE + 5]))
     open_export(page)
-    table = list(csv.DictReader(io.StringIO(file_of(page, "CSV, the numbers").decode("utf-8"))))
+    table = read_csv(saved(page, "CSV, the numbers"))
     np.testing.assert_allclose(np.reshape([float(line["weight"]) for line in table], row.shape), row, atol=2e-5)
     page.keyboard.press("Escape")
 
     page.get_by_test_id("hide").click()
-    page.mouse.move(*place_of(page, 1, 1))
+    page.mouse.move(*centre_of(page, 1, 1))
     page.mouse.down()
-    page.mouse.move(*place_of(page, 1, 6), steps=12)
+    page.mouse.move(*centre_of(page, 1, 6), steps=12)
     page.mouse.up()
     name, share, _ = seen(8, monkeypatch)
     told = page.get_by_text(re.compile(rf"With 6 of 64 patches hidden.*{name} \({share:.1%}\)"))
     told.wait_for()
     answered(page)
     open_export(page)
-    svg = ElementTree.fromstring(file_of(page, "SVG"))
+    svg = ElementTree.parse(saved(page, "SVG")).getroot()
     assert f"Layer {LAYER}, head {HEAD}" in " ".join(svg.itertext())
-    png = Image.open(io.BytesIO(file_of(page, "PNG 2x")))
+    png = Image.open(saved(page, "PNG 2x"))
     assert png.size == tuple(2 * float(svg.attrib[side]) for side in ("width", "height"))
 
     again = new_page(width=1280, height=900)

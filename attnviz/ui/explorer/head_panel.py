@@ -249,7 +249,7 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
         others = overlay_state.matrices(laid, *of)
         return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins, others=others)
 
-    with st.container(horizontal=True, vertical_alignment="center", key="head-out-under"):
+    with show.line_under("head-out"):
         if more:
             st.markdown(spoken(more), width="stretch")
         show.export_menu(heatmap, name, "head-out", lambda: long_table(matrix), caption, None, live, embeds=True)

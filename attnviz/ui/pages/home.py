@@ -55,7 +55,7 @@ def first_look(mixed: Any = None) -> None:
     with st.container(key="canvas-of-home"):
         pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
     drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
-    with st.container(horizontal=True, vertical_alignment="center", key="home-out-under"):
+    with show.line_under("home-out"):
         show.export_menu(
             lambda: canvas.head_picture(drawn, matrix.rows, pins=pins, title=text),
             "attention-first-look",

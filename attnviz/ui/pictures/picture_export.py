@@ -34,7 +34,7 @@ def under(
     name = f"attention-{run.model}-layer{chosen.layer}-head{chosen.head}"
     caption = caption_of(run, stack, chosen)
     weights = partial(weights_of, stack, chosen)
-    with st.container(horizontal=True, vertical_alignment="center", key="patches-out-under"):
+    with show.line_under("patches-out"):
         show.export_menu(
             lambda: figure(run, stack, scene, chosen),
             name,

@@ -57,6 +57,7 @@ class Choice(Generic[T]):
     inside: str = ""
     short: str = ""
     kept_as: str = ""  #: choices of several pages with the same name here share one value, as the sentence does
+    of_reader: bool = False  #: who reads decides: another one's saved view does not change it
 
     @property
     def key(self) -> str:
@@ -86,7 +87,9 @@ class PageChoices:
         self.choices.append(choice)
         return choice
 
-    def one_of(self, name: str, ids: Sequence[str] = (), default: str | None = None) -> Choice[str]:
+    def one_of(
+        self, name: str, ids: Sequence[str] = (), default: str | None = None, *, of_reader: bool = False
+    ) -> Choice[str]:
         """One of `ids`, which are never translated. Without `ids` only the page knows them, and "" means its pick."""
         ids = tuple(ids)
         first = default if default is not None else (ids[0] if ids else "")
@@ -99,7 +102,7 @@ class PageChoices:
                 raise ValueError(text)
             return text
 
-        return self.add(Choice(name, self.page, "id", first, read, str, other, ids=ids))
+        return self.add(Choice(name, self.page, "id", first, read, str, other, ids=ids, of_reader=of_reader))
 
     def whole(self, name: str, default: int, low: int, high: int) -> Choice[int]:
         """A whole number from `low` to `high`."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from urllib.parse import urlsplit, urlunsplit
+from collections.abc import Mapping
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from attnviz.core.message import Message, Problem, Several
 from attnviz.models import settings
@@ -11,10 +12,10 @@ from attnviz.models import settings
 HEIGHT = 720  # pixels: the picture, its sentence and the controls above
 
 
-def embed_code(address: str, title: str) -> str:
-    """An iframe of the view without Streamlit's own bar."""
+def embed_code(address: str, title: str, more: Mapping[str, str] | None = None) -> str:
+    """An iframe of the view without Streamlit's own bar; `more` parameters say what of it is shown."""
     parts = urlsplit(address)
-    query = f"{parts.query}&embed=true" if parts.query else "embed=true"
+    query = "&".join(filter(None, (parts.query, urlencode({**(more or {}), "embed": "true"}))))
     source = html.escape(urlunsplit(parts._replace(query=query)))
     return (
         f'<iframe src="{source}" title="{html.escape(title)}" width="100%" height="{HEIGHT}" '

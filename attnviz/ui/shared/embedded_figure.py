@@ -7,40 +7,45 @@ it, and the line under it with its sentence and its menu.
 from __future__ import annotations
 
 import re
-from urllib.parse import urlencode
 
 import streamlit as st
 
 from attnviz.core.message import Message, Problem, Several
-from attnviz.ui.canvas import component
 from attnviz.ui.shared import link_state
+from attnviz.ui.shared.copy_buttons import copy_buttons
 from attnviz.ui.shared.embed_code import embed_code
 from attnviz.ui.shared.guarding import show_problem
-from attnviz.ui.shared.presenting import FIGURE, PRESENT
+from attnviz.ui.shared.presenting import FIGURE, NO_MENU, PRESENT, figure_alone
 from attnviz.words import _
 
 _DRAWN = "_figures_drawn"  #: the keys of the figures that this run of the page has drawn
 _KEY = re.compile(r"[A-Za-z0-9_-]{1,80}")  #: what a style sheet takes as it is
 
 _BACK = "embedded-figure-back"
-# What draws a figure stands right before the box of the line under it; last comes the way back to the whole page.
-# A refusal is shown wherever it stands: it may be why there is no figure.
-_FIGURE = ":is(.st-key-{key}-under, .st-key-" + _BACK + ", [data-testid=stAlertContainer])"
-_DRAWING = ":has(+ [data-testid=stLayoutWrapper] > .st-key-{key}-under)"
-_STYLE = f"""<style>
-.stMainBlockContainer {{{{ padding: 0.75rem !important }}}}
-[data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton] {{{{ display: none !important }}}}
+
+
+def _style(key: str) -> str:
+    """What leaves of the page only the figure, a refusal that may be why there is none, and the way to the whole page.
+
+    What draws a figure stands right before the box of the line under it.
+    """
+    under = f".st-key-{key}-under"
+    kept = f":is({under}, .st-key-{_BACK}, [data-testid=stAlertContainer])"
+    drawing = f":has(+ [data-testid=stLayoutWrapper] > {under})"
+    return f"""<style>
+.stMainBlockContainer {{ padding: 0.75rem !important }}
+{NO_MENU}
 .stMainBlockContainer :is([data-testid=stElementContainer], [data-testid=stLayoutWrapper], [data-testid=stColumn])\
-:not(:has({_FIGURE})):not({_FIGURE} *):not({_DRAWING}):not({_DRAWING} *) {{{{ display: none }}}}
+:not(:has({kept})):not({kept} *):not({drawing}):not({drawing} *) {{ display: none }}
 </style>"""
 
 
 def begin() -> None:
     """Before the page is drawn: leave room for the figure alone, if one is asked for."""
     st.session_state[_DRAWN] = set()
-    key = _asked()
+    key = figure_alone()
     if key and _KEY.fullmatch(key):
-        st.html(_STYLE.format(key=key))
+        st.html(_style(key))
 
 
 def drawn(key: str) -> None:
@@ -50,7 +55,7 @@ def drawn(key: str) -> None:
 
 def end() -> None:
     """After the page is drawn: the way to the whole page, or a sentence if it has no such figure."""
-    key, there = _asked(), st.session_state.get(_DRAWN, set())
+    key, there = figure_alone(), st.session_state.get(_DRAWN, set())
     if not key:
         return
     with st.container(key=_BACK):
@@ -69,13 +74,9 @@ def copy_button(key: str, title: str) -> None:
     address = link_state.address(without=(FIGURE, PRESENT))
     if not address:
         return
-    joined = "&" if "?" in address else "?"
-    code = embed_code(f"{address}{joined}{urlencode({FIGURE.name: key})}", title)
-    texts = [{"name": "embed-figure", "label": _("Copy embed code of this figure"), "text": code}]
-    labels = {"done": _("Copied."), "failed": _("The browser did not allow it: use Share, which shows the code.")}
-    component("copy_text")(key=f"{key}-embed", data={"texts": texts, "labels": labels})
-
-
-def _asked() -> str:
-    """The figure to show alone. A page that is not inside another shows all of itself."""
-    return link_state.value(FIGURE) if st.context.is_embedded else ""
+    code = embed_code(address, title, {FIGURE.name: key})
+    copy_buttons(
+        f"{key}-embed",
+        {"embed-figure": (_("Copy embed code of this figure"), code)},
+        failed=_("The browser did not allow it: use Share, which shows the code."),
+    )

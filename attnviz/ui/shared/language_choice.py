@@ -12,7 +12,7 @@ from attnviz.ui.shared import link_state, streamlit_adapter, widgets
 from attnviz.ui.shared.presenting import PAGE
 from attnviz.words import _, languages, spoken
 
-LANG = PAGE.one_of("lang", ("", *languages()))  #: "": the browser's
+LANG = PAGE.one_of("lang", ("", *languages()), of_reader=True)  #: "": the browser's
 
 
 def asked() -> str | None:

@@ -224,8 +224,8 @@ def open_view(text: str) -> str:
 
 
 def _readers_own() -> dict[str, str]:
-    """The language that this visitor has chosen, which another one's view does not change."""
-    return {c.name: c.write(value(c)) for c in choices_of(EVERY_PAGE) if c.name == "lang" and value(c) != c.default}
+    """What this visitor has chosen for reading, which another one's view does not change."""
+    return {c.name: c.write(value(c)) for c in choices_of(EVERY_PAGE) if c.of_reader and value(c) != c.default}
 
 
 def _parsed_view(text: str) -> tuple[str, dict[str, Any]]:

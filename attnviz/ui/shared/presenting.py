@@ -24,10 +24,15 @@ FIGURE = PAGE.one_of("figure")  #: the one figure that another page shows of thi
 KEY = "presenter"
 _DRAWN, _MOUNTED, _HEADING = "_presenting_drawn", "_presenter_mounted", "_presented_heading"
 
+NO_MENU = """[data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton] {
+  display: none !important
+}"""
+
 #: The bar covers the window's lower edge; a picture gets what is left above it.
-STYLE = """<style>
+STYLE = (
+    f"<style>{NO_MENU}"
+    + """
 html { font-size: clamp(17px, 1.4vw, 27px) !important }
-[data-testid=stSidebar], [data-testid=stHeader], [data-testid=stExpandSidebarButton] { display: none !important }
 .stMainBlockContainer { padding: 0.75rem 1.25rem 4rem; max-width: none }
 [class*="st-key-picture-of-"] { height: calc(100dvh - 5rem) !important; min-height: 20rem; flex: none }
 .stElementContainer:has(> .stHtml), [data-testid=stLayoutWrapper]:has(> .st-key-page-heading) { display: none }
@@ -39,6 +44,7 @@ html { font-size: clamp(17px, 1.4vw, 27px) !important }
 @media (min-width: 1400px) { .stBidiComponent:not(.st-key-presenter *) { zoom: 1.25 } }
 @media (min-width: 1800px) { .stBidiComponent:not(.st-key-presenter *) { zoom: 1.6 } }
 </style>"""
+)
 
 
 Go = Callable[[int], None]
@@ -56,10 +62,14 @@ class Walk:
     always: bool = False  #: arrow keys walk outside of the presentation mode, too
 
 
+def figure_alone() -> str:
+    """The figure to show alone. A page that is not inside another shows all of itself."""
+    return link_state.value(FIGURE) if st.context.is_embedded else ""
+
+
 def presenting() -> bool:
     """Whether the presentation mode is on; a figure alone inside another page has none."""
-    alone = st.context.is_embedded and link_state.value(FIGURE)
-    return link_state.value(PRESENT) == "1" and not alone
+    return link_state.value(PRESENT) == "1" and not figure_alone()
 
 
 def begin() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.ui.canvas import component
 from attnviz.ui.shared import link_state
+from attnviz.ui.shared.copy_buttons import copy_buttons
 from attnviz.ui.shared.embed_code import embed_code, who_may_embed
 from attnviz.ui.shared.guarding import show_problem
 from attnviz.ui.shared.page_files import file_of
@@ -51,12 +51,11 @@ def share_menu() -> None:
 def _addresses(address: str) -> None:
     """The link and the code that embeds it, each with a button that copies it."""
     code = embed_code(address, _("Attention, shown with attnviz"))
-    texts = [
-        {"name": "link", "label": _("Copy link"), "text": address},
-        {"name": "embed", "label": _("Copy embed code"), "text": code},
-    ]
-    labels = {"done": _("Copied."), "failed": _("The browser did not allow it: select the text below and copy it.")}
-    component("copy_text")(key="copy-view", data={"texts": texts, "labels": labels})
+    copy_buttons(
+        "copy-view",
+        {"link": (_("Copy link"), address), "embed": (_("Copy embed code"), code)},
+        failed=_("The browser did not allow it: select the text below and copy it."),
+    )
     st.caption(_("This link opens the view as it is now."))
     st.code(address, language=None, wrap_lines=True)
     st.caption(_("This code shows it inside another page."))

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.figures.for_a_room import for_a_room
 from attnviz.figures.picture import Picture
@@ -86,6 +87,11 @@ def _picked(key: str, on_pick: Callable[[int], None]) -> None:
         on_pick(int(number))
 
 
+def line_under(key: str) -> DeltaGenerator:
+    """The line right under the picture of this key: by its name the picture is found that another page shows alone."""
+    return st.container(horizontal=True, vertical_alignment="center", key=f"{key}-under")
+
+
 def under(
     fig: Figure | Picture | Later,
     *,
@@ -103,7 +109,7 @@ def under(
     `fig` and `table` may be functions: they are then called when the menu is opened. `embeds`: the picture stands
     right above, so that another page can show it alone with this line.
     """
-    with st.container(horizontal=True, vertical_alignment="center", key=f"{key}-under"):
+    with line_under(key):
         if words:
             st.markdown(words, width="stretch")
         export_menu(fig, name, key, table, caption, label, live, embeds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from attnviz.words import Listable, Sayable, _, listed
+from attnviz.words import Sayable, say, say_value
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])")
 
@@ -24,15 +24,15 @@ def quoted(token: str) -> str:
 
 def spoken(message: Sayable) -> str:
     """A Message in the visitor's language, for Markdown; its values are shown as typed."""
-    return _(message.template).format(**{name: spoken_value(value) for name, value in message.params.items()})
+    return say(message, _typed)
 
 
 def spoken_value(value: object) -> object:
     """A value of a Message as Markdown: a Message in it and a list of things are words too; a number stays itself."""
-    if isinstance(value, Sayable):
-        return spoken(value)
-    if isinstance(value, Listable):
-        return listed(map(spoken_value, value.listed))
+    return say_value(value, _typed)
+
+
+def _typed(value: object) -> object:
     return plain(value) if isinstance(value, str) else value
 
 
