@@ -6,8 +6,9 @@ python -m benchmarks.load --kinds                processor time by kind of answe
 python -m benchmarks.load --at URL               against a server that runs already, several processes or not
 
 Visitors speak Streamlit's protocol without a browser (benchmarks/load/visitor.py), and fetch with every open the
-files that a real Chromium fetched with a cold cache in the same run. A visitor acts every 8 s on average. The
-clients' own processor time is reported: times count only while it stays under 0.3 of a core.
+files that a real Chromium fetched with a cold cache in the same run. A visitor acts every 8 s on average. Real
+browsers come among them (benchmarks/load/real_browser.py), and what they see is said apart. The clients' own processor
+time is reported: times count only while it stays under 0.3 of a core.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import psutil
 from playwright.sync_api import sync_playwright
 
 from benchmarks.load.habits import ACTIONS, EXPLORE, OWN, Habit
+from benchmarks.load.real_browser import PAINTED, RealBrowser
 from benchmarks.load.visitor import MADE, Visitor
 from benchmarks.measuring import machine
 from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
@@ -57,7 +59,7 @@ def cold_files(url: str) -> list[str]:
         page = chromium.new_page(bypass_csp=True)
         page.on("response", lambda answer: asked.append(answer.url) if answer.status == 200 else None)
         page.goto(f"{url}/{EXPLORE}")
-        page.wait_for_function("performance.getEntriesByName('attnviz-head-painted').length", timeout=120_000)
+        page.wait_for_function(PAINTED, timeout=120_000)
         chromium.close()
     mine = (urlsplit(each) for each in asked if each.startswith(url))
     paths = dict.fromkeys(each.path + (f"?{each.query}" if each.query else "") for each in mine)
@@ -139,17 +141,28 @@ def quantiles(seconds: list[float]) -> str:
     return f"p50 {middle * 1000:,.0f} ms, p95 {late * 1000:,.0f} ms ({len(seconds):,})"
 
 
-def report_class(url: str, files: list[str], processes: list[psutil.Process], visitors: int, seconds: float) -> None:
+def report_class(
+    url: str, files: list[str], processes: list[psutil.Process], visitors: int, seconds: float, browsers: int
+) -> None:
     mine = psutil.Process(os.getpid())
+    real = [RealBrowser(url, number) for number in range(browsers)]
+    for each in real:
+        each.start()
     before, own, start = spent(processes), spent([mine]), time.perf_counter()
     counted = asyncio.run(class_of(url, files, visitors, seconds))
     took = time.perf_counter() - start
+    for each in real:
+        each.stop()
+        counted.errors.extend(each.errors)
     clients = (spent([mine]) - own) / took
     print(f"\n{visitors} visitors, {COMES_WITHIN:.0f} s of opens and {seconds:.0f} s of acts:")
     print(f"  opens   {quantiles(counted.opens)}")
     print(f"  answers {quantiles(counted.all_answers)}")
     for kind, taken in sorted(counted.answers.items()):
         print(f"    {kind:26} {quantiles(taken)}")
+    if real:
+        opens, answers = ([taken for each in real for taken in getattr(each, kind)] for kind in ("opens", "answers"))
+        print(f"  of {len(real)} real browsers, until it is painted: opens {quantiles(opens)}; answers {quantiles(answers)}")
     said = "" if clients < 0.3 else ": too much, these times do not count"
     print(f"  errors {len(counted.errors)}; clients used {clients:.2f} of a core{said}")
     for error in sorted(set(counted.errors))[:5]:
@@ -163,7 +176,9 @@ def main() -> None:
     parser.add_argument("--visitors", default="300", help="how many, or several numbers by comma")
     parser.add_argument("--seconds", type=float, default=120, help="how long they act after all have come")
     parser.add_argument("--kinds", type=int, nargs="?", const=10, default=0, help="processor time by kind, so often")
+    parser.add_argument("--browsers", type=int, default=1, help="real ones among the visitors")
     parser.add_argument("--at", help="the address of a server that runs already")
+    parser.add_argument("--pid", type=int, help="its process, to tell what it and its children use")
     options = parser.parse_args()
     print(machine())
     os.environ["ATTNVIZ_HOSTED"] = "1"
@@ -173,14 +188,15 @@ def main() -> None:
         try:
             files = cold_files(url)
             print(f"{len(files)} files with a cold cache")
-            processes = tree(server.process.pid) if server else []
+            pid = server.process.pid if server else options.pid
+            processes = tree(pid) if pid else []
             if options.kinds:
                 for kind, cost in asyncio.run(kinds(url, files, processes, options.kinds)).items():
                     middle, mean = np.median(cost) * 1000, np.mean(cost) * 1000
                     print(f"  {kind:28} median {middle:6.0f} ms, mean {mean:6.0f} ms of processor time")
                 return
             for visitors in map(int, options.visitors.split(",")):
-                report_class(url, files, processes, visitors, options.seconds)
+                report_class(url, files, processes, visitors, options.seconds, options.browsers)
         finally:
             if server:
                 server.stop()

@@ -121,7 +121,7 @@ def test_two_who_ask_first_have_one_engine(ray, monkeypatch):
 
     made = []
 
-    def slowly(address):
+    def slowly(address, _turn):
         time.sleep(0.1)
         made.append(address)
         return object()
@@ -129,7 +129,7 @@ def test_two_who_ask_first_have_one_engine(ray, monkeypatch):
     monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?queue=9")
     monkeypatch.setattr(on_ray, "RayEngine", slowly)
     found = []
-    threads = [threading.Thread(target=lambda: found.append(chosen_engine.chosen(object))) for _ in range(3)]
+    threads = [threading.Thread(target=lambda: found.append(chosen_engine.elsewhere())) for _ in range(3)]
     try:
         for thread in threads:
             thread.start()

@@ -243,7 +243,7 @@ def test_when_too_many_wait_the_page_says_so(visit, monkeypatch):
     with training_line().turn(print):
         page.button(key="c_train").click().run()
     training_line.clear()
-    assert "0 visitors are waiting for the same already" in said(page)
+    assert "0 visitors are waiting here already" in said(page)
     assert not page.exception
 
 

@@ -12,7 +12,7 @@ from ray import serve
 from attnviz.core.message import Problem
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.engine.on_ray.loaded_as import loaded_as
-from attnviz.engine.on_ray.sent_answer import to_send
+from attnviz.engine.on_ray.sent_answer import Refused, to_send
 from attnviz.engine.reruns import run_rerun
 from attnviz.experiments.explorer import ModelRun, Request, run_model
 from attnviz.models.catalogue import LoadedModel
@@ -67,8 +67,7 @@ class PassReplica:
         try:
             loaded = await self.model(model_key(request.model, request.version))
         except Problem as problem:
-            refusal = problem  # the name of an exception ends with its block
-            return to_send(lambda: _refuse(refusal))
+            return Refused(problem.message)
         return await asyncio.to_thread(to_send, lambda: make(loaded))
 
     def _run_of(self, request: Request, loaded: LoadedModel) -> ModelRun:
@@ -77,10 +76,6 @@ class PassReplica:
         while len(self._runs) > RUNS:
             self._runs.popitem(last=False)
         return found
-
-
-def _refuse(problem: Problem) -> None:
-    raise problem
 
 
 def _loaded(key: str) -> LoadedModel:

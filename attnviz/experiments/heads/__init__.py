@@ -5,7 +5,7 @@ from attnviz.experiments.heads.growing_scores import GrowingScores
 from attnviz.experiments.heads.head_means import HeadSums, mean_of, mean_outputs, sums_of
 from attnviz.experiments.heads.head_patterns import NAMED, HeadPattern
 from attnviz.experiments.heads.head_scores import HeadScore, HeadScores
-from attnviz.experiments.heads.head_work import HeadWork
+from attnviz.experiments.heads.head_work import HeadsHere, HeadWork
 from attnviz.experiments.heads.removal_costs import cost_steps, costs_in_layer, head_costs, targets
 from attnviz.experiments.heads.scan import ScoredRows, scan
 
@@ -18,6 +18,7 @@ __all__ = [
     "HeadScores",
     "HeadSums",
     "HeadWork",
+    "HeadsHere",
     "ScoredRows",
     "cost_steps",
     "costs_in_layer",

@@ -12,12 +12,8 @@ import numpy as np
 from torch import Tensor
 
 from attnviz.core.message import Problem
-from attnviz.experiments.heads.batches import Batch
-from attnviz.experiments.heads.head_means import mean_outputs
 from attnviz.experiments.heads.head_scores import HeadScores
-from attnviz.experiments.heads.head_work import HeadWork
-from attnviz.experiments.heads.removal_costs import cost_steps
-from attnviz.experiments.heads.scan import scan
+from attnviz.experiments.heads.head_work import HERE, HeadWork
 from attnviz.experiments.heads.sentence_sets import TextKind, sentences_of
 from attnviz.models.catalogue import LoadedModel
 
@@ -137,28 +133,26 @@ class SurveySoFar:
         return Survey(self.scores.places, made, self.sentences)
 
 
-def patterns(loaded: LoadedModel, config: Config, by: HeadWork | None = None) -> Iterator[SurveySoFar]:
+def patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
     """Look for every pattern, one sentence after the other; `by` another than this process, some at a step."""
     sentences = config.sentences(loaded)
     names = [name for name in PATTERNS if loaded.entry.kind == "encoder" or name != "next_token"]
     found: HeadScores | None = None
-    for scores in scan(loaded, list(sentences), names) if by is None else by.scan(loaded, sentences, names):
+    for scores in by.scan(loaded, sentences, names):
         found = scores or found
         if found is not None:  # before the first sentence there is nothing to draw
             yield SurveySoFar(found, sentences, found.sentences / len(sentences))
 
 
 def costs(
-    loaded: LoadedModel, config: Config, means_of: int = SENTENCES, by: HeadWork | None = None
+    loaded: LoadedModel, config: Config, means_of: int = SENTENCES, by: HeadWork = HERE
 ) -> Iterator[SurveySoFar]:
     """Take each head away, in one sentence after the other; the means are those over the first `means_of`."""
     check_costs(loaded)
     sentences = config.sentences(loaded)
     yield SurveySoFar(None, sentences, 0.0)
-    batches: list[Batch] = list(sentences)
-    first = sentences[:means_of]
     means: Mapping[str, Tensor] = {}
-    for ready in [mean_outputs(loaded, list(first))] if by is None else by.mean_steps(loaded, first):
+    for ready in by.mean_steps(loaded, sentences[:means_of]):
         if ready is None:
             yield SurveySoFar(None, sentences, 0.0)
         else:
@@ -166,7 +160,7 @@ def costs(
     found: HeadScores | None = None
     steps = len(sentences) * 2 * len(means)
     done = 0
-    for scores in cost_steps(loaded, batches, means) if by is None else by.cost_steps(loaded, sentences, means):
+    for scores in by.cost_steps(loaded, sentences, means):
         if scores is None:
             done += 1
         else:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 from torch import Tensor
 
+from attnviz.experiments.heads.head_means import mean_outputs
 from attnviz.experiments.heads.head_scores import HeadScores
+from attnviz.experiments.heads.removal_costs import cost_steps
+from attnviz.experiments.heads.scan import scan
 from attnviz.models.catalogue import LoadedModel
 
 
@@ -27,3 +30,21 @@ class HeadWork(Protocol):
         self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
     ) -> Iterator[HeadScores | None]:
         """The costs of all heads so far, after some sentences; None for a step on the way there."""
+
+
+class HeadsHere:
+    """This process: a `HeadWork` by the model that it is given."""
+
+    def scan(self, loaded: LoadedModel, sentences: Sequence[str], patterns: Sequence[str]) -> Iterator[HeadScores]:
+        return scan(loaded, list(sentences), patterns)
+
+    def mean_steps(self, loaded: LoadedModel, sentences: Sequence[str]) -> Iterator[dict[str, Tensor]]:
+        yield mean_outputs(loaded, list(sentences))
+
+    def cost_steps(
+        self, loaded: LoadedModel, sentences: Sequence[str], means: Mapping[str, Tensor] | None = None
+    ) -> Iterator[HeadScores | None]:
+        return cost_steps(loaded, list(sentences), means)
+
+
+HERE: Final = HeadsHere()

@@ -120,6 +120,12 @@ def _in_words(entry: Entry) -> Iterator[None]:
         if error.errno == errno.ENOSPC:
             raise Problem("The disk is full: {name} could not be stored", name=entry.hub) from error
         raise Problem("{name} could not be downloaded: {reason}", name=entry.hub, reason=first_line(error)) from error
+    except Problem:
+        raise
+    except (ValueError, TypeError, LookupError, AttributeError) as error:  # not what a hub answers
+        raise Problem(
+            "What the hub answers about {name} makes no sense; it may not be the hub that answers", name=entry.hub
+        ) from error
 
 
 def _bar(say: Progress, entry: Entry) -> Any:

@@ -46,7 +46,7 @@ def picture_run(loaded: LoadedModel, picture: ChosenPicture) -> PictureRun:
     """The run of a model over a picture, made once."""
 
     def make() -> PictureRun:
-        with model_cache.shared().slots:
+        with model_cache.turn():
             return run_picture(loaded, picture.pixels, picture.asked)
 
     return _kept(_runs, (loaded.entry.id, loaded.version, picture.about), picture, make)
@@ -55,14 +55,14 @@ def picture_run(loaded: LoadedModel, picture: ChosenPicture) -> PictureRun:
 def of_run(
     loaded: LoadedModel, picture: ChosenPicture, key: Hashable, make: Callable[[], T], reruns: bool = False
 ) -> T:
-    """What is computed from a run, made once; `reruns`: the model runs again for it, so it waits for a slot."""
+    """What is computed from a run, made once; `reruns`: the model runs again for it, so it waits for its turn."""
 
-    def in_a_slot() -> T:
-        with model_cache.shared().slots:
+    def in_turn() -> T:
+        with model_cache.turn():
             return make()
 
     name = (loaded.entry.id, loaded.version, picture.about, key)
-    return _kept(_results, name, picture, in_a_slot if reruns else make)
+    return _kept(_results, name, picture, in_turn if reruns else make)
 
 
 def found(loaded: LoadedModel, picture: ChosenPicture, key: Hashable) -> Any:

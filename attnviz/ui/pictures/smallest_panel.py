@@ -46,10 +46,10 @@ def draw(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) -> None:
 
 
 def _search(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun):  # type: ignore[no-untyped-def]
-    """Each step takes a slot of its own, so that a long search lets others in between."""
+    """Each step waits for a turn of its own, so that a long search lets others in between."""
     steps = smallest_set(loaded, run, _least_telling_first(loaded, picture, run))
     while True:
-        with model_cache.shared().slots:
+        with model_cache.turn():
             part = next(steps, None)
         if part is None:
             return

@@ -32,13 +32,23 @@ class BoundedCache(Generic[T]):
     however heavy it is, and whoever still holds an evicted value can go on using it.
     """
 
-    def __init__(self, limit: int, weigh: Callable[[T], int], on_evict: Callable[[], None] = lambda: None) -> None:
-        """`on_evict` is called after evicted values were released, by the thread that stored the new value."""
+    def __init__(
+        self,
+        limit: int,
+        weigh: Callable[[T], int],
+        on_evict: Callable[[], None] = lambda: None,
+        awaited: Callable[[Future[T]], object] = lambda _: None,
+    ) -> None:
+        """`on_evict` is called after evicted values were released, by the thread that stored the new value.
+
+        `awaited` is given what another thread is making, and may tell of the wait or end it by an exception.
+        """
         self.limit = limit
         self.hits = 0  #: requests that found a value, or another thread making it
         self.misses = 0
         self._weigh = weigh
         self._on_evict = on_evict
+        self._awaited = awaited
         self._values: OrderedDict[Hashable, tuple[T, int]] = OrderedDict()
         self._weight = 0
         self._making: dict[Hashable, _Making[T]] = {}
@@ -51,6 +61,8 @@ class BoundedCache(Generic[T]):
             if is_ours:
                 return self._make(key, make, result)
             try:
+                if not result.done():
+                    self._awaited(result)
                 return result.result()
             except CancelledError:
                 continue

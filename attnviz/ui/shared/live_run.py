@@ -1,8 +1,8 @@
 """A long computation drawn as it comes: a little of it in each run of the page, with a bar and a button to stop.
 
 A computation belongs to the visitor's session until it is done; the finished result is shared by all. What it does in
-between waits for a slot each time, so that no other visitor's run waits for the whole of it. What is computed on other
-machines takes none: here it only waits.
+between waits for its turn each time, so that no other visitor's run waits for the whole of it. What is computed on other
+machines needs none: here it only waits.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def advance(
     here = _of_session(section, key, begin)
     ends = time.monotonic() + AT_A_TIME
     while here.newest is None or not (here.stopped or done(here.newest)):
-        with nullcontext() if elsewhere else model_cache.shared().slots:
+        with nullcontext() if elsewhere else model_cache.turn():
             here.newest = _next(section, here)
         if time.monotonic() > ends and not exports.for_a_command():
             break

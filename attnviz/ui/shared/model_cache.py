@@ -2,8 +2,8 @@
 
 Each is made once, however many visitors ask at the same time. Threads wait for each other in one order
 only, so that they cannot wait in a circle: a run may wait for its model, and whatever runs a model takes
-a slot last, inside the cached computation. A thread that holds a slot asks the caches for nothing, and a
-thread that waits for another's computation holds no slot.
+its turn last, inside the cached computation. A thread whose turn it is asks the caches for nothing, and a
+thread that waits for another's computation has no turn.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, wait
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -18,7 +19,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
-from attnviz.engine.chosen_engine import chosen
+from attnviz.engine.chosen_engine import elsewhere, passes_at_once
 from attnviz.engine.engine_protocol import Engine, Rerun
 from attnviz.engine.in_process import InProcess
 from attnviz.experiments.explorer import ModelRun, Request, has_kept_run, kept_run
@@ -27,7 +28,8 @@ from attnviz.models.loading import load, version
 from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.freed_memory import give_back
 from attnviz.ui.shared.held_bytes import held_bytes
-from attnviz.ui.shared.slots import Slots
+from attnviz.ui.shared.place_in_line import turn_of, wait_for_another
+from attnviz.ui.shared.waiting_line import WaitingLine
 from attnviz.words import say
 
 T = TypeVar("T")
@@ -35,33 +37,41 @@ MODELS_LIMIT = 6 * 10**9  # bytes
 RUNS_LIMIT = 320 * 10**6
 RERUNS_LIMIT = 192 * 10**6
 RESULTS_LIMIT = 64 * 10**6
-AT_ONCE = 2  # passes through models at the same time: more of them would only slow each other down
 BETWEEN_LOOKS = 0.1  # seconds between two updates of a model's progress bar
 NOT_BEGUN = 0.0, Message("Loading the model…")
 
 
 @dataclass
 class Shared:
-    """The caches and the queue, which live as long as the process."""
+    """The caches and the line, which live as long as the process."""
 
     models: BoundedCache[LoadedModel] = field(
         default_factory=lambda: BoundedCache(MODELS_LIMIT, _model_bytes, on_evict=_collect_evicted)
     )
-    runs: BoundedCache[ModelRun] = field(default_factory=lambda: BoundedCache(RUNS_LIMIT, held_bytes, give_back))
-    reruns: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RERUNS_LIMIT, held_bytes, give_back))
+    runs: BoundedCache[ModelRun] = field(
+        default_factory=lambda: BoundedCache(RUNS_LIMIT, held_bytes, give_back, wait_for_another)
+    )
+    reruns: BoundedCache[Any] = field(
+        default_factory=lambda: BoundedCache(RERUNS_LIMIT, held_bytes, give_back, wait_for_another)
+    )
     results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RESULTS_LIMIT, held_bytes))
-    slots: Slots = field(default_factory=lambda: Slots(AT_ONCE))
+    line: WaitingLine = field(default_factory=lambda: WaitingLine(*passes_at_once()))
     steps: dict[str, tuple[float, Message]] = field(default_factory=dict)  #: how far each model has been loaded
 
     @cached_property
     def engine(self) -> Engine:
         """Whoever makes the passes."""
-        return chosen(lambda: InProcess(_model_for, load_in_background, lambda: shared().slots))
+        return elsewhere(turn) or InProcess(_model_for, load_in_background, turn)
 
 
 def shared() -> Shared:
     """The one `Shared` of this process."""
     return _SHARED
+
+
+def turn() -> AbstractContextManager[None]:
+    """Inside the block this thread may run a model; who must wait for it reads his place in the line."""
+    return turn_of(shared().line)
 
 
 def model(name: str) -> LoadedModel:

@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit import config, errors
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils import script_run_context
+from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 from attnviz.core.reliance import Reliance, gone
 from attnviz.ui.shared import nested_fragments
@@ -120,6 +121,11 @@ def in_a_run() -> bool:
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
+def leave_if_gone() -> None:
+    """End this run here where its visitor has left or asked for another one. For loops that draw nothing."""
+    "" in st.session_state  # noqa: B015  # each look into it is a place where Streamlit may end a run
+
+
 def page_id() -> str:
     """A name for the page of this run; in a callback, of the page that the run is going to draw."""
     return str(getattr(get_script_run_ctx(suppress_warning=True), "page_script_hash", ""))
@@ -173,6 +179,13 @@ def _run_has(name: str) -> Callable[[], bool]:
         name in inspect.signature(script_run_context.ScriptRunContext).parameters
         or hasattr(script_run_context.ScriptRunContext, name)
     )
+
+
+def _a_look_may_end_a_run() -> bool:
+    asked = []
+    nothing: Any = {}
+    "" in SafeSessionState(nothing, lambda: asked.append(1))  # noqa: B015
+    return bool(asked)
 
 
 def _app_takes() -> bool:
@@ -238,6 +251,13 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/shared/nested_fragments.py",
         "two quick gestures on a busy server",
         nested_fragments.has_what_it_needs,
+    ),
+    Reliance(
+        "streamlit",
+        "SafeSessionState, which may end a run at each look into it",
+        "attnviz/ui/shared/place_in_line.py",
+        "visitors who have left not being waited for",
+        _a_look_may_end_a_run,
     ),
     Reliance("streamlit", "App(lifespan=, middleware=, routes=)", "app.py", "warming up and serving files", _app_takes),
     Reliance(

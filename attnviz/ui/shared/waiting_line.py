@@ -1,4 +1,4 @@
-"""A queue for long work: so many visitors at a time, the others in the order in which they came."""
+"""A queue for long work: so many at a time, the others in the order in which they came, and no more than it is long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from attnviz.core.message import Problem
 
-BETWEEN_LOOKS = 0.2  #: seconds between two looks at the line, and between two updates to those who wait
+BETWEEN_LOOKS = 0.3  #: seconds before who waits hears the first time how many are before him, and then between two times
 
 
 class WaitingLine:
@@ -17,8 +17,8 @@ class WaitingLine:
     def __init__(self, at_once: int, longest: int) -> None:
         """`longest`: how many may wait behind those whose turn it is."""
         self._at_once, self._longest = at_once, longest
-        self._line: list[object] = []
-        self._moved = threading.Condition()
+        self._line: list[threading.Event] = []  #: one for each, set when it is its turn
+        self._lock = threading.Lock()
 
     @contextmanager
     def turn(self, waiting: Callable[[int], object]) -> Iterator[None]:
@@ -26,23 +26,43 @@ class WaitingLine:
 
         Whatever `waiting` raises ends the wait: Streamlit ends so the run of a visitor who has left.
         """
-        mine = object()
-        with self._moved:
-            if len(self._line) >= self._at_once + self._longest:
-                raise Problem("{n} visitors are waiting for the same already; try again in a minute", n=self._longest)
-            self._line.append(mine)
+        mine = self._join()
         try:
-            while before := self._before(mine):
-                waiting(before)
-                with self._moved:
-                    self._moved.wait(BETWEEN_LOOKS)
+            while not mine.wait(BETWEEN_LOOKS):
+                before = self._before(mine)
+                if before:  # else it was called just now
+                    waiting(before)
             yield
         finally:
-            with self._moved:
+            with self._lock:
                 self._line.remove(mine)
-                self._moved.notify_all()
+                self._call()
 
-    def _before(self, mine: object) -> int:
+    @property
+    def taken(self) -> int:
+        """How many work now."""
+        return min(len(self._line), self._at_once)
+
+    @property
+    def waiting(self) -> int:
+        """How many wait for their turn."""
+        return max(0, len(self._line) - self._at_once)
+
+    def _join(self) -> threading.Event:
+        mine = threading.Event()
+        with self._lock:
+            if len(self._line) >= self._at_once + self._longest:
+                raise Problem("{n} visitors are waiting here already; try again in a minute", n=self._longest)
+            self._line.append(mine)
+            self._call()
+        return mine
+
+    def _call(self) -> None:
+        """Tell those whose turn it is, and nobody else: three hundred who wait are not woken for each step."""
+        for each in self._line[: self._at_once]:
+            each.set()
+
+    def _before(self, mine: threading.Event) -> int:
         """How many must end before it is this one's turn."""
-        with self._moved:
+        with self._lock:
             return max(0, self._line.index(mine) - self._at_once + 1)

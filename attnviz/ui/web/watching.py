@@ -67,7 +67,7 @@ class Caches(Collector):
             limit.add_metric([name], cache.limit)
             asked.add_metric([name, "yes"], cache.hits)
             asked.add_metric([name, "no"], cache.misses)
-        waiting = GaugeMetricFamily("attnviz_waiting_passes", "Passes that wait for a model", value=here.slots.waiting)
+        waiting = GaugeMetricFamily("attnviz_waiting_passes", "Passes that wait for a model", value=here.line.waiting)
         return held, limit, asked, waiting
 
 

@@ -1,4 +1,4 @@
-"""Many visitors, few slots, small caches: everyone is served, with the same numbers as a single visitor."""
+"""Many visitors, few at a time, small caches: everyone is served, with the same numbers as a single visitor."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import random
 import shutil
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,14 +19,13 @@ from torch.testing import assert_close
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from attnviz.core.message import Message, Problem
-from attnviz.engine import in_process
+from attnviz.engine import chosen_engine, in_process
 from attnviz.engine.engine_protocol import Rerun
 from attnviz.experiments.explorer import Look, Request, WhatIf, head_matrix, head_measures, run_model, what_if
 from attnviz.experiments.sharing import SharingConfig, downstream, head_sharing
 from attnviz.models.loading import load, version
 from attnviz.ui.explorer import head_panel, overview_panel, what_if_panel
-from attnviz.ui.shared import BoundedCache, model_cache
-from attnviz.ui.shared.slots import Slots
+from attnviz.ui.shared import BoundedCache, WaitingLine, model_cache
 from attnviz.ui.sharing import see_panel
 from tests.models.tiny_tokenizers import byte_level
 from tests.waiting import until
@@ -72,28 +72,31 @@ def shown(run, layer=0, head=0):
     return SimpleNamespace(run=run, stack=run.stacks[0], layer=layer, head=head)
 
 
-class Meeting(Slots):
-    """Two slots; the explorer's visitor waits to ask for one until both visitors of Share heads have theirs."""
+class Meeting(WaitingLine):
+    """Two at a time; the explorer's visitor waits to ask until both visitors of Share heads have their turns."""
 
     def __init__(self):
-        super().__init__(2)
+        super().__init__(2, 9)
         self.explorer_asks, self.both_have = threading.Event(), threading.Semaphore(0)
 
-    def __enter__(self):
+    @contextmanager
+    def turn(self, waiting):
         if threading.current_thread().name == "explore":
             self.explorer_asks.set()
             for _ in range(2):
                 assert self.both_have.acquire(timeout=10)
-            super().__enter__()
+            with super().turn(waiting):
+                yield
             return
         assert self.explorer_asks.wait(10)
-        super().__enter__()
-        self.both_have.release()
+        with super().turn(waiting):
+            self.both_have.release()
+            yield
 
 
 def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_other(folders, shared):
     run = model_cache.model_run(Request(folders[0], TEXTS[0]))
-    shared.slots = Meeting()
+    shared.line = Meeting()
     jobs = {
         "explore": lambda: what_if_panel._rerun(shown(run), CHANGES[0]),
         "share 1": lambda: see_panel._rerun(run, SHARED[0], "layer"),
@@ -104,7 +107,7 @@ def test_two_visitors_of_share_heads_and_one_of_explore_do_not_wait_for_each_oth
     assert len(shared.reruns) == 3
 
 
-def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, shared, monkeypatch):
+def test_only_visitors_whose_result_is_being_computed_have_a_turn(folders, shared, monkeypatch):
     run = model_cache.model_run(Request(folders[0], TEXTS[0]))
     began, may_end = threading.Event(), threading.Event()
 
@@ -120,12 +123,12 @@ def test_only_visitors_whose_result_is_being_computed_hold_a_slot(folders, share
         thread.start()
     assert began.wait(10)
     until(lambda: shared.reruns.hits == 5)  # the others have met the one that computes
-    assert shared.slots.taken == 1, "six visitors want the same, one of them has a slot"
+    assert shared.line.taken == 1, "six visitors want the same, it is the turn of one of them"
     assert model_cache.cached_rerun(run, other) == 8
     may_end.set()
     for thread in threads:
         thread.join(10)
-    assert shared.slots.taken == 0
+    assert shared.line.taken == 0
 
 
 def work(name, text):
@@ -176,6 +179,13 @@ def test_a_run_that_lies_on_the_disk_is_not_asked_of_another_machine(folders, sh
     assert expected == [folders[0]], "it will be wanted for the next sentence"
 
 
+def test_an_engine_elsewhere_bounds_its_own_line(monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_ENGINE", "ray://local?replicas=1-3&queue=5")
+    assert chosen_engine.passes_at_once() == (6, 5)
+    monkeypatch.setenv("ATTNVIZ_ENGINE", "nonsense")
+    assert chosen_engine.passes_at_once() == (chosen_engine.HERE_AT_ONCE, chosen_engine.HERE_WAITING)
+
+
 @pytest.mark.slow
 def test_many_visitors_of_both_pages_all_finish_and_see_what_a_single_visitor_sees(folders, shared, monkeypatch):
     jobs = [job for name in folders for text in TEXTS for job in work(name, text)]
@@ -203,7 +213,7 @@ def test_many_visitors_of_both_pages_all_finish_and_see_what_a_single_visitor_se
     assert wrong == []
     assert len(done) == 16 * 40
     assert len(loads) > 2, "models were evicted while they were in use"
-    assert shared.slots.taken == 0
+    assert shared.line.taken == 0
     assert not any(cache._making for cache in (shared.models, shared.runs, shared.reruns, shared.results))
 
 

@@ -48,6 +48,7 @@ def test_turns_come_in_order_and_each_hears_how_many_are_before():
     assert third.waits.wait(10)
     assert not second.works.is_set()
     assert (second.told[0], third.told[0]) == (1, 2)
+    assert (line.taken, line.waiting) == (1, 2)
     first.end()
     assert second.works.wait(10)
     assert not third.works.is_set()
@@ -56,6 +57,7 @@ def test_turns_come_in_order_and_each_hears_how_many_are_before():
     assert third.told == sorted(third.told, reverse=True)
     third.end()
     assert first.told == []
+    assert (line.taken, line.waiting) == (0, 0)
 
 
 def test_as_many_work_as_may():

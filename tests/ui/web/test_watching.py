@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,9 +14,9 @@ from starlette.testclient import TestClient
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attnviz.ui.shared import model_cache
-from attnviz.ui.shared.slots import Slots
+from attnviz.ui.shared import WaitingLine, model_cache
 from attnviz.ui.web.watching import Watching, metrics
+from tests.waiting import until
 
 SENTENCE = "my secret sentence"
 
@@ -129,25 +129,26 @@ def test_the_caches_say_what_they_hold_and_how_often_it_was_there(client, monkey
     assert found["attnviz_cache_limit_bytes,results"] == model_cache.RESULTS_LIMIT
 
 
-def test_slots_count_who_holds_and_who_waits():
-    slots, may_end, entered = Slots(2), threading.Event(), threading.Semaphore(0)
+def test_the_metrics_say_how_many_passes_wait(client, monkeypatch):
+    shared = model_cache.Shared()
+    shared.line = WaitingLine(0, 9)
+    monkeypatch.setattr(model_cache, "_SHARED", shared)
+    gone = threading.Event()
 
-    def work():
-        with slots:
-            entered.release()
-            assert may_end.wait(10)
+    def wait(_before):
+        if gone.is_set():
+            raise KeyboardInterrupt
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(5)]
-    for thread in threads:
-        thread.start()
-    assert entered.acquire(timeout=10)
-    assert entered.acquire(timeout=10)
-    for _ in range(1000):
-        if slots.waiting == 3:
-            break
-        threading.Event().wait(0.01)
-    assert (slots.taken, slots.waiting) == (2, 3)
-    may_end.set()
-    for thread in threads:
-        thread.join(10)
-    assert (slots.taken, slots.waiting) == (0, 0)
+    def come():
+        with suppress(KeyboardInterrupt), shared.line.turn(wait):
+            pytest.fail("there is no place")
+
+    visitors = [threading.Thread(target=come, daemon=True) for _ in range(3)]
+    for each in visitors:
+        each.start()
+    until(lambda: shared.line.waiting == 3)
+    assert read(client)["attnviz_waiting_passes"] == 3
+    gone.set()
+    for each in visitors:
+        each.join(10)
+    assert read(client)["attnviz_waiting_passes"] == 0

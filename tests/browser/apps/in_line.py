@@ -1,0 +1,27 @@
+"""A page whose work waits in a line: it goes on until the file that the link names is there.
+
+What tests/browser/test_waiting_in_line.py drives: ?until=PATH
+"""
+
+import time
+from pathlib import Path
+
+import streamlit as st
+
+from attnviz.ui.shared import WaitingLine
+from attnviz.ui.shared.place_in_line import turn_of
+from attnviz.ui.shared.streamlit_adapter import leave_if_gone
+
+
+@st.cache_resource
+def line() -> WaitingLine:
+    return WaitingLine(1, 9)
+
+
+end = Path(st.query_params["until"])
+with turn_of(line()):
+    st.write("at work")
+    while not end.exists():
+        leave_if_gone()
+        time.sleep(0.05)
+st.write("done")

@@ -1,0 +1,305 @@
+"""Faults put in by hand, and what a visitor then reads: a sentence, or the same picture as ever; never an error.
+
+A process that is killed: here that of a training; of the class server in tests/browser/test_class_server.py, of Ray in
+tests/cluster/test_ray_engine.py.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import shutil
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from attnviz.experiments.compare import own_process
+from attnviz.models.capture import Trace
+from attnviz.models.loading import cache_folder, hub_download
+from attnviz.ui.compare import compare_results
+from attnviz.ui.shared import WaitingLine, model_cache, place_in_line
+from tests.links import canvases
+from tests.models.loading import test_hub_download as hubs
+from tests.models.tiny_tokenizers import byte_level
+from tests.pages.conftest import ROOT, canvases_on
+from tests.pages.test_compare import CONFIG, SHORT, figures
+from tests.pages.test_explore import said
+
+hub, files = hubs.hub, hubs.files
+OTHER = {"model": "other", "text": "the cat sat"}
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """A server that has just started: nothing is in its memory."""
+    start = model_cache.Shared()
+    monkeypatch.setattr(model_cache, "_SHARED", start)
+    return start
+
+
+def started_again(monkeypatch):
+    monkeypatch.setattr(model_cache, "_SHARED", model_cache.Shared())
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A folder with a model of the visitor's own."""
+    torch.manual_seed(0)
+    ids = {"bos_token_id": 0, "eos_token_id": 0}
+    config = GPT2Config(vocab_size=320, n_positions=64, n_embd=32, n_layer=2, n_head=4, **ids)
+    folder = tmp_path / "mine"
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    byte_level().save_pretrained(folder)
+    return folder
+
+
+def agreed(visit, name, **link):
+    page = visit("explore", **{**OTHER, "hub_id": str(name), **link})
+    return page.button(key="agree").click().run()
+
+
+def sentence(page):
+    """The one refusal that the page shows; its text stays where it was typed."""
+    assert not page.exception
+    assert page.text_area(key="text").value == OTHER["text"]
+    (refusal,) = page.error
+    return re.sub(r"&#(\d+);", lambda found: chr(int(found[1])), refusal.value)
+
+
+def heard(page):
+    """The sentences of the two pictures, which say what is on them."""
+    assert not page.exception
+    assert not page.error
+    assert len(canvases_on(page)) == 2
+    return [canvases.sentence(bytes(each.proto.bytes)) for each in canvases_on(page)]
+
+
+def full(*_given, **_named):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+# --- a full disk
+
+
+def test_a_disk_too_full_for_a_download(visit, fresh, hub, files, monkeypatch):
+    hub["some/tiny"] = files
+    monkeypatch.setattr(cache_folder, "free_bytes", lambda _folder: 5)
+    assert "some/tiny is a download of 0 MB, and the disk has 0 MB free" in sentence(agreed(visit, "some/tiny"))
+
+
+def test_a_disk_that_fills_up_during_a_download(visit, fresh, hub, files, monkeypatch):
+    hub["some/tiny"] = files
+    with monkeypatch.context() as patch:
+        patch.setattr(huggingface_hub, "snapshot_download", full)
+        page = agreed(visit, "some/tiny")
+    assert "The disk is full: some/tiny could not be stored" in sentence(page)
+    assert len(heard(page.run())) == 2, "there is room again"
+
+
+def test_a_disk_too_full_for_what_processes_share(visit, fresh, mine, tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_READINGS", str(tmp_path / "readings"))
+    monkeypatch.setattr(Trace, "save", full)
+    heard(agreed(visit, mine))
+    assert list((tmp_path / "readings").iterdir()) == []
+
+
+# --- a file that is half written
+
+
+@pytest.mark.parametrize("left", [0, 8, 0.5], ids=["nothing of it", "its first bytes", "half of it"])
+def test_a_shared_reading_that_is_half_written(visit, fresh, mine, tmp_path, monkeypatch, left):
+    monkeypatch.setenv("ATTNVIZ_READINGS", str(tmp_path / "readings"))
+    before = heard(agreed(visit, mine))
+    (file,) = (tmp_path / "readings").iterdir()
+    os.truncate(file, int(left * file.stat().st_size) if left == 0.5 else left)
+    started_again(monkeypatch)
+    assert heard(agreed(visit, mine)) == before
+
+
+def test_a_download_that_is_half_written(visit, fresh, hub, files, monkeypatch):
+    hub["some/tiny"] = files
+    before = heard(agreed(visit, "some/tiny"))
+    (weights,) = Path(os.environ["HF_HUB_CACHE"]).rglob("model.safetensors")
+    os.truncate(weights.resolve(), weights.stat().st_size // 2)
+    started_again(monkeypatch)
+    said_then = sentence(agreed(visit, "some/tiny"))
+    assert "some/tiny" in said_then
+    assert "safetensors" in said_then
+    shutil.rmtree(os.environ["HF_HUB_CACHE"])
+    started_again(monkeypatch)
+    assert heard(agreed(visit, "some/tiny")) == before
+
+
+# --- a hub that is slow, or lies
+
+
+def test_a_hub_that_does_not_answer(visit, fresh, hub, files, monkeypatch):
+    hub["some/tiny"] = files
+    wake = threading.Event()
+    monkeypatch.setattr(hub_download, "_SLOW_SECONDS", 0.2)
+    monkeypatch.setattr(hubs.Hub, "answer", lambda _self, body: wake.wait(20))
+    try:
+        said_then = sentence(agreed(visit, "some/tiny"))
+    finally:
+        wake.set()
+    assert "The hub cannot be reached, so some/tiny cannot be downloaded" in said_then
+
+
+LIES = {
+    "a page instead of facts": b"<html>Please log in to this network</html>",
+    "a list instead of facts": b"[1, 2]",
+    "a number instead of facts": b"7",
+    "facts without files": b"{}",
+    "files that are no files": b'{"id": "some/tiny", "sha": "c", "siblings": [{"size": "large"}]}',
+}
+
+
+@pytest.mark.parametrize("answer", LIES.values(), ids=LIES.keys())
+def test_a_hub_that_answers_nonsense(visit, fresh, hub, files, monkeypatch, answer):
+    hub["some/tiny"] = files
+    monkeypatch.setattr(hubs.Hub, "answer", lambda self, body: self.reply(200, {}, answer, body))
+    said_then = sentence(agreed(visit, "some/tiny"))
+    assert "some/tiny" in said_then
+    assert "makes no sense" in said_then or "no safetensors" in said_then
+
+
+@pytest.mark.parametrize("weights", [b"", b"not weights", b"\xff" * 64], ids=["none", "words", "a length without end"])
+def test_a_hub_whose_weights_are_none(visit, fresh, hub, files, weights):
+    hub["some/tiny"] = {**files, "model.safetensors": weights}
+    assert "some/tiny" in sentence(agreed(visit, "some/tiny"))
+
+
+def test_a_hub_that_breaks_off(visit, fresh, hub, files, monkeypatch):
+    """It promises a whole file and sends half of it, each time that it is asked."""
+    hub["some/tiny"] = files
+    whole = hubs.Hub.reply
+
+    def half(self, status, headers, data, body):
+        if not body or len(data) < 1000 or b'"siblings"' in data:
+            return whole(self, status, headers, data, body)
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data[: len(data) // 2])
+        self.close_connection = True
+
+    monkeypatch.setattr(hubs.Hub, "reply", half)
+    assert "some/tiny" in sentence(agreed(visit, "some/tiny"))
+
+
+# --- a model that is gone
+
+
+def test_a_model_that_is_gone(visit, fresh, mine, monkeypatch):
+    page = agreed(visit, mine)
+    heard(page)
+    shutil.rmtree(mine)
+    page.text_area(key="text").set_value("another one").run()
+    assert not page.exception
+    assert "There is no folder" in page.error[0].value
+    assert page.text_area(key="text").value == "another one"
+
+
+# --- a clock that goes back
+
+
+def test_a_clock_that_goes_back(visit, fresh, mine, tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_READINGS", str(tmp_path / "readings"))
+    before = heard(agreed(visit, mine))
+    (file,) = (tmp_path / "readings").iterdir()
+    tomorrow = time.time() + 86_400
+    os.utime(file, (tomorrow, tomorrow))  # as if it had been written before the clock was set back
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() - 86_400)
+    started_again(monkeypatch)
+    page = agreed(visit, mine)
+    assert heard(page) == before
+    page.text_area(key="text").set_value("the cat sat on").run()
+    heard(page)
+    assert len(list((tmp_path / "readings").iterdir())) == 2
+
+
+def test_nothing_waits_or_counts_by_the_clock_on_the_wall():
+    """So that no clock which is set anew lets a visitor wait, or forgets what is kept."""
+    by_the_wall = re.compile(r"\btime\.time\(|\bdatetime\.(?:now|utcnow|today)\(|\bdate\.today\(")
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "attnviz").rglob("*.py")
+        if by_the_wall.search(path.read_text("utf-8"))
+    }
+    assert found == {"attnviz/experiments/decoding/measured_file.py"}, "it writes the day beside a measurement"
+
+
+# --- a process that is killed
+
+
+def test_a_training_whose_process_is_killed(visit, monkeypatch):
+    compare_results.trained_reach.clear()
+    real = subprocess.Popen
+
+    def doomed(*given, **named):
+        child = real(*given, **named)
+        child.kill()
+        return child
+
+    page = visit("compare", **SHORT)
+    with monkeypatch.context() as patch:
+        patch.setattr(own_process.subprocess, "Popen", doomed)
+        page.button(key="c_train").click().run()
+    assert not page.exception
+    assert "ended early, with exit code" in page.error[0].value
+    assert CONFIG not in compare_results.trained_reach()
+    page.button(key="c_train").click().run()
+    assert not page.error
+    assert figures(page) == 3
+
+
+# --- too many at once
+
+
+def test_a_place_in_line_is_read_and_a_turn_begins_by_itself(visit, fresh, mine, monkeypatch):
+    fresh.line = WaitingLine(1, 9)
+    read = []
+    end = threading.Event()
+    began = threading.Event()
+
+    def another():
+        with fresh.line.turn(print):
+            began.set()
+            assert end.wait(60)
+
+    real = place_in_line._Said.now
+
+    def now(self, sentence):
+        real(self, sentence)
+        read.append(sentence)
+        end.set()
+
+    monkeypatch.setattr(place_in_line._Said, "now", now)
+    thread = threading.Thread(target=another, daemon=True)
+    thread.start()
+    assert began.wait(10)
+    page = agreed(visit, mine)
+    thread.join(10)
+    heard(page)
+    assert read[0] == "1 computation of another visitor is before yours, which begins by itself."
+    assert read[0] not in said(page), "it is gone when the picture is there"
+    assert not any("before yours" in each.value for each in page.info)
+    assert (fresh.line.taken, fresh.line.waiting) == (0, 0)
+
+
+def test_a_line_that_is_full(visit, fresh, mine):
+    fresh.line = WaitingLine(1, 0)
+    with fresh.line.turn(print):
+        page = agreed(visit, mine)
+    assert "0 visitors are waiting here already; try again in a minute" in sentence(page)
+    heard(page.run())
