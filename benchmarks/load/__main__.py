@@ -162,7 +162,8 @@ def report_class(
         print(f"    {kind:26} {quantiles(taken)}")
     if real:
         opens, answers = ([taken for each in real for taken in getattr(each, kind)] for kind in ("opens", "answers"))
-        print(f"  of {len(real)} real browsers, until it is painted: opens {quantiles(opens)}; answers {quantiles(answers)}")
+        print(f"  of {len(real)} real browsers, until it is painted:")
+        print(f"    opens {quantiles(opens)}; answers {quantiles(answers)}")
     said = "" if clients < 0.3 else ": too much, these times do not count"
     print(f"  errors {len(counted.errors)}; clients used {clients:.2f} of a core{said}")
     for error in sorted(set(counted.errors))[:5]:

@@ -35,9 +35,7 @@ class RayEngine:
 
     loads_here = False
 
-    def __init__(
-        self, address: EngineAddress, turn: Callable[[], AbstractContextManager[Any]] = nullcontext
-    ) -> None:
+    def __init__(self, address: EngineAddress, turn: Callable[[], AbstractContextManager[Any]] = nullcontext) -> None:
         """`turn` is waited for before each pass: Ray's own queue shows nobody a place."""
         self.address, self._turn = address, turn
         self._lock = threading.Lock()

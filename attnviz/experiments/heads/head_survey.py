@@ -144,9 +144,7 @@ def patterns(loaded: LoadedModel, config: Config, by: HeadWork = HERE) -> Iterat
             yield SurveySoFar(found, sentences, found.sentences / len(sentences))
 
 
-def costs(
-    loaded: LoadedModel, config: Config, means_of: int = SENTENCES, by: HeadWork = HERE
-) -> Iterator[SurveySoFar]:
+def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES, by: HeadWork = HERE) -> Iterator[SurveySoFar]:
     """Take each head away, in one sentence after the other; the means are those over the first `means_of`."""
     check_costs(loaded)
     sentences = config.sentences(loaded)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from attnviz.core.message import Problem
 from attnviz.experiments.compare import compare_snippets, reach, reach_training, training_process
 from attnviz.figures import compare_reach as figures
 from attnviz.ui.compare import compare_choices, compare_results
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 BETWEEN_PICTURES = 0.6  # seconds between two drawings while training runs
 PARTIAL = "c_reach_so_far"
+_AGAIN = "c_train_again"
 BOX = 118  #: pixels of a number box
 
 
@@ -75,8 +77,13 @@ def _run(config: reach_training.Config) -> None:
     partial = partial if partial is not None and partial.config == config else None
     button, drawn = st.empty(), st.empty()
     label = _("Start again") if partial else _("Train")
-    if button.button(label, type="primary", icon=":material/play_arrow:", key="c_train"):
-        _live(config, button, drawn)
+    again = st.session_state.get(_AGAIN, False)  # pressed where a training had ended before its time
+    if button.button(label, type="primary", icon=":material/play_arrow:", key="c_train") or again:
+        try:
+            _live(config, button, drawn)
+        except Problem:
+            button.button(_("Start again"), type="primary", icon=":material/play_arrow:", key=_AGAIN)
+            raise
         return
     with drawn.container():
         if partial is not None:

@@ -1,8 +1,8 @@
 """A long computation drawn as it comes: a little of it in each run of the page, with a bar and a button to stop.
 
 A computation belongs to the visitor's session until it is done; the finished result is shared by all. What it does in
-between waits for its turn each time, so that no other visitor's run waits for the whole of it. What is computed on other
-machines needs none: here it only waits.
+between waits for its turn each time, so that no other visitor's run waits for the whole of it. What is computed on
+other machines needs none: here it only waits.
 """
 
 from __future__ import annotations

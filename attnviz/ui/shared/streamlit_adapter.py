@@ -9,6 +9,7 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,7 @@ def in_a_run() -> bool:
 
 def leave_if_gone() -> None:
     """End this run here where its visitor has left or asked for another one. For loops that draw nothing."""
-    "" in st.session_state  # noqa: B015  # each look into it is a place where Streamlit may end a run
+    st.session_state.get("_gone")  # each look into it is a place where Streamlit may end a run
 
 
 def page_id() -> str:
@@ -184,7 +185,8 @@ def _run_has(name: str) -> Callable[[], bool]:
 def _a_look_may_end_a_run() -> bool:
     asked = []
     nothing: Any = {}
-    "" in SafeSessionState(nothing, lambda: asked.append(1))  # noqa: B015
+    with suppress(KeyError):
+        SafeSessionState(nothing, lambda: asked.append(1))["_gone"]
     return bool(asked)
 
 

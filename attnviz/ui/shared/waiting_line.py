@@ -8,7 +8,9 @@ from contextlib import contextmanager
 
 from attnviz.core.message import Problem
 
-BETWEEN_LOOKS = 0.3  #: seconds before who waits hears the first time how many are before him, and then between two times
+BETWEEN_LOOKS = (
+    0.3  #: seconds before who waits hears the first time how many are before him, and then between two times
+)
 
 
 class WaitingLine:
