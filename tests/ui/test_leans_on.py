@@ -116,6 +116,9 @@ TAKEN_AWAY = {
         streamlit_adapter.config, "is_manually_set"
     ),
     "AppSession._clear_queue, its queue and its fragments": lambda m, folder: m.delattr(AppSession, "_clear_queue"),
+    "SafeSessionState, which may end a run at each look into it": lambda m, folder: m.setattr(
+        streamlit_adapter.SafeSessionState, "__getitem__", lambda _self, _key: None
+    ),
     "App(lifespan=, middleware=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
     "the class .stMainBlockContainer in its frontend": lambda m, folder: frontend_without(m, folder),
     "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),
