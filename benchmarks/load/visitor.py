@@ -139,8 +139,8 @@ class Visitor:
             self.bytes_got += len(data)
             message = ForwardMsg.FromString(data)
             kind = message.WhichOneof("type")
-            if kind == "new_session":
-                self.page_hash = message.new_session.page_script_hash
+            if kind == "navigation":  # the page that was found; a new session begins with the one asked for
+                self.page_hash = message.navigation.page_script_hash
             elif kind == "delta":
                 self._note(message)
             elif kind == "script_finished" and message.script_finished in DONE:
