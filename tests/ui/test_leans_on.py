@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 from streamlit import errors
 from streamlit.proto import BidiComponent_pb2, Block_pb2, Empty_pb2, PlotlyChart_pb2, TextInput_pb2
+from streamlit.runtime import app_session
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.testing.v1 import AppTest
@@ -116,6 +117,7 @@ TAKEN_AWAY = {
         streamlit_adapter.config, "is_manually_set"
     ),
     "AppSession._clear_queue, its queue and its fragments": lambda m, folder: m.delattr(AppSession, "_clear_queue"),
+    "app_session._populate_theme_msg(msg, section)": lambda m, folder: m.delattr(app_session, "_populate_theme_msg"),
     "SafeSessionState, which may end a run at each look into it": lambda m, folder: m.setattr(
         streamlit_adapter.SafeSessionState, "__getitem__", lambda _self, _key: None
     ),

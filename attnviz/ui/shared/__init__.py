@@ -26,6 +26,7 @@ from attnviz.ui.shared.streamlit_adapter import (
     upload_id,
 )
 from attnviz.ui.shared.text import plain, quoted, spoken, spoken_value
+from attnviz.ui.shared.theme_message import keep_theme_message
 from attnviz.ui.shared.waiting_line import WaitingLine
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
 
@@ -55,6 +56,7 @@ __all__ = [
     "glossary_terms",
     "guard",
     "held_bytes",
+    "keep_theme_message",
     "language_choice",
     "link_pack",
     "link_parameters",

@@ -354,7 +354,7 @@ def _parameters_now(page: str) -> dict[str, str]:
 
 
 def _chosen() -> dict[str, Any]:
-    return cast(dict[str, Any], st.session_state.setdefault(_CHOSEN, {}))
+    return streamlit_adapter.of_session(_CHOSEN)
 
 
 def _linked() -> set[str]:

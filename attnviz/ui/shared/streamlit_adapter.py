@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 from streamlit import config, errors
@@ -21,9 +21,11 @@ from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.runtime.state.safe_session_state import SafeSessionState
 
 from attnviz.core.reliance import Reliance, gone
-from attnviz.ui.shared import nested_fragments
+from attnviz.ui.shared import nested_fragments, theme_message
 
 log = logging.getLogger("attnviz")
+
+_FOUND = threading.local()  #: what a thread found in the session that it runs for
 
 #: Streamlit leaves 6rem above the first line, of which its bar covers 4 on a phone, and lets wide formulas run off it.
 #: Its captions are too pale to be read by all, and so are its colours of code and white on the dark theme's buttons.
@@ -125,6 +127,23 @@ def in_a_run() -> bool:
 def leave_if_gone() -> None:
     """End this run here where its visitor has left or asked for another one. For loops that draw nothing."""
     st.session_state.get("_gone")  # each look into it is a place where Streamlit may end a run
+
+
+def of_session(key: str) -> dict[str, Any]:
+    """A dictionary that this visitor's session keeps under `key`, empty at first.
+
+    Found once by each thread that runs for a visitor: to ask Streamlit's session takes as long as a hundred looks into
+    the dictionary, and a page looks a thousand times.
+    """
+    run = get_script_run_ctx(suppress_warning=True)
+    if run is None:
+        return cast(dict[str, Any], st.session_state.setdefault(key, {}))
+    if getattr(_FOUND, "session", None) is not run.session_state:
+        _FOUND.session, _FOUND.by_key = run.session_state, {}
+    by_key: dict[str, dict[str, Any]] = _FOUND.by_key
+    if key not in by_key:
+        by_key[key] = st.session_state.setdefault(key, {})
+    return by_key[key]
 
 
 def page_id() -> str:
@@ -253,6 +272,13 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/shared/nested_fragments.py",
         "two quick gestures on a busy server",
         nested_fragments.has_what_it_needs,
+    ),
+    Reliance(
+        "streamlit",
+        "app_session._populate_theme_msg(msg, section)",
+        "attnviz/ui/shared/theme_message.py",
+        "working the theme out once, and not for every run",
+        theme_message.has_what_it_needs,
     ),
     Reliance(
         "streamlit",
