@@ -1,7 +1,8 @@
 """The scripts that a page will need, named in the page that the browser asks for first.
 
 One of ours comes before Streamlit's: a page in the dark theme is dark from its first pixel. And the app's style stands
-in the page until Streamlit has put it there, which it does after the first words: they would jump otherwise.
+in the page until Streamlit has put it there, which it does after the first words: they would jump otherwise. What a
+link shows before it is opened is put in on the same way, by `link_preview.py`.
 
 Streamlit loads the script of each kind of widget when it first hears of such a widget: after its own start, after the
 connection, after our script. Named in the page, they are fetched while the browser still reads Streamlit's own.
@@ -20,6 +21,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.ui.shared import EMBEDDED_STYLE, FRONTEND, MENU_WIDTH, PAGE_STYLE, presenting
+from attnviz.ui.web import link_preview
 
 #: Widgets that nearly every page begins with, by the names of their scripts; one that is gone is left out.
 WIDGETS = (
@@ -43,8 +45,9 @@ _IMPORTED = re.compile(rb"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")
 class Preloading:
     """ASGI middleware that names these scripts in Streamlit's page, and leaves every other answer as it is."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, base_path: str = "") -> None:
         self.app = app
+        self.base_path = base_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "GET":
@@ -65,8 +68,11 @@ class Preloading:
                 if message.get("more_body"):
                     return
                 packed = "content-encoding" in Headers(raw=held["headers"])
-                style = early_style(parse_qs(scope["query_string"]))
-                whole = with_names(gzip.decompress(body) if packed else body, place in WITH_CHARTS, style)
+                query = parse_qs(scope["query_string"].decode("latin-1"))  # as bytes, %ff would end in an error
+                whole = with_names(gzip.decompress(body) if packed else body, place in WITH_CHARTS, early_style(query))
+                root = link_preview.root_of(scope.get("scheme", "http"), Headers(scope=scope), self.base_path)
+                language = query.get("lang", [""])[-1]
+                whole = link_preview.with_preview(whole, place, language, root)
                 whole = gzip.compress(whole, 6) if packed else whole
                 headers = MutableHeaders(scope=held)
                 headers["content-length"] = str(len(whole))
@@ -84,12 +90,12 @@ def _is_page(start: Message) -> bool:
     return bool(start["status"] == 200 and html and headers.get("content-encoding", "gzip") == "gzip")
 
 
-def early_style(query: Mapping[bytes, Sequence[bytes]]) -> str:
+def early_style(query: Mapping[str, Sequence[str]]) -> str:
     """The style that the page of this link begins with, for as long as Streamlit has not put it there itself.
 
     By its place it would lose against Streamlit's own rules; as nested rules it says more exactly what it is about.
     """
-    embedded, presented = query.get(b"embed") == [b"true"], query.get(b"present") == [b"1"]
+    embedded, presented = query.get("embed") == ["true"], query.get("present") == ["1"]
     parts = [PAGE_STYLE, *[EMBEDDED_STYLE] * embedded, *[presenting.STYLE] * presented]
     rules = "".join(part.removeprefix("<style>").removesuffix("</style>") for part in parts)
     beside = "" if embedded or presented else BESIDE_THE_MENU

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.ui.canvas import ahead, sentence_heads
 from attnviz.ui.shared import keep_theme_message, mend_nested_fragments, show
-from attnviz.ui.web import preloading
+from attnviz.ui.web import link_preview, preloading
 from attnviz.ui.web.address import announcement
 from attnviz.ui.web.kept_files import KeptFiles
 from attnviz.ui.web.security_headers import SecurityHeaders
@@ -79,6 +79,13 @@ async def theme_of_link(_request: Request) -> FileResponse:
     return FileResponse(THEME_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
 
 
+async def preview(_request: Request) -> FileResponse:
+    """The picture that a link shows before it is opened."""
+    return FileResponse(
+        link_preview.PICTURE, media_type="image/png", headers={"Cache-Control": "public, max-age=86400"}
+    )
+
+
 def head(request: Request) -> Response:
     """A head that a page offered, fetched by its canvas as soon as it is pointed at. Runs in a thread."""
     place = request.path_params
@@ -105,6 +112,7 @@ def routes(base_path: str = "") -> list[Route]:
         Route(f"{root}/{sentence_heads.PREFIX}/{{token}}", heads),
         Route(f"{root}/{show.PLOTLY_ROUTE}", plotly_js),
         Route(f"{root}/{preloading.THEME_ROUTE}", theme_of_link),
+        Route(f"{root}/{link_preview.ROUTE}", preview),
         Route(f"{root}/attnviz/health", health),
         Route(f"{root}/attnviz/metrics", metrics),
     ]
@@ -116,6 +124,6 @@ ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [
     Middleware(Watching),
     Middleware(SecurityHeaders),
-    Middleware(preloading.Preloading),
+    Middleware(preloading.Preloading, base_path=st.get_option("server.baseUrlPath")),
     Middleware(KeptFiles, base_path=st.get_option("server.baseUrlPath")),
 ]

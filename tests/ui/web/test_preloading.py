@@ -102,6 +102,11 @@ def test_our_script_comes_before_streamlit_s_own_also_where_the_page_is_compress
     assert "etag" not in zipped.headers
 
 
+@pytest.mark.parametrize("query", ["%ff", "x=%ff&embed=true", "%00", "&&==", "%", "a=" + "b" * 9000])
+def test_no_query_keeps_the_page_from_being_sent(client, query):
+    assert client.get(f"/?{query}").status_code == 200
+
+
 def test_the_page_begins_with_the_style_that_the_script_sends_later(client):
     plain, embedded, presented = (client.get(f"/{query}").text for query in ("", "?embed=true", "?present=1"))
     assert client.get("/other").text == OTHER
