@@ -15,16 +15,19 @@ from attnviz.figures.theme import MASKED, PRIMARY, WEIGHTS
 from attnviz.models.loading import load
 from attnviz.rasterised import png
 from attnviz.ui.home import home_choices
-from attnviz.ui.web.link_preview import HEIGHT, PICTURE, WIDTH
+from attnviz.ui.web import link_preview
 
+WIDTH, HEIGHT = link_preview.WIDTH, link_preview.HEIGHT
 PAGE, WORDS, FAINT = "#FFFFFF", "#1F2328", "#5D6066"
 LEFT, TOP, SIDE = 640, 62, 500  #: the square of cells, in pixels
 
 
 def main() -> None:
     run = run_model(Request(landing.MODEL, home_choices.EXAMPLE), load(landing.MODEL))
-    PICTURE.write_bytes(png(drawn(head_matrix.head_matrix(run.stacks[0], *landing.HEAD, Look())), scale=1.0))
-    print(f"{PICTURE.name}: {PICTURE.stat().st_size // 1024} KB")
+    link_preview.PICTURE.write_bytes(
+        png(drawn(head_matrix.head_matrix(run.stacks[0], *landing.HEAD, Look())), scale=1.0)
+    )
+    print(f"{link_preview.PICTURE.name}: {link_preview.PICTURE.stat().st_size // 1024} KB")
 
 
 def drawn(matrix: Matrix) -> str:
