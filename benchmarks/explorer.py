@@ -286,10 +286,12 @@ def app(
                 url = server.url if row.is_home else f"{server.url}/{row.name}"
                 first_paint(browser, url, 1)  # warm
                 pages[row.name] = first_paint(browser, url)
-            rows = [[name, ms(seen["words"]), ms(seen["all"])] for name, seen in pages.items()]
-            print(
-                "\n" + table(["page, warm server, empty browser cache", "first words", "all of it"], rows), flush=True
-            )
+            head = ["page, warm server, empty browser cache", "first words", "first picture", "all of it"]
+            rows = [
+                [name, *(ms(seen[part]) if part in seen else "none" for part in ("words", "picture", "all"))]
+                for name, seen in pages.items()
+            ]
+            print("\n" + table(head, rows), flush=True)
     finally:
         server.stop()
     return found, pages, rise

@@ -20,7 +20,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from benchmarks.load.fetching import fetch_all
 
 MADE = "/attnviz/"  # what is fetched only once the page has been run
-LONGEST = 60.0  # seconds that a visitor waits for an answer; then it counts as an error
+LONGEST = 60.0  # seconds that a visitor waits for an answer, if not told otherwise; then it counts as an error
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 
 
@@ -51,8 +51,10 @@ class Visitor:
     controls: dict[str, Control] = field(default_factory=dict)
     states: dict[str, WidgetState] = field(default_factory=dict)
     page_hash: str = ""
+    query: str = ""  #: what stands in the page's address, which the page itself changes
     socket: Any = None
     bytes_got: int = 0
+    patience: float = LONGEST
 
     async def open(self, page: str, query: str, files: list[str]) -> float:
         """Open a page with a cold cache: its files, then the page itself. Seconds until it is complete."""
@@ -116,10 +118,10 @@ class Visitor:
         asked = BackMsg()
         state = asked.rerun_script
         if page_name or not self.page_hash:
-            state.page_name = page_name
+            state.page_name, self.query = page_name, query_string
         else:
             state.page_script_hash = self.page_hash
-        state.query_string = query_string
+        state.query_string = self.query
         state.fragment_id = fragment
         if not fragment:
             self.controls.clear()  # a whole run sends every control anew
@@ -129,9 +131,17 @@ class Visitor:
         state.widget_states.widgets.extend(self.states.values())
         await self.socket.send(asked.SerializeToString())
         try:
-            await asyncio.wait_for(self._take(), LONGEST)
+            await asyncio.wait_for(self._take(), self.patience)
         except TimeoutError as late:
-            raise Unanswered(f"no answer within {LONGEST:.0f} s") from late
+            raise Unanswered(f"no answer within {self.patience:.0f} s") from late
+
+    async def rest(self, quiet: float = 1.0) -> None:
+        """Take in what still comes of runs that the page asked for by itself, until nothing has ended for a while."""
+        while True:
+            try:
+                await asyncio.wait_for(self._take(), quiet)
+            except TimeoutError:
+                return
 
     async def _take(self) -> None:
         while True:
@@ -141,6 +151,8 @@ class Visitor:
             kind = message.WhichOneof("type")
             if kind == "navigation":  # the page that was found; a new session begins with the one asked for
                 self.page_hash = message.navigation.page_script_hash
+            elif kind == "page_info_changed":
+                self.query = message.page_info_changed.query_string
             elif kind == "delta":
                 self._note(message)
             elif kind == "script_finished" and message.script_finished in DONE:

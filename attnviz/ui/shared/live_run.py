@@ -68,7 +68,7 @@ def advance(
     here = _of_session(section, key, begin)
     ends = time.monotonic() + AT_A_TIME
     while here.newest is None or not (here.stopped or done(here.newest)):
-        with nullcontext() if elsewhere else model_cache.turn():
+        with nullcontext() if elsewhere else model_cache.part_of_long_work():
             here.newest = _next(section, here)
         if time.monotonic() > ends and not exports.for_a_command():
             break

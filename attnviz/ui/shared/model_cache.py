@@ -9,9 +9,9 @@ thread that waits for another's computation has no turn.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -56,6 +56,7 @@ class Shared:
     )
     results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RESULTS_LIMIT, held_bytes))
     line: WaitingLine = field(default_factory=lambda: WaitingLine(*passes_at_once()))
+    long_line: WaitingLine = field(default_factory=lambda: _one_fewer(*passes_at_once()))
     steps: dict[str, tuple[float, Message]] = field(default_factory=dict)  #: how far each model has been loaded
 
     @cached_property
@@ -72,6 +73,21 @@ def shared() -> Shared:
 def turn() -> AbstractContextManager[None]:
     """Inside the block this thread may run a model; who must wait for it reads his place in the line."""
     return turn_of(shared().line)
+
+
+@contextmanager
+def part_of_long_work() -> Iterator[None]:
+    """The same for one part of a long computation.
+
+    All of them together have a place fewer than there are, so that one is left for whoever typed a sentence: he waits
+    for no long part. Who waits among the long ones holds no place.
+    """
+    with turn_of(shared().long_line), turn():
+        yield
+
+
+def _one_fewer(at_once: int, longest: int) -> WaitingLine:
+    return WaitingLine(max(1, at_once - 1), longest)
 
 
 def model(name: str) -> LoadedModel:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
 from attnviz.core.message import Problem
 from attnviz.ui.shared import live_run, model_cache
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -45,3 +48,53 @@ def test_after_an_error_the_next_run_of_the_page_begins_anew(line):
     with pytest.raises(Problem, match="lost"):
         live_run.advance("section", "key", steps, lambda _result: True)
     assert live_run.advance("section", "key", steps, lambda _result: True).result == 1
+
+
+def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeypatch):
+    monkeypatch.setattr(live_run, "AT_A_TIME", 60.0)
+    one_place, order = model_cache.WaitingLine(1, 9), []
+    monkeypatch.setattr(model_cache.shared(), "line", one_place)
+
+    def other():
+        with one_place.turn(lambda _before: None):
+            order.append("another visitor")
+
+    waiting = threading.Thread(target=other, daemon=True)
+
+    def parts():
+        waiting.start()
+        until(lambda: one_place.waiting == 1)
+        for number in range(1, 4):
+            order.append(number)
+            yield np.int64(number)
+
+    assert live_run.advance("section", "key", parts, lambda number: number == 3).result == 3
+    waiting.join(45)
+    assert order == [1, "another visitor", 2, 3]
+    assert (one_place.taken, one_place.waiting) == (0, 0)
+
+
+def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monkeypatch):
+    monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
+    may_end, at_once = threading.Event(), []
+    long_line = model_cache.shared().long_line
+
+    def parts():
+        at_once.append(line.taken)
+        assert may_end.wait(45)
+        yield np.int64(1)
+
+    def visit(section):
+        live_run.advance(section, "key", parts, lambda number: number == 1)
+
+    both = [threading.Thread(target=visit, args=(section,), daemon=True) for section in ("one", "another")]
+    for each in both:
+        each.start()
+    until(lambda: long_line.waiting == 1 and at_once)
+    with line.turn(lambda _before: None):  # at once, while both are at work or wait
+        assert (line.taken, line.waiting) == (2, 0)
+    may_end.set()
+    for each in both:
+        each.join(45)
+    assert at_once == [1, 1]
+    assert (line.taken, long_line.taken) == (0, 0)
