@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from attnviz.ui.shared.waiting_line import WaitingLine
+from attnviz.ui.shared import WaitingLine
 
 EVERY = 0.005  # seconds between two beats
 
