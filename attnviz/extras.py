@@ -1,10 +1,12 @@
-"""What is missing when a part of attnviz is used without the packages that its extra brings. Knows nobody."""
+"""What is missing when a part of attnviz is used without the packages that its extra brings. Knows words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+
+from attnviz.words import _
 
 #: which extra brings a package, for those that the library goes without until they are needed
 BRINGS = {
@@ -29,9 +31,8 @@ class ExtraMissing(ImportError):
     """One sentence: what needs which package, and how to install it."""
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        super().__init__(
-            f"{what} needs {package}, which is not installed: pip install 'attnviz[{extra}]' brings it", name=package
-        )
+        said = _("{what} needs {package}, which is not installed: pip install 'attnviz[{extra}]' brings it")
+        super().__init__(said.format(what=_(what), package=package, extra=extra), name=package)
         self.extra = extra
 
 

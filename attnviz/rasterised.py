@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from attnviz.extras import needed_for
+from attnviz.words import N_, _
 
 LATIN, CHINESE = "A", "注"  #: letters that stand for their script
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -21,11 +22,15 @@ class NoFont(RuntimeError):
 
     def __init__(self, letter: str) -> None:
         super().__init__(
-            "A PNG needs a font for its words and this machine has none: install one (on Debian fonts-dejavu-core), "
-            "or save the figure as SVG"
+            _(
+                "A PNG needs a font for its words and this machine has none: install one (on Debian "
+                "fonts-dejavu-core), or save the figure as SVG"
+            )
             if letter == LATIN
-            else "A PNG needs a font for the Chinese characters in it and this machine has none: install one (on "
-            "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
+            else _(
+                "A PNG needs a font for the Chinese characters in it and this machine has none: install one (on "
+                "Debian fonts-wqy-microhei or fonts-noto-cjk), or save the figure as SVG, which its reader's fonts draw"
+            )
         )
 
 
@@ -57,6 +62,6 @@ def _has_a_font(letter: str) -> bool:
 
 
 def _resvg() -> Any:
-    with needed_for("A PNG"):
+    with needed_for(N_("A PNG")):
         from resvg_py import svg_to_bytes  # here: only PNG needs it
     return svg_to_bytes

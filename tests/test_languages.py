@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gettext
+import string
 import subprocess
 import tracemalloc
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +14,10 @@ import pytest
 from babel.messages.catalog import Catalog, Message
 
 from attnviz import words
+from attnviz.core.message import Message as DataMessage
+from attnviz.core.message import Several
 from scripts import languages
-from scripts.translation_faults import faults
+from scripts.translation_faults import faults, forms_of
 from scripts.words import ROOT, collected
 
 ONE, TWO, THREE = "{n} heads look at {word}", "a sentence that stays as it is", "a sentence that will be changed"
@@ -144,6 +148,58 @@ def test_another_order_and_other_words_are_no_fault(english: str, other: str):
 @pytest.mark.parametrize("path", languages.files(), ids=lambda path: path.stem)
 def test_each_language_of_the_app_is_sound_and_compiled(path: Path):
     assert languages.check(path) == []
+
+
+FIELDS = string.Formatter()
+
+
+def value_of(name: str, spec: str, conversion: str | None) -> object:
+    """A value that this placeholder can be filled with, other than that of any other placeholder of a sentence."""
+    if spec.rstrip("%efgd,") != spec:
+        return 1 + zlib.crc32(name.encode()) % 89
+    return f"«{name}»"
+
+
+def filled(text: str) -> str | None:
+    """The sentence with a value for each of its placeholders; None for one that Plotly or argparse fills."""
+    if "%{" in text or "%(" in text or "%s" in text:
+        return None
+    found = {name: value_of(name, spec or "", how) for _, name, spec, how in FIELDS.parse(text) if name}
+    return text.format(**found)
+
+
+@pytest.mark.parametrize("path", languages.files(), ids=lambda path: path.stem)
+def test_every_sentence_with_values_can_be_said_and_says_each_of_them(path: Path):
+    """Every Message of the package in this language: its values are all in it, as often as a reader needs them."""
+    count = 0
+    for message in languages.read(path):
+        sources = message.id if isinstance(message.id, tuple | list) else (message.id,)
+        for form in filter(None, forms_of(message)):
+            whole = filled(form)
+            if not message.id or whole is None:
+                continue
+            for _, name, spec, how in FIELDS.parse(sources[-1]):
+                if name:
+                    count += 1
+                    shown = ("{0" + (f"!{how}" if how else "") + (f":{spec}" if spec else "") + "}").format(
+                        value_of(name, spec or "", how)
+                    )
+                    assert shown in whole, (sources[-1], form)
+    assert count > 2_000
+
+
+def test_lists_clauses_and_sentences_are_joined_as_chinese_joins_them():
+    several = DataMessage(
+        "There is no language {asked}; there are: {known}", {"asked": "x", "known": Several(["en", "zh"])}
+    )
+    cells = "{n} cell typed in by you.", "{n} cells typed in by you."
+    with words.speaking("zh"):
+        assert words.listed(["甲", "乙", "丙"]) == "甲、乙、丙"
+        assert words.clauses(["甲", "乙"]) == "甲；乙"
+        assert words.sentences("甲。", "", "乙。") == "甲。乙。"
+        assert words.ended("甲") == "甲。"
+        assert words.ngettext(*cells, 1) == words.ngettext(*cells, 5) != cells[0]
+        assert words.say(several).endswith("en、zh")
 
 
 @pytest.mark.parametrize("path", languages.files(), ids=lambda path: path.stem)

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 from attnviz.experiments.explorer import ModelRun, Request
 from attnviz.experiments.heads import HeadWork
 
-RerunId = Literal["what_if", "sharing", "rotation", "changed_rope"]
+RerunId = Literal["what_if", "sharing", "rotation", "changed_rope", "sentence_fit"]
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from attnviz.engine.engine_protocol import Rerun, RerunId
 from attnviz.experiments.explorer import ModelRun, StackId, WhatIf, what_if
+from attnviz.experiments.home import sentence_fit
 from attnviz.experiments.positions import changed_rope
 from attnviz.experiments.sharing import downstream
 from attnviz.models.capture import Trace
@@ -31,4 +32,5 @@ _LESSONS: Final[dict[RerunId, Callable[..., Any]]] = {
     "sharing": downstream.run,
     "rotation": _rotation,
     "changed_rope": changed_rope.run,
+    "sentence_fit": sentence_fit.run,
 }

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from attnviz.extras import needed_for
+from attnviz.words import N_
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -98,7 +99,7 @@ def __getattr__(name: str) -> Any:
     """`Figure` is Plotly's, for those who draw with it; colours and an SVG need no Plotly."""
     if name != "Figure":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    with needed_for("A chart"):
+    with needed_for(N_("A chart")):
         from plotly.graph_objects import Figure
 
     return Figure

@@ -9,6 +9,7 @@ import numpy as np
 
 from attnviz.experiments.heads import HeadScore, HeadScores
 from attnviz.extras import needed_for
+from attnviz.words import N_
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,7 +50,7 @@ class HeadTable:
 
     def to_dataframe(self) -> pd.DataFrame:
         """One row for each head and pattern: layer, name, head, pattern, mean, stderr, stability, sentences."""
-        with needed_for("A DataFrame"):
+        with needed_for(N_("A DataFrame")):
             import pandas as pd  # here because the table itself does not need it
 
         return pd.DataFrame(self.rows(), columns=list(COLUMNS))
@@ -66,7 +67,7 @@ class HeadTable:
 
     def plot(self, pattern: str | None = None) -> Any:
         """A Plotly figure: a map of layers by heads for one pattern, or for each beside the others."""
-        with needed_for("A plot"):
+        with needed_for(N_("A plot")):
             from attnviz.figures import head_map  # here because plotly is only needed for the picture
 
         chosen = [pattern] if pattern is not None else list(self.scores.by_sentence)

@@ -12,6 +12,8 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 
 from attnviz.packing import unblob
+from attnviz.ui.lessons.all_lessons import LESSONS
+from attnviz.ui.shared import choices_of
 from attnviz.ui.web.navigation import ROWS
 from attnviz.words import LOCALE_DIR
 from scripts import languages
@@ -80,31 +82,77 @@ def not_translated_yet() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(".*".join(map(re.escape, re.split(r"\{[^{}]*\}", text))), re.S) for text in texts)
 
 
+def everything_on(page: Any) -> Iterator[str]:
+    """Each text of the page's elements, code left out."""
+
+    def visit(block: Any) -> Iterator[str]:
+        for child in getattr(block, "children", {}).values():
+            if getattr(child, "proto", None) is not None and child.type not in ("code", "html"):
+                yield from strings(shown(child))
+            yield from visit(child)
+
+    return visit(page._tree)
+
+
 def english_on(page: Any) -> list[str]:
     """What stands on the page in English and is not quoted."""
     found = []
-
-    def visit(block: Any) -> None:
-        for child in getattr(block, "children", {}).values():
-            if getattr(child, "proto", None) is not None and child.type not in ("code", "html"):
-                for text in strings(shown(child)):
-                    rest = text
-                    for known in not_translated_yet():
-                        rest = known.sub("", rest)
-                    rest = QUIET.sub(" ", rest.replace("&#46;", "."))
-                    for quoted in QUOTED:
-                        rest = rest.replace(quoted, "")
-                    if ENGLISH.search(rest):
-                        found.append(text[:200])
-            visit(child)
-
-    visit(page._tree)
+    for text in everything_on(page):
+        rest = text
+        for known in not_translated_yet():
+            rest = known.sub("", rest)
+        rest = QUIET.sub(" ", rest.replace("&#46;", "."))
+        for quoted in QUOTED:
+            rest = rest.replace(quoted, "")
+        if ENGLISH.search(rest):
+            found.append(text[:200])
     return found
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_no_english_is_left_on_a_page_in_chinese(name: str):
     page = open_page(name, lang="zh")
+    assert not page.exception
+    assert english_on(page) == []
+
+
+STEPS = [(lesson.id, str(step)) for lesson in LESSONS.values() for step in range(1, len(lesson.steps) + 1)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson, step", STEPS)
+def test_no_english_is_left_in_any_step_of_a_lesson(lesson: str, step: str):
+    page = open_page("lessons", lesson=lesson, step=step, l_notes="true", lang="zh")
+    assert not page.exception
+    assert english_on(page) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [row.name for row in ROWS])
+def test_no_english_is_left_where_every_choice_of_a_link_is_refused(name: str):
+    """What a link asks for in vain is said in Chinese: each choice at once has a value that makes no sense."""
+    nonsense = {choice.name: "¿" for choice in choices_of(name) if choice.kind != "text" and not choice.inside}
+    page = open_page(name, lang="zh", **nonsense)
+    assert not page.exception
+    assert english_on(page) == []
+    if nonsense:
+        assert any("¿" in text for text in everything_on(page)), "something was refused"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, link",
+    [
+        ("explore", {"model": "other", "hub_id": "owner/name"}),
+        ("compare", {"c_section": "measured", "c_where": "here"}),
+        ("heads", {}),
+        ("pictures", {}),
+        ("sharing", {}),
+    ],
+)
+def test_no_english_is_left_on_a_hosted_server(name: str, link: dict[str, str], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
+    page = open_page(name, lang="zh", **link)
     assert not page.exception
     assert english_on(page) == []
 

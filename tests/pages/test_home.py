@@ -5,6 +5,7 @@ import re
 import pytest
 
 from attnviz.ui import pages
+from attnviz.ui.home import home_choices
 from attnviz.ui.shared.page_files import PAGES_DIR
 from attnviz.ui.web.navigation import ROWS
 from tests.pages.conftest import said_below_heads
@@ -72,3 +73,23 @@ def test_markup_in_the_sentence_is_never_markup(visit):
     page.text_input(key="sentence").set_value("<img src=x onerror=alert(1)> $x$ **y**").run()
     assert not page.exception
     assert not any("<img" in m.value or "**y**" in m.value for m in page.markdown)
+
+
+def test_a_chinese_reader_is_offered_the_sentence_in_chinese_and_told_how_well_it_is_read(visit):
+    page = visit(lang="zh")
+    page.button(key="start-other-script").click().run()
+    assert not page.exception
+    assert page.text_input(key="sentence").value == home_choices.CHINESE
+    assert "15 characters are 29 tokens, 24 of which" in page.caption[0].value
+    assert "in English is 13 tokens and 49 nats" in page.caption[0].value
+    assert "“它 1/2” gives" in said_below_heads(page)
+    page.button(key="start-other-script").click().run()
+    assert page.text_input(key="sentence").value == home_choices.EXAMPLE
+    assert not any("bytes of a character" in each.value for each in page.caption)
+
+
+def test_an_english_reader_of_a_chinese_sentence_is_told_so_and_offered_no_button(visit):
+    page = visit(sentence="北京")
+    assert "2 characters are 4 tokens, 4 of which" in page.caption[0].value
+    assert "in English" not in page.caption[0].value.partition("mostly from English")[2]
+    assert "start-other-script" not in [button.key for button in page.button]

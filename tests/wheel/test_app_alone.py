@@ -89,6 +89,24 @@ def test_the_start_page_opens_without_a_model(served, browser):
     page.close()
 
 
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+def test_the_installed_app_speaks_chinese_to_a_chinese_browser(served, browser):
+    url, _log = served
+    page = browser.new_page(locale="zh-CN")
+    page.goto(f"{url}/glossary")
+    page.get_by_role("heading", name="词汇表").first.wait_for(timeout=120_000)
+    assert page.evaluate("document.documentElement.lang") == "zh"
+    page.close()
+
+
+def test_the_installed_command_speaks_chinese_where_the_environment_does(app):
+    told = app.run(app.attnviz, "figure", "--help", LANG="zh_CN.UTF-8", LC_ALL="", LANGUAGE="")
+    assert told.stdout.startswith("用法："), told.stderr
+    made = app.run(app.attnviz, "--lang", "zh", "figure", "masks", "-o", "mask.svg")
+    assert made.returncode == 0, made.stderr
+    assert re.search("[\u4e00-\u9fff]", (app.away / "mask.svg").read_text("utf-8"))
+
+
 def test_a_script_elsewhere_serves_the_same_app_with_its_theme(app):
     script = app.away / "app.py"
     script.write_text((ROOT / "app.py").read_text())

@@ -23,6 +23,7 @@ assert torch.allclose(trace[0].weights(), theirs, atol=1e-6)
 view = av.show(trace, list("abcdef"), layer=1, head=0)
 assert "<iframe" in view._repr_html_()
 view.save("x.html"), view.save("x.svg"), view.save("x.csv")
+assert '<html lang="zh"' in av.show(trace, list("abcdef"), language="zh").html, "its sentences are in the wheel"
 import sys
 print(sorted({"transformers", "streamlit", "plotly", "pandas", "safetensors"} & sys.modules.keys()))
 """

@@ -19,6 +19,7 @@ from attnviz.models.capture.recorded_layer import AttentionKind, RecordedLayer, 
 from attnviz.models.capture.residual import Residual
 from attnviz.models.capture.trace_file import read_trace_file, trace_bytes, trace_of_bytes, write_trace_file
 from attnviz.models.capture.trace_summary import summary
+from attnviz.words import N_
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,7 +181,7 @@ class Trace:
 
         Leaving out `layers` or `heads` takes all of them: a long table. Needs pandas.
         """
-        with needed_for("A DataFrame"):
+        with needed_for(N_("A DataFrame")):
             import pandas as pd  # here because a capture does not need it
 
         chosen = range(len(self.layers)) if layers is None else [self.layers.index(self[layers])]

@@ -17,6 +17,7 @@ from torch import Tensor
 from attnviz.core.message import Message, Problem
 from attnviz.extras import needed_for
 from attnviz.models.capture.recorded_layer import RecordedLayer
+from attnviz.words import N_
 
 FORMAT = "attnviz-trace-1"
 _PLAIN = ("stack", "kind", "index", "name", "scale", "causal", "softcap", "scales", "tower", "run")
@@ -49,7 +50,7 @@ def write_trace_file(
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with needed_for("Saving a trace"):
+    with needed_for(N_("Saving a trace")):
         from safetensors.torch import save_file  # here because a capture does not need it
     save_file(tensors, temporary, said)
     temporary.replace(path)
@@ -57,7 +58,7 @@ def write_trace_file(
 
 def trace_bytes(layers: Sequence[RecordedLayer], others: Mapping[str, Tensor], extra: Mapping[str, Any]) -> bytes:
     """The same file as bytes, to be sent to another process."""
-    with needed_for("Sending a trace"):
+    with needed_for(N_("Sending a trace")):
         from safetensors.torch import save
     return save(*_in_parts(layers, others, extra))
 
@@ -88,7 +89,7 @@ def _in_parts(
 def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
     """What was written, on the CPU; a Problem if the file is missing, damaged, or holds something else."""
     path = Path(path)
-    with needed_for("Opening a trace"):
+    with needed_for(N_("Opening a trace")):
         from safetensors import safe_open  # here because a capture does not need it
     try:
         with safe_open(path, framework="pt") as file:
@@ -103,7 +104,7 @@ def read_trace_file(path: Path | str) -> tuple[tuple[RecordedLayer, ...], dict[s
 
 def trace_of_bytes(sent: bytes) -> tuple[tuple[RecordedLayer, ...], dict[str, Tensor], dict[str, Any]]:
     """What `trace_bytes` made, on the CPU."""
-    with needed_for("Reading a trace"):
+    with needed_for(N_("Reading a trace")):
         from safetensors.torch import load
     header = json.loads(sent[8 : 8 + int.from_bytes(sent[:8], "little")])  # safetensors' own, which `load` leaves out
     return _of_parts(load(sent), header.get("__metadata__", {}), "bytes")

@@ -11,6 +11,7 @@ import streamlit as st
 from attnviz.ui.canvas.answers import answering
 from attnviz.ui.canvas.blobs import mapping
 from attnviz.ui.canvas.registration import component
+from attnviz.ui.canvas.streamlits_words import own_words
 from attnviz.words import _, tongue
 
 THEMES = ("system", "light", "dark")
@@ -53,7 +54,7 @@ def presenter(
             on_walk(by)
 
     data: dict[str, Any] = asdict(shown) | answering(told.get("seq"))
-    data |= {"total": st.session_state.get(taken, 0), "words": _words(), "language": tongue()}
+    data |= {"total": st.session_state.get(taken, 0), "words": _words(), "language": tongue(), "own": own_words()}
     component("presenter")(key=key, data=data, on_stood_change=heard)
 
 

@@ -9,6 +9,7 @@ from attnviz.ui import canvas
 from attnviz.ui.shared import Choice, PageChoices, link_state
 
 EXAMPLE = "The animal didn't cross the street because it was too tired."
+CHINESE = "动物没有过马路，因为它太累了。"  #: the same sentence, for whom a button offers it
 LONGEST_WINDOW = 64
 LARGEST_FACTOR = 64.0
 MOST_KEYS = 400

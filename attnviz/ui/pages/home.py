@@ -14,12 +14,12 @@ from attnviz.figures.svg_mixture import MixturePicture
 from attnviz.models.loading import availability
 from attnviz.ui import canvas
 from attnviz.ui.explorer import edit_state, head_panel, live_file
-from attnviz.ui.home import home_choices
+from attnviz.ui.home import home_choices, other_script
 from attnviz.ui.shared import guard, model_cache, page_heading, presenting, show, term_popover, widgets
 from attnviz.ui.web import navigation
 from attnviz.words import _
 
-IT = 8  # the position of "it"
+PRONOUN = {home_choices.EXAMPLE: 8, home_choices.CHINESE: 20}  # the position of "it", and of the first part of 它
 
 
 def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canvas.HeadEdit]:
@@ -47,11 +47,13 @@ def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canv
 def first_look(mixed: Any = None) -> None:
     """Draw the sentence, and one head with its mask and scale; in `mixed`, if given, one of its rows as a mixture."""
     text = widgets.text(home_choices.SENTENCE, _("Type a sentence"), live=True)
+    other_script.offer(text)
     matrix, head, edit = picture(text, home_choices.edit())
+    pronoun = PRONOUN.get(text) if len(matrix.rows) > max(PRONOUN.values()) or text == home_choices.EXAMPLE else None
     if mixed is not None and edit.seen != "difference":
         with mixed:
-            _mixture(matrix, IT if text == home_choices.EXAMPLE else len(matrix.rows) - 1)
-    start = canvas.Pins((canvas.Pin("q", IT),)) if text == home_choices.EXAMPLE else None
+            _mixture(matrix, len(matrix.rows) - 1 if pronoun is None else pronoun)
+    start = None if pronoun is None else canvas.Pins((canvas.Pin("q", pronoun),))
     with st.container(key="canvas-of-home"):
         pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
     drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")

@@ -6,6 +6,7 @@ import { addButton, el } from "./dom.js";
 import { scrolling } from "./motion.js";
 import { apart, gestureOf, stopAfter } from "./presenter_keys.js";
 import { Sequence } from "./sequence.js";
+import { StreamlitsWords } from "./streamlits_words.js";
 
 /** @import { Gesture } from "./presenter_keys.js" */
 /** @import { Component, Presented } from "./types.js" */
@@ -54,6 +55,7 @@ function nothingYet() {
     waiting: [],
     /** @type {Presenter | null} the one that answers keys */
     current: null,
+    own: new StreamlitsWords(),
   };
 }
 
@@ -79,6 +81,7 @@ class Presenter {
     const { data } = component;
     this.component = component;
     document.documentElement.lang = data.language; // for screen readers, and for the shapes of Chinese characters
+    kept.own.speak(data.own);
     const behind = kept.gestures.isBehind(`${data.session} ${data.page}`, data.ack);
     if (!behind) {
       kept.total = data.total;

@@ -449,6 +449,8 @@ export type Presented = Answer & {
   after: boolean;
   walks: boolean;
   words: Words;
+  /** what Streamlit says in English -> the visitor's language; empty where that is English */
+  own: Record<string, string>;
 };
 
 /** A part of a model: its name, lines about it, its share of the parameters (null: it has none) and that in words. */

@@ -1,0 +1,93 @@
+"""Links to every page and to each of its sections, by declaration: what is added to the app is walked, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from attnviz.ui.building import building_choices
+from attnviz.ui.compare import compare_choices
+from attnviz.ui.decoding import decoding_choices
+from attnviz.ui.explorer import explorer_choices
+from attnviz.ui.lessons import all_lessons
+from attnviz.ui.masks import mask_choices
+from attnviz.ui.pictures import pictures_choices
+from attnviz.ui.positions import positions_choices
+from attnviz.ui.scaling import scaling_choices
+from attnviz.ui.shared import Choice
+from attnviz.ui.sharing import sharing_choices
+from attnviz.ui.web import navigation
+from tests.browser.conftest import answered, listening
+
+#: A page's sections, whose content differs.
+SECTIONS: dict[str, tuple[Choice[str], ...]] = {
+    "build": (building_choices.QUESTION,),
+    "compare": (compare_choices.SECTION,),
+    "decoding": (decoding_choices.VIEW,),
+    "masks": (mask_choices.VIEW,),
+    "pictures": (pictures_choices.SOURCE, pictures_choices.STACK),
+    "positions": (positions_choices.SECTION,),
+    "scaling": (scaling_choices.SECTION,),
+    "sharing": (sharing_choices.VIEW,),
+}
+#: What no choice of a section shows: all panels of a head, a step in the middle, a page that is presented.
+BESIDES = (
+    "explore?" + "&".join(f"{choice.name}=true" for choice in explorer_choices.OPEN.values()),
+    "build?b_step=softmax&b_kind=cross&b_mask=causal",
+    "lessons?lesson=heads&step=3&l_notes=true",
+    "lessons?lesson=row&step=2&present=1",
+    "?present=1",
+    "heads?present=1",
+)
+GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 22, 28)"}
+#: Answers when the page wears its ground, no script runs, nothing fades, and nothing has changed for half a second.
+STILL = """(ground) => new Promise((done, fail) => {
+    const app = document.querySelector("[data-testid=stApp]");
+    let [changed, began] = [performance.now(), performance.now()];
+    const watcher = new MutationObserver(() => { changed = performance.now() });
+    watcher.observe(document.body, {subtree: true, childList: true, attributes: true, characterData: true});
+    const fading = () => document.getAnimations().some((each) => each.playState === "running" &&
+        each.effect.getComputedTiming().endTime !== Infinity);
+    const timer = setInterval(() => {
+        const now = performance.now();
+        if (getComputedStyle(app).backgroundColor !== ground || app.dataset.testScriptState !== "notRunning" ||
+            fading()) changed = now;
+        if (now - changed < 500 && now - began < 60_000) return;
+        clearInterval(timer);
+        watcher.disconnect();
+        if (now - changed < 500) fail(new Error("the page never stood still")); else done();
+    }, 50);
+})"""
+
+
+def views() -> Iterator[str]:
+    """Links to every page, every section of one, and the first step of the lessons for each kind of picture."""
+    for row in navigation.ROWS:
+        if row.name == "lessons":
+            continue
+        name = "" if row.is_home else row.name
+        yield name
+        for choice in SECTIONS.get(row.name, ()):
+            yield from (f"{name}?{choice.name}={id}" for id in choice.ids if id != choice.default)
+    kinds = set()
+    for lesson in all_lessons.LESSONS.values():
+        for number, step in enumerate(lesson.steps, 1):
+            if step.picture.kind not in kinds:
+                kinds.add(step.picture.kind)
+                yield f"lessons?lesson={lesson.id}&step={number}"
+    yield from BESIDES
+
+
+def page_of(view: str) -> str:
+    """The name of the page that a link opens; the start page has none."""
+    return view.split("?")[0]
+
+
+def opened(page: Any, server_url: str, view: str, **more: str) -> None:
+    """Open a view with further parameters, and wait until nothing moves."""
+    added = "&".join(f"{name}={value}" for name, value in more.items())
+    page.goto(f"{server_url}/{view}" + (("&" if "?" in view else "?") + added if added else ""))
+    page.locator("h1, h2, h3").first.wait_for(state="attached", timeout=60_000)
+    listening(page)
+    answered(page)
+    page.evaluate(STILL, GROUND["light"])
