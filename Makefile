@@ -9,7 +9,7 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: run dev serve serve-class check check-all check-cluster format lint types imports words js js-build js-test test test-all install install-dev chromium models clean
+.PHONY: run dev serve serve-class ready static check check-all check-cluster format lint types imports words js js-build js-test test test-all install install-dev chromium models clean
 
 run: install models
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -49,11 +49,19 @@ chromium:
 	@sh scripts/chromium.sh
 	@sh scripts/nginx.sh
 
-STATIC := install-dev chromium format lint types imports words js
+ready: install-dev chromium node_modules/.installed
 
-check: $(STATIC) test
+STATIC := types words js imports lint format
 
-check-all: $(STATIC) test-all
+# The checks that run nothing, two at a time; the longest first.
+static: ready
+	$(MAKE) --jobs 2 --output-sync=target --no-print-directory $(STATIC)
+
+check: static
+	$(MAKE) --no-print-directory test
+
+check-all: static
+	$(MAKE) --no-print-directory test-all
 
 format: install-dev
 	$(BIN)/ruff format --check .
@@ -94,7 +102,8 @@ js-build: node_modules/.installed
 	$(NODE) node_modules/prettier/bin/prettier.cjs --log-level warn --write $(SCRIPTS)
 	$(NODE) scripts/bundle.mjs
 
-# Two test processes, for machines with two cores. Browser tests run afterwards, because each needs several processes.
+# Two test processes, for machines with two cores. Browser tests run afterwards, because each needs several processes;
+# those of a group (pytest.mark.xdist_group) share a server of their own, and so one test process.
 # LOOK: a few that fail beside others run once more alone, and are named (scripts/second_look.py). The fast tests outside
 # of a browser have no such second chance.
 # tests/conftest.py fails the run if a test file is not collected.
@@ -103,11 +112,11 @@ LOOK := $(BIN)/python -m scripts.second_look
 
 test: install-dev
 	$(PYTEST) -n 2 --dist loadfile --ignore=tests/browser -m "not slow"
-	$(LOOK) -n 2 --dist worksteal tests/browser -m "not slow"
+	$(LOOK) -n 2 --dist loadgroup tests/browser -m "not slow"
 
 test-all: install-dev
 	$(LOOK) -n 2 --dist loadfile --ignore=tests/browser
-	$(LOOK) -n 2 --dist worksteal tests/browser
+	$(LOOK) -n 2 --dist loadgroup tests/browser
 
 # Ray is 290 MB that nothing else needs; without it these tests say that they were skipped.
 check-cluster: install-dev

@@ -49,7 +49,7 @@ def glued(path: Path, messages: Collection[str]) -> list[str]:
     data. A file that has no more places than are allowed it is not reported.
     """
     where, tree = path.as_posix(), ast.parse(path.read_text("utf-8"))
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and _name(node.func) in messages)
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and called(node.func) in messages)
     searched = [tree] if any(f"{folder}/" in where for folder in SPEAKING) else calls
     found = {(node.lineno, node.col_offset): node for each in searched for node in ast.walk(each) if _glues(node)}
     allowed = next((number for file, (number, _why) in ALLOWED.items() if where.endswith(file)), 0)
@@ -76,5 +76,6 @@ def _only_joins(node: ast.JoinedStr) -> bool:
     return all(map(GLUE.fullmatch, pieces)) and any(map(BETWEEN.fullmatch, pieces))
 
 
-def _name(node: ast.expr) -> str:
+def called(node: ast.expr) -> str:
+    """The last part of a name in code: `Message` of `message.Message`."""
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")

@@ -10,6 +10,7 @@ the end, to be mended.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,8 @@ def pytest(arguments: list[str]) -> int:
 def last_failed(cache: Path) -> list[str]:
     """The tests that failed in the run which kept its cache here."""
     found = cache / "v" / "cache" / "lastfailed"
-    return sorted(json.loads(found.read_text("utf-8"))) if found.exists() else []
+    named = json.loads(found.read_text("utf-8")) if found.exists() else []
+    return sorted(re.sub(r"@[\w-]+$", "", name) for name in named)  # without the group that pytest-xdist adds
 
 
 def look(arguments: list[str], cache: Path, run: Run = pytest) -> int:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from babel.messages import extract, pofile
 from babel.messages.catalog import Catalog
 
-from scripts.glue import glued
+from scripts.glue import called, glued
 
 ROOT = Path(__file__).parents[1]
 POT = ROOT / "attnviz" / "locale" / "attnviz.pot"
@@ -90,19 +90,20 @@ def missed(path: Path) -> list[str]:
     return found
 
 
-def collected() -> Catalog:
-    """Every sentence of the code, each with the files that it stands in."""
+def collected(carrying: Collection[str] = ()) -> Catalog:
+    """Every sentence of the code, each with the files that it stands in; `carrying` are `problems`, if known."""
     catalog = Catalog(project="attnviz", version="0.1", charset="utf-8")
-    keywords = {name: (1, 2) if name == "ngettext" else None for name in MARKS | problems(sources())}
+    calls = MARKS.union(carrying or problems(sources()))
+    keywords = {name: (1, 2) if name == "ngettext" else None for name in calls}
     for folder in FOLDERS:
         for name, line, message, comments, context in extract.extract_from_dir(str(ROOT / folder), keywords=keywords):
             catalog.add(message, None, [(f"{folder}/{name}", line)], auto_comments=comments, context=context)
     return catalog
 
 
-def collect() -> int:
+def collect(carrying: Collection[str] = ()) -> int:
     """Write the template that translators start from; returns the number of its sentences."""
-    catalog = collected()
+    catalog = collected(carrying)
     POT.parent.mkdir(exist_ok=True)
     with POT.open("wb") as file:
         pofile.write_po(file, catalog, width=100, omit_header=True, sort_output=True, no_location=True)
@@ -118,7 +119,7 @@ def problems(files: list[Path]) -> set[str]:
     """Names of the classes that derive from Problem, and so carry a sentence: `class UnknownLayer(Problem)`."""
     classes = [n for path in files for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.ClassDef)]
     found = {"Problem"}
-    while more := {c.name for c in classes for base in c.bases if _name(base) in found} - found:
+    while more := {c.name for c in classes for base in c.bases if called(base) in found} - found:
         found |= more
     return found - {"Problem"}
 
@@ -131,16 +132,16 @@ def template() -> set[str]:
     return {text for each in ids for text in each}
 
 
-def not_in_template(files: list[Path]) -> list[str]:
+def not_in_template(files: list[Path], carrying: Collection[str] = ()) -> list[str]:
     """A report of marked sentences that the template lacks.
 
     They are found in the syntax tree, independently of Babel, which reads tokens.
     """
-    held, marks = template(), MARKS | problems(files)
+    held, marks = template(), MARKS.union(carrying or problems(files))
     found: list[str] = []
     for path in files:
         for call in (n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Call)):
-            if (name := _name(call.func)) not in marks:
+            if (name := called(call.func)) not in marks:
                 continue
             first = [
                 *call.args[: 2 if name == "ngettext" else 1],
@@ -163,17 +164,14 @@ def texts(nodes: Iterable[ast.AST]) -> set[str]:
     return whole | {ast.unparse(node) for node in inside if isinstance(node, ast.JoinedStr)}
 
 
-def _name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-
-
 def check() -> int:
     """Print each sentence that is unmarked or missing from the template; returns their number."""
     speaking = [path for folder in SPEAKING_FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
-    number = collect()
-    messages = {"Message", "Problem"} | problems(sources())
-    found = [line for path in speaking for line in missed(path)] + not_in_template(sources())
-    found.extend(line for path in sources() for line in glued(path, messages))
+    files = sources()
+    carrying = problems(files)
+    number = collect(carrying)
+    found = [line for path in speaking for line in missed(path)] + not_in_template(files, carrying)
+    found.extend(line for path in files for line in glued(path, {"Message", "Problem"} | carrying))
     print("\n".join(line.removeprefix(f"{ROOT}/") for line in found) or f"words: all {number} sentences are marked")
     return len(found)
 

@@ -15,7 +15,7 @@ from scripts.second_look import FEW, look
 def tests_in(tmp_path):
     """Write a file of tests, look at it, and tell the exit status and how often pytest ran."""
 
-    def looked_at(source: str) -> tuple[int, list[list[str]]]:
+    def looked_at(source: str, *options: str) -> tuple[int, list[list[str]]]:
         (tmp_path / "test_some.py").write_text(source)
         runs: list[list[str]] = []
 
@@ -25,7 +25,7 @@ def tests_in(tmp_path):
             return subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False).returncode
 
         (tmp_path / "none.ini").write_text("[pytest]\n")
-        return look(["test_some.py"], Path(tmp_path, "cache"), run), runs
+        return look(["test_some.py", *options], Path(tmp_path, "cache"), run), runs
 
     return looked_at
 
@@ -58,6 +58,13 @@ def test_what_fails_twice_has_failed(tests_in, capsys):
     assert status == 1
     assert len(runs) == 2
     assert "UNSTEADY" not in capsys.readouterr().out
+
+
+def test_a_test_of_a_group_is_found_again(tests_in):
+    grouped = "import pytest\n@pytest.mark.xdist_group('some')\ndef test_a(): assert False\n"
+    status, runs = tests_in(grouped, "-n", "1", "--dist", "loadgroup")
+    assert status == 1
+    assert runs[1][0] == "test_some.py::test_a"
 
 
 def test_many_failures_are_no_accident(tests_in):

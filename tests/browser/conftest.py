@@ -15,6 +15,7 @@ import time
 import urllib.request
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ QUIET = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # No request leaves this machine: no other name has an address.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 
 
@@ -191,31 +194,77 @@ class Watched:
             self.outside.append(request.url)
 
 
-@pytest.fixture
-def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """`new_page(width=, height=, dark=)`: a page in a context of its own.
+@dataclass(frozen=True)
+class Profile:
+    """A browser that one visitor uses after the other: it keeps Streamlit's scripts, compiled, and nothing else."""
 
+    context: Any
+
+    def forget(self) -> None:
+        """Begin as a visitor nobody has seen before: no cookies, nothing stored."""
+        self.context.set_storage_state({"cookies": [], "origins": []})
+
+    def leave(self) -> None:
+        for page in self.context.pages:
+            page.close()
+
+
+#: Options of a context that leave something behind for whoever comes next.
+STAYS = {"offline", "permissions", "storage_state"}
+
+
+@pytest.fixture(scope="session")
+def profile(browser: Any) -> Iterator[Callable[..., Profile]]:
+    """`profile(has_touch=True)`: a browser context with these options, the same for all tests."""
+    kept: dict[str, Profile] = {}
+
+    def lent(**options: Any) -> Profile:
+        key = repr(sorted(options.items()))
+        if key not in kept:
+            kept[key] = Profile(browser.new_context(accept_downloads=True, **options))
+        return kept[key]
+
+    yield lent
+    for each in kept.values():
+        each.context.close()
+
+
+@pytest.fixture
+def new_page(browser: Any, profile: Callable[..., Profile]) -> Iterator[Callable[..., Any]]:
+    """`new_page(width=, height=, dark=)`: the page of a visitor nobody has seen before.
+
+    Visitors of different tests have only the scripts in common that the browser keeps; those of one test share cookies
+    and storage, too. With `stranger=True` (and with `offline` or `permissions`) nothing is shared at all.
     When the test ends, no page may have logged an error or sent a request off this machine.
     """
-    contexts: list[Any] = []
     watched = Watched()
+    strangers: list[Any] = []
+    met: list[Profile] = []
 
-    def make(width: int = 1440, height: int = 900, dark: bool = False, **more: Any) -> Any:
-        scheme = "dark" if dark else "light"
+    def make(width: int = 1440, height: int = 900, dark: bool = False, stranger: bool = False, **more: Any) -> Any:
         # wait_for_function evaluates text, which the app's policy refuses; test_served.py obeys the policy.
         more.setdefault("bypass_csp", True)
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True, **more
-        )
-        contexts.append(context)
+        if stranger or STAYS & set(more):
+            context = browser.new_context(accept_downloads=True, **more)
+            strangers.append(context)
+        else:
+            lent = profile(**more)
+            if lent not in met:
+                lent.forget()
+                met.append(lent)
+            context = lent.context
         page = context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
         page.set_default_timeout(PATIENCE)
         watched.follow(page)
         return page
 
     yield make
-    for context in contexts:
+    for context in strangers:
         context.close()
+    for lent in met:
+        lent.leave()
     assert not watched.errors, f"the browser's console has errors: {watched.errors}"
     assert not watched.outside, f"requests left the machine: {watched.outside}"
 

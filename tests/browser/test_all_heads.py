@@ -51,7 +51,7 @@ def server(servers: Callable[[Path], Server]) -> Server:
 @pytest.fixture
 def explore(server: Server, new_page: Open) -> Open:
     def opened(text: str = TEXT, allowed: bool = True) -> tuple[Any, Net]:
-        page = new_page()
+        page = new_page(stranger=True)  # who has no heads yet
         net = Net(page)
         if not allowed:  # as where the server has no routes of ours
             page.route("**/attnviz/heads/**", lambda route: route.fulfill(status=200, body="<!doctype html>"))

@@ -108,7 +108,6 @@ def test_matrices_and_heads_are_switched_on_the_board(open_build: Open) -> None:
     page.get_by_text("The best match in head 2").wait_for()
 
 
-@pytest.mark.every_commit
 def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(open_build: Open) -> None:
     page = open_build("?b_step=project")
     before = at(page, 2, 0, 0).inner_text()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,43 +11,26 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.canvas_places import cell_on, spot_on, tile_on
-from tests.browser.conftest import PATIENCE, Watched, answered, until, widest
+from tests.browser.conftest import answered, until, widest
 
-pytestmark = pytest.mark.every_commit
+pytestmark = pytest.mark.xdist_group("canvas")
 
 APP = Path(__file__).parent / "apps" / "canvas.py"
 
 
-@pytest.fixture(scope="module")
-def window(browser: Any) -> Iterator[Any]:
-    """One browser context for all tests of this file, so that Streamlit's own scripts are fetched once."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
-    yield context
-    context.close()
-
-
 @pytest.fixture
-def open_app(serve: Callable[[Path], str], new_page: Callable[..., Any], window: Any) -> Iterator[Callable[..., Any]]:
-    """`open_app("?n=14")`: the made-up page, drawn; with options, in a browser context of its own."""
-    watched, tabs = Watched(), []
+def open_app(serve: Callable[[Path], str], new_page: Callable[..., Any]) -> Callable[..., Any]:
+    """`open_app("?n=14")`: the made-up page, drawn."""
 
     def opened(query: str = "", **options: Any) -> Any:
-        page = new_page(**options) if options else window.new_page()
-        if not options:
-            page.set_default_timeout(PATIENCE)
-            watched.follow(page)
-            tabs.append(page)
+        page = new_page(**options)
         page.goto(serve(APP) + "/" + query)
         part = "mask" if "what=mask" in query else "heatmap"
         page.get_by_test_id(part).first.wait_for()
         page.wait_for_function(DRAWN, arg=part)
         return page
 
-    yield opened
-    for page in tabs:
-        page.close()
-    assert not watched.errors, f"the browser's console has errors: {watched.errors}"
-    assert not watched.outside, f"requests left the machine: {watched.outside}"
+    return opened
 
 
 DRAWN = """part => [...document.querySelectorAll("*")].some(
@@ -81,6 +64,7 @@ def zoom(page: Any) -> float:
     return float(page.get_by_test_id("heatmap").first.get_attribute("data-zoom").split(",")[0])
 
 
+@pytest.mark.every_commit
 def test_clicking_a_tile_shows_that_head_and_tells_python(open_app: Callable[..., Any]) -> None:
     page = open_app()
     assert page.get_by_test_id("overview").get_attribute("data-selected") == "1,1"
@@ -118,6 +102,7 @@ def test_arrow_keys_move_over_the_tiles_and_enter_picks(open_app: Callable[..., 
     page.get_by_text("picked 2,3").wait_for()
 
 
+@pytest.mark.every_commit
 def test_pointing_at_a_cell_reads_its_value_to_four_digits(open_app: Callable[..., Any]) -> None:
     page = open_app()
     page.mouse.move(*cell(page, 7, 5))
@@ -138,6 +123,7 @@ def test_a_token_lit_in_one_place_is_lit_in_all(open_app: Callable[..., Any]) ->
     expect(readout(page)).to_have_text(re.compile(r"^the \(5\) is looked at most by"))
 
 
+@pytest.mark.every_commit
 def test_several_pins_reach_python_and_escape_lets_go(open_app: Callable[..., Any]) -> None:
     page = open_app()
     page.mouse.click(*cell(page, 9, 4))
@@ -263,6 +249,7 @@ def test_before_after_and_difference_light_and_pin_together(open_app: Callable[.
     page.get_by_text("pins q7").wait_for()
 
 
+@pytest.mark.every_commit
 def test_a_drag_paints_like_its_first_cell_and_undo_reverts_it(open_app: Callable[..., Any]) -> None:
     page = open_app("?what=mask")
     page.get_by_text("kept 105 of 196").wait_for()

@@ -19,9 +19,12 @@ from deploy.class_server import STATIC, ClassServer, free_port
 from tests.browser.conftest import answered, until
 
 NGINX = shutil.which("nginx", path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")
-pytestmark = pytest.mark.skipif(
-    NGINX is None and not os.environ.get("CI"), reason="NO NGINX on this machine: serving a class is NOT checked"
-)
+pytestmark = [
+    pytest.mark.xdist_group("class"),
+    pytest.mark.skipif(
+        NGINX is None and not os.environ.get("CI"), reason="NO NGINX on this machine: serving a class is NOT checked"
+    ),
+]
 LINK = "explore?at=11.6&mask=none&text=Birds%20sing%20because%20they%20are%20birds"
 
 

@@ -27,6 +27,7 @@ def open_compare(server_url: str, new_page: Open) -> Open:
     return opened
 
 
+@pytest.mark.every_commit
 def test_the_curves_cross_where_the_table_says(open_compare: Open) -> None:
     page = open_compare("?c_d=640")
     page.get_by_text("LSTM at n = 1,280").wait_for()

@@ -21,7 +21,8 @@ def step(page):
     return int(held.get_attribute("data-step")) if held.count() else -1
 
 
-def test_the_film_plays_pauses_and_steps_back_without_asking_the_server(page, server_url):
+def test_the_film_plays_pauses_and_steps_back_without_asking_the_server(new_page, server_url):
+    page = new_page(stranger=True)  # in a context with a clock of its own
     page.clock.install()
     opened(page, server_url)
     page.get_by_role("button", name="First step").click()
@@ -43,6 +44,7 @@ def test_the_film_plays_pauses_and_steps_back_without_asking_the_server(page, se
     assert not sent
 
 
+@pytest.mark.every_commit
 def test_keys_and_tokens_choose_a_step_and_rows_are_read_out(page, server_url):
     opened(page, server_url, "&d_at=3")
     page.get_by_role("button", name="Next step").focus()

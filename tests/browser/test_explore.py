@@ -74,7 +74,6 @@ def test_a_sentence_is_read_when_one_leaves_it_and_nothing_asks_for_a_key(explor
     page.wait_for_url("**text=*Now*")
 
 
-@pytest.mark.every_commit
 def test_typing_changes_the_picture(explore: Open) -> None:
     page = explore()
     before = picture(page)
@@ -83,7 +82,6 @@ def test_typing_changes_the_picture(explore: Open) -> None:
     page.wait_for_url("**text=A*")
 
 
-@pytest.mark.every_commit
 def test_clicking_a_tile_shows_that_head_and_the_link_says_so(explore: Open) -> None:
     page = explore()
     page.mouse.click(*tile(page, 2 * 9 + 4))
@@ -104,7 +102,6 @@ def test_a_link_reopened_elsewhere_gives_the_same_picture(explore: Open) -> None
     until(lambda: picture(again) == picture(page))
 
 
-@pytest.mark.every_commit
 def test_what_if_in_a_link_is_computed_again(explore: Open) -> None:
     page = explore("?open_what_if=true&mask=window&window=2&where=layer&again=true")
     page.get_by_text("of the probability moved to other tokens").first.wait_for(timeout=60_000)
@@ -189,7 +186,6 @@ def save(page: Any, button: str, folder: Path) -> Path:
     return saved_in(page, page.get_by_role("button", name=button, exact=True), folder)
 
 
-@pytest.mark.every_commit
 def test_exports_open_and_hold_the_tokens_and_the_numbers(explore: Open, tmp_path: Path, new_page: Open) -> None:
     page = explore()
     page.locator(".st-key-head-out-under").get_by_role("button", name="Export").first.click()

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 import torch
 
 from attnviz.core.attention import attend
+from attnviz.mask_bits import unpack_bits
 from attnviz.models.capture import RecordedLayer, capture
 from attnviz.models.catalogue import EXAMPLES
 from attnviz.models.loading import load
 from attnviz.models.tokens import encode
+from attnviz.ui.shared import link_pack
 from tests.browser.conftest import answered, until
+from tests.browser.test_all_heads import arrived
 
 Open = Callable[..., Any]
 LAYER, HEAD = 13, 8
@@ -52,6 +57,12 @@ def expected(layer: RecordedLayer, mask: torch.Tensor | None, factor: float) -> 
     kv = HEAD // (layer.n_heads // layer.n_kv_heads)
     q, k = layer.q[:, [HEAD]].float(), layer.k[:, [kv]].float()
     return attend(q, k, k, mask, layer.scale * factor).weights[0, 0].numpy()
+
+
+def painted_in_link(page: Any, n: int) -> np.ndarray | None:
+    """The painted mask that the address holds; None while it holds none."""
+    packed = dict(parse_qsl(page.evaluate("location.search.slice(1)"))).get("c")
+    return None if packed is None else unpack_bits(base64.b64decode(link_pack.unpack(packed)["mask"]), (n, n))
 
 
 def weights(page: Any) -> np.ndarray:
@@ -180,8 +191,7 @@ def test_a_stroke_paints_the_mask_on_the_matrix_and_the_link_holds_it(explore: O
     mask[12, 12] = False
     until(lambda: np.abs(weights(page) - expected(layer, mask, 1.0)).max() < EXACT)
     answered(page)
-    until(lambda: "c=" in page.url)
-    page.wait_for_timeout(800)
+    until(lambda: np.array_equal(painted_in_link(page, n), mask))
     answered(page)
     again = reopened(explore, page)
     assert np.array_equal(weights(again), weights(page))
@@ -203,8 +213,9 @@ def test_masks_a_hidden_token_and_what_was_before(explore: Open, layer: Recorded
     before = page.get_by_test_id("seen-before").first.bounding_box()
     page.mouse.move(before["x"] + before["width"] / 2, before["y"] + before["height"] / 2)
     page.mouse.down()
+    pressed = page.evaluate("performance.now()")
     until(lambda: np.array_equal(weights(page), own))
-    page.wait_for_timeout(500)
+    page.wait_for_function("(pressed) => performance.now() - pressed > 500", arg=pressed)  # held, and no mere click
     page.mouse.up()
     until(lambda: np.array_equal(weights(page), after))
     page.get_by_test_id("seen-difference").first.click()
@@ -227,7 +238,7 @@ def test_a_window_is_as_wide_as_its_slider_says(explore: Open, layer: RecordedLa
 
 def test_all_small_pictures_follow_while_the_hand_moves(explore: Open) -> None:
     page = explore()
-    page.wait_for_timeout(1500)
+    arrived(page)
     overview = page.get_by_test_id("overview")
     page.get_by_test_id("where").first.select_option("all")
     page.wait_for_url(re.compile("where=all"))

@@ -26,12 +26,12 @@ def fetched(page: Any) -> list[str]:
 def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_plotly(
     server_url: str, new_page: Open, name: str
 ) -> None:
-    page = new_page()
+    page = new_page(stranger=True)
     scripts = fetched(page)
     page.goto(f"{server_url}/{'' if name == 'home' else name}")
     page.get_by_test_id("stMain").get_by_role("heading").first.wait_for(timeout=90_000)
     answered(page)
-    page.wait_for_timeout(500)
+    page.wait_for_load_state("networkidle")
     assert scripts
     if name in WITH_CHARTS:
         assert [script for script in scripts if script.startswith(CHART)]
@@ -40,7 +40,7 @@ def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_pl
 
 
 def test_a_program_comes_with_its_highlighter_when_it_is_opened(server_url: str, new_page: Open) -> None:
-    page = new_page()
+    page = new_page(stranger=True)
     scripts = fetched(page)
     page.goto(f"{server_url}/scaling")
     page.get_by_text("This section in PyTorch").wait_for(timeout=90_000)

@@ -38,6 +38,7 @@ def open_heads(server_url: str, new_page: Open) -> Open:
     return opened
 
 
+@pytest.mark.every_commit
 def test_a_clicked_head_is_shown_kept_in_the_link_and_found_again(open_heads: Open, server_url: str) -> None:
     page = open_heads("?hd_model=minilm-l6&hd_text=books&hd_by=previous_token")
     x, y = page.locator(PLOT).evaluate(PLACE, [2, 7])

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.experiments.scaling.alternatives import CHOICES
-from tests.browser.conftest import answered, until
+from tests.browser.conftest import answered, listening, until
 
 Open = Callable[..., Any]
 
@@ -26,7 +26,7 @@ def opened(server_url: str, new_page: Open) -> Open:
         page = new_page(**size)
         page.goto(f"{server_url}/{address}")
         page.locator("[data-testid=stMain] h1").first.wait_for(timeout=60_000)
-        page.wait_for_timeout(1000)
+        listening(page)
         answered(page)
         page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')", timeout=60_000)
         return page
@@ -165,8 +165,9 @@ def test_the_export_of_start_opens_to_a_menu_that_can_be_read(opened: Open) -> N
     page.get_by_role("button", name="Export").first.click()
     body = page.locator("[data-testid=stPopoverBody]")
     body.get_by_text("Background").wait_for()
-    page.wait_for_timeout(400)
-    place = body.bounding_box()
-    assert place["height"] > 300
-    assert place["y"] >= 0
-    assert place["y"] + place["height"] <= 720
+
+    def inside_the_window() -> bool:  # it opens by growing
+        place = body.bounding_box()
+        return bool(place["height"] > 300 and place["y"] >= 0 and place["y"] + place["height"] <= 720)
+
+    until(inside_the_window)

@@ -160,7 +160,6 @@ def server_answers(page: Any, line: Line) -> None:
     until(said)
 
 
-@pytest.mark.every_commit
 def test_a_gesture_that_leaves_before_the_link_is_known_takes_nothing_back(slow: Any) -> None:
     page, line = slow("/")
     line.hold()
@@ -272,7 +271,6 @@ def of_width(page: Any) -> Any:
     return page.get_by_role("spinbutton", name="d_k", exact=True)
 
 
-@pytest.mark.every_commit
 def test_scaling_keeps_its_numbers_and_back_takes_one_change_at_a_time(tab: Open) -> None:
     page = tab("/scaling")
     began = entries(page)
@@ -395,7 +393,6 @@ def settled(page: Any, **wanted: str) -> None:
     assert link(page) == wanted
 
 
-@pytest.mark.every_commit
 def test_three_tiles_in_a_breath_end_with_the_last_one_in_picture_and_link(tab: Open) -> None:
     page = tab("/explore")
     spots = [tile(page, *head) for head in ((3, 1), (20, 5), (7, 5))]

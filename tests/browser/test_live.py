@@ -22,6 +22,8 @@ from tests.models.conftest import smollm2
 
 __all__ = ["smollm2"]
 
+pytestmark = pytest.mark.xdist_group("live")
+
 TEXT = "The animal didn't cross the street because it was too tired."
 Open = Callable[..., Any]
 

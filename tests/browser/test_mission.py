@@ -38,13 +38,16 @@ from tests.browser.test_figure_files import steady
 from tests.browser.test_heads_page import PLACE
 from tests.models.tiny import eager
 
-pytestmark = pytest.mark.every_commit
-
 ROOT = Path(__file__).parents[2]
 MODEL = "SmolLM2-135M"
 LAYERS, HEADS = 30, 9
 SENTENCE = "Anna gave Peter the red book because he loved old stories."
 OWN, HOSTED = "a machine of one's own", "a hosted demo"  # hosted, the same again: slow, for `make check-all`
+#: each on one test process, which starts its server once
+WHERE = (
+    pytest.param(OWN, marks=pytest.mark.xdist_group("mission")),
+    pytest.param(HOSTED, marks=(pytest.mark.slow, pytest.mark.xdist_group("hosted"))),
+)
 MODES = {OWN: {}, HOSTED: {"ATTNVIZ_HOSTED": "1"}}
 AT_REST = "[data-testid=stApp][data-test-script-state=notRunning]"
 FIRST_OPEN = 180_000  # ms; the first visitor ever waits for the model to be converted
@@ -89,7 +92,7 @@ def cold_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
-@pytest.fixture(scope="module", params=[OWN, pytest.param(HOSTED, marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=WHERE)
 def site(request: pytest.FixtureRequest, cold_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """`streamlit run app.py` in a process of its own; its log and its requests are checked when it ends."""
     trap, log = Trap(), tmp_path_factory.mktemp("server") / "log.txt"
@@ -182,7 +185,7 @@ def visit(browser: Any, habit: Any, site: Site) -> Iterator[Callable[..., Any]]:
 
 
 def _watch(page: Any, home: str, wrong: list[str]) -> None:
-    """Record console errors, script errors and requests to other hosts, and block the latter."""
+    """Record console errors, script errors and requests to other hosts, none of which has an address (`QUIET`)."""
     inside = (home, home.replace("http", "ws", 1), "data:", "blob:", "about:")
 
     def said(message: Any) -> None:
@@ -199,7 +202,6 @@ def _watch(page: Any, home: str, wrong: list[str]) -> None:
     page.on("console", said)
     page.on("request", left)
     page.on("websocket", left)
-    page.route(lambda url: not url.startswith(inside), lambda route: route.abort())
 
 
 # What visitors do
@@ -469,6 +471,7 @@ def type_it(page: Any, trained: Load, label: str = "Sentence") -> tuple[Any, Tra
 # The promise
 
 
+@pytest.mark.every_commit
 def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit: Visit, trained: Load) -> None:
     page, model, tokens = type_it(visit("/"), trained, "Type a sentence")
     stage, n = head_stage(page), len(tokens)
@@ -495,6 +498,7 @@ def test_a_stranger_types_a_sentence_and_reads_true_numbers(visit: Visit, traine
         assert_same(matrix_of(csv_of(page, before_menu(page)), n), expected)
 
 
+@pytest.mark.every_commit
 def test_every_head_of_the_model_has_its_picture(visit: Visit, trained: Load) -> None:
     page, model, tokens = type_it(visit("/explore"), trained)
     n = len(tokens)
@@ -543,6 +547,7 @@ def read_changed_head(page: Any, query: int, key: int, n: int) -> Shown:
     return Shown(beside(main, "title"), words.inner_text(), caption, reading, str(pinned), rows)
 
 
+@pytest.mark.every_commit
 def test_a_head_a_mask_and_a_scale_give_one_number_everywhere_and_a_link_gives_it_again(
     visit: Visit, trained: Load
 ) -> None:
@@ -617,6 +622,7 @@ def test_mask_and_scale_beside_the_head_give_one_number_everywhere_and_a_link_gi
     assert read_large_head(again, query, key, n) == shown
 
 
+@pytest.mark.every_commit
 def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit: Visit) -> None:
     page = visit("/scaling")
     switch_to(page, "2 Softmax saturates")
@@ -640,6 +646,7 @@ def test_entropy_falls_as_d_k_grows_unless_scores_are_scaled(visit: Visit) -> No
     assert [float(here[2]), float(here[3])] == pytest.approx([raw[at], scaled[at]], abs=0.0051)
 
 
+@pytest.mark.every_commit
 def test_parameters_and_cache_of_mha_gqa_and_mqa_are_counted_right(visit: Visit) -> None:
     page = visit("/sharing")
     switch_to(page, "Count it")
@@ -682,6 +689,7 @@ def cache_built(n_kv_heads: int, tokens: int) -> int:
     return torch.empty(32, 2, n_kv_heads, tokens, 128, dtype=torch.bfloat16, device="meta").nbytes
 
 
+@pytest.mark.every_commit
 def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
     page, _, tokens = type_it(visit("/explore"), trained)
     open_export(page, before_menu(page))
@@ -708,7 +716,7 @@ def test_a_picture_is_saved_as_svg_and_png(visit: Visit, trained: Load) -> None:
 TWO_LINES = "The cat saw the dog and the cat ran.\nAnna gave Peter the red book because he loved old stories."
 
 
-@pytest.mark.slow  # the command runs the page a second time, in a process of its own
+# not at every commit: the command runs the page a second time, in a process of its own
 def test_the_map_of_heads_holds_a_true_number_leads_to_its_head_and_is_made_again_from_its_link(
     visit: Visit, trained: Load, cold_cache: Path, tmp_path: Path
 ) -> None:
@@ -780,7 +788,9 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize("where", SENTENCES)
+@pytest.mark.parametrize(
+    "where", [pytest.param(each, marks=pytest.mark.every_commit) if each == "/" else each for each in SENTENCES]
+)
 def test_what_is_typed_shows_as_typed(visit: Visit, where: str) -> None:
     page = visit(where)
     field = page.get_by_label(SENTENCES[where], exact=True)

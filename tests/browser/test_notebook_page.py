@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 from scripts import notebooks
 from tests.browser.canvas_places import inside_tile
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("notebook")]
 
 SOURCE = """# %% [markdown]
 # # A head

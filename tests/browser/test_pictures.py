@@ -45,7 +45,7 @@ def read(page: Any) -> str:
 
 
 def test_the_row_of_the_patch_under_the_hand_lies_over_the_picture_without_a_server(open_pictures: Open) -> None:
-    page = open_pictures()
+    page = open_pictures(stranger=True)
     assert read(page).startswith("From class token: ")
     page.context.set_offline(True)
     page.mouse.move(*centre_of(page, 2, 5))
@@ -70,6 +70,7 @@ def test_pins_the_head_and_what_lies_over_the_picture_come_back_with_the_link(op
     until(lambda: again.locator(".pv-title").inner_text() == "Attention followed through layers 0 to 2")
 
 
+@pytest.mark.every_commit
 def test_painting_over_patches_changes_what_the_model_says(open_pictures: Open) -> None:
     page = open_pictures("?pic_digits=8")
     page.get_by_text("The model says eight").wait_for()

@@ -71,6 +71,7 @@ def test_the_circle_turns_without_python_and_shows_its_numbers(new_page: Open, s
     assert len(sent) == before + 1, "only letting go was sent"
 
 
+@pytest.mark.every_commit
 def test_letting_go_is_in_the_link_and_comes_back(open_positions: Open) -> None:
     page = open_positions("?p_section=circle")
     page.locator(".rc-circle").wait_for()

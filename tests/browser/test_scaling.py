@@ -117,7 +117,6 @@ def test_temperature_0_in_the_browser_is_one_hot(open_scaling: Open) -> None:
     assert facts(page)[0] == "100.0%"
 
 
-@pytest.mark.every_commit
 def test_a_stopped_training_keeps_its_curves(new_page: Open, server_url: str) -> None:
     page = new_page()
     page.goto(f"{server_url}/scaling?s_section=training&s_steps=2000&s_seeds=8&s_dk=512")

@@ -22,6 +22,8 @@ from attnviz.ui.web.navigation import ROWS
 from tests.browser.conftest import ROOT, Server
 from tests.browser.saving import saved
 
+pytestmark = pytest.mark.xdist_group("served")
+
 Open = Callable[..., Any]
 
 
@@ -61,7 +63,6 @@ def never_installed(serve: Callable[[Path], str], server_url: str) -> str:
     return server_url
 
 
-@pytest.mark.every_commit
 def test_whoever_follows_the_readme_or_runs_make_installs_it_so() -> None:
     assert "\npip install -r requirements.txt\n" in (ROOT / "README.md").read_text(encoding="utf-8")
     recipe = subprocess.run(["make", "-n", "-B", "run"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
@@ -100,7 +101,6 @@ def test_every_page_opens_by_its_address_under_the_policy(under_a_path: str, new
     assert page.get_by_test_id("stException").count() == 0
 
 
-@pytest.mark.every_commit
 def test_the_policy_is_one_that_a_browser_obeys(under_a_path: str, browser: Any) -> None:
     page = browser.new_page()
     page.goto(under_a_path)
@@ -116,7 +116,6 @@ def test_the_policy_is_one_that_a_browser_obeys(under_a_path: str, browser: Any)
     page.close()
 
 
-@pytest.mark.every_commit
 def test_components_come_by_address_and_a_click_reaches_python(under_a_path: str, new_page: Open) -> None:
     page = new_page(bypass_csp=False)
     scripts = watch_scripts(page)
@@ -137,7 +136,6 @@ def test_components_come_by_address_and_a_click_reaches_python(under_a_path: str
     page.wait_for_url(re.compile(r"/deep/base/explore\?"))
 
 
-@pytest.mark.every_commit
 def test_a_figure_is_saved_by_its_address(under_a_path: str, new_page: Open) -> None:
     page = new_page(bypass_csp=False)
     page.goto(f"{under_a_path}/scaling")

@@ -37,7 +37,6 @@ def test_sharing_more_heads_changes_the_picture_and_the_link(open_sharing: Open)
     page.get_by_text("12 query heads on 1 K/V head;").wait_for(timeout=120_000)
 
 
-@pytest.mark.every_commit
 def test_a_model_is_proved_by_a_button(open_sharing: Open) -> None:
     page = open_sharing("?h_view=prove&h_model=smollm2-135m&h_tokens=64")
     page.get_by_role("button", name="Build it without memory").click()
