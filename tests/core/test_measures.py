@@ -5,7 +5,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.core import measures
+from attnviz.core import measures, yardstick
 from attnviz.core.message import Problem
 
 EVEN = [1 / 3, 1 / 3, 1 / 3]
@@ -65,7 +65,7 @@ def test_every_measure_equals_a_loop_over_rows(size, causal):
     length = size[2]
     tokens = torch.randint(0, 3, (length,), generator=torch.Generator().manual_seed(size[3]))
     mask = torch.ones(length, length).tril().bool() if causal else None
-    found = measures.measure(weights, mask, tokens)
+    found = yardstick.measure(weights, mask, tokens)
     for layer in range(size[0]):
         for head in range(size[1]):
             expected = by_loop(weights[layer, head].tolist(), tokens.tolist(), causal)
@@ -74,7 +74,7 @@ def test_every_measure_equals_a_loop_over_rows(size, causal):
 
 
 def by_loop(matrix, tokens, causal):
-    rows = {name: [] for name in measures.HeadMeasures.__dataclass_fields__}
+    rows = {name: [] for name in yardstick.HeadMeasures.__dataclass_fields__}
     for i, row in enumerate(matrix):
         spread = -sum(w * math.log(w) for w in row if w > 0)
         allowed = i + 1 if causal else len(row)
@@ -126,7 +126,7 @@ def test_rows_that_see_no_key_are_nan_and_are_left_out_of_averages():
 
 def test_rows_of_padding_can_be_left_out():
     kept = torch.tensor([False, True, True])
-    close(measures.measure(BY_HAND, rows=kept).largest_weight, (0.75 + 1 / 3) / 2)
+    close(yardstick.measure(BY_HAND, rows=kept).largest_weight, (0.75 + 1 / 3) / 2)
 
 
 def test_a_sinks_share_does_not_make_a_row_look_more_spread():
@@ -137,7 +137,7 @@ def test_a_sinks_share_does_not_make_a_row_look_more_spread():
 @given(sizes)
 @settings(max_examples=25, deadline=None)
 def test_measures_stay_within_the_ranges_they_state(size):
-    found = measures.measure(random_weights(*size))
+    found = yardstick.measure(random_weights(*size))
     for name, most in {"entropy": math.log(size[2]), "effective_keys": size[2], "mean_distance": size[2] - 1}.items():
         value = getattr(found, name)
         assert ((value >= 0) & (value <= most + 1e-9)).all()
@@ -166,7 +166,7 @@ def test_padding_anywhere_leaves_every_measure_as_if_it_were_not_there(size, cau
     weights[..., places[:, None], places] = alone
     mask = torch.ones(length + 3, length + 3).tril().bool() if causal else None
     tokens = torch.zeros(length + 3, dtype=torch.long).scatter(0, places, ids)
-    found = measures.measure(weights, mask, tokens, rows=keys, keys=keys)
+    found = yardstick.measure(weights, mask, tokens, rows=keys, keys=keys)
     for layer in range(size[0]):
         for head in range(size[1]):
             for name, value in by_loop(alone[layer, head].tolist(), ids.tolist(), causal).items():
@@ -177,7 +177,7 @@ def test_padding_anywhere_leaves_every_measure_as_if_it_were_not_there(size, cau
 def test_ids_have_the_batch_first_even_where_there_are_as_many_heads(shape):
     weights = random_weights(2, 2, 5, 1)  # here: batch of 2, 2 heads
     tokens = torch.tensor([[1, 2, 1, 2, 1], [3, 3, 3, 4, 4]])
-    found = measures.measure(weights, tokens=tokens.reshape(shape))
+    found = yardstick.measure(weights, tokens=tokens.reshape(shape))
     for b in range(2):
         for head in range(2):
             expected = by_loop(weights[b, head].tolist(), tokens[b].tolist(), True)
@@ -188,4 +188,4 @@ def test_ids_have_the_batch_first_even_where_there_are_as_many_heads(shape):
 @pytest.mark.parametrize("shape", [(3, 5), (2, 4), (1, 1, 1, 5), (2, 3, 5)])
 def test_ids_of_another_batch_or_length_are_refused(shape):
     with pytest.raises(Problem, match="token ids have shape"):
-        measures.measure(random_weights(2, 2, 5, 1), tokens=torch.zeros(shape, dtype=torch.long))
+        yardstick.measure(random_weights(2, 2, 5, 1), tokens=torch.zeros(shape, dtype=torch.long))

@@ -154,7 +154,7 @@ def test_each_page_with_kept_links_crosses():
 def opens_a_view() -> None:
     import streamlit as st
 
-    from attnviz.ui.shared import link_state
+    from attnviz.ui.shared import link_state, saved_views
     from attnviz.ui.shared.language_choice import LANG
     from attnviz.ui.web import declared
 
@@ -162,8 +162,8 @@ def opens_a_view() -> None:
     if link_state.follow("masks"):
         link_state.settle()
     if "open" in st.session_state:
-        link_state.open_view(st.session_state.pop("open"))
-    st.session_state["lang"], st.session_state["view"] = link_state.value(LANG), link_state.saved_view()
+        saved_views.open_view(st.session_state.pop("open"))
+    st.session_state["lang"], st.session_state["view"] = link_state.value(LANG), saved_views.save()
 
 
 @pytest.mark.parametrize("reader, author, then", [("zh", "en", "zh"), ("zh", "", "zh"), ("", "zh", "zh"), ("", "", "")])

@@ -155,7 +155,7 @@ def test_what_is_exported_is_what_is_on_show():
 def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_limit(visit):
     from attnviz.models.pictures.photo import MOST_BYTES
     from attnviz.ui.pictures.picture_input import FORMAT, MOST_SAVED, view_with_picture
-    from attnviz.ui.shared.link_state import VIEW_FORMAT
+    from attnviz.ui.shared.saved_views import VIEW_FORMAT
 
     file = png()
     view = json.dumps({"format": VIEW_FORMAT, "page": "pictures", "choices": {"pic_from": "own", "pic_layer": "1"}})

@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from attnviz.core.measures import HeadMeasures, Yardstick
 from attnviz.core.message import Message
+from attnviz.core.yardstick import HeadMeasures, Yardstick
 from attnviz.experiments.explorer.model_run import Stack
 from attnviz.models.capture import sweep, yardstick
 

@@ -13,7 +13,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from attnviz.core.measures import HeadMeasures, Yardstick, keys_allowed
+from attnviz.core.measures import keys_allowed
+from attnviz.core.yardstick import HeadMeasures, Yardstick
 from attnviz.models.capture.recorded_layer import CHUNK, RecordedLayer
 
 SIDE = 32  #: cells a side of a picture, at most

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.experiments.explorer import Stack
 from attnviz.ui.explorer import explorer_choices as choices
-from attnviz.ui.shared import link_state
+from attnviz.ui.shared import link_state, page_address
 from attnviz.words import _
 
 LONGEST_LINK = 300  # characters: a longer link under an exported picture could not be typed or read
@@ -45,4 +45,4 @@ def stage(n_q: int, n_k: int) -> tuple[int, int | None] | None:
 
 def link() -> str:
     """The link to this view for a caption; empty when it is too long, or opens the view on this machine only."""
-    return link_state.public_address(LONGEST_LINK) or ""
+    return page_address.public_address(LONGEST_LINK) or ""

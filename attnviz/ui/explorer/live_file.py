@@ -9,7 +9,7 @@ from attnviz.live import page
 from attnviz.packing import RawHead
 from attnviz.ui import canvas
 from attnviz.ui.explorer import edit_state, explorer_state, overlay_state
-from attnviz.ui.shared import link_state, model_cache, show
+from attnviz.ui.shared import model_cache, page_address, show
 from attnviz.words import _, language, speaking
 
 LARGEST = 24_000_000  # bytes of scores: a file that a browser still opens at once
@@ -66,7 +66,7 @@ def alone(
     if head.raw is None:
         return []
     raw, axes, spoken = head.raw.head, (tokens, None), language()
-    link = link_state.public_address(explorer_state.LONGEST_LINK)
+    link = page_address.public_address(explorer_state.LONGEST_LINK)
 
     def this_head() -> str:
         more = {"title": title, "note": "", "link": link}

@@ -15,7 +15,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
 from attnviz.ui.pictures import picture_cache, picture_input
 from attnviz.ui.pictures.picture_cache import ChosenPicture
-from attnviz.ui.shared import link_state, show
+from attnviz.ui.shared import page_address, show
 from attnviz.words import _, language, say, sentences, speaking
 
 LONGEST_LINK = 2000  #: characters of an address that a file still offers
@@ -69,7 +69,7 @@ def _live(
     picture: ChosenPicture, run: PictureRun, scene: canvas.PatchScene, chosen: canvas.PatchChoices, note: str
 ) -> list[show.LiveFile]:
     """The view as one file that stays alive without a server. A download runs in no session: all is taken down here."""
-    link, spoken = (None if picture.own else link_state.public_address(LONGEST_LINK)), language()
+    link, spoken = (None if picture.own else page_address.public_address(LONGEST_LINK)), language()
     title = _("{model} on a picture").format(model=run.name)
 
     def made() -> str:

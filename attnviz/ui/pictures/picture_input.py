@@ -25,7 +25,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.ui.canvas import digit_pad
 from attnviz.ui.pictures import pictures_choices as choices
 from attnviz.ui.pictures.picture_cache import ChosenPicture
-from attnviz.ui.shared import link_state, plain, show_problem, spoken, upload_id, widgets
+from attnviz.ui.shared import link_state, plain, saved_views, show_problem, spoken, upload_id, widgets
 from attnviz.words import _
 
 _PHOTO, _OPENED = "_own_picture", "_own_picture_opened"
@@ -154,7 +154,7 @@ def _take(data: bytes, name: str) -> None:
         view, data = _saved(data, name)
         photo = read_photo(data, name)
         st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", photo)
-        link_state.open_view(view)
+        saved_views.open_view(view)
         return
     photo = read_photo(data, name)
     st.session_state[_PHOTO] = (f"own {hashlib.sha256(data).hexdigest()[:16]}", photo)
@@ -172,7 +172,7 @@ def _saved(data: bytes, name: str) -> tuple[str, bytes]:
 
 def view_now() -> str:
     """The view as it is, as a saved view holds it."""
-    return link_state.saved_view()
+    return saved_views.save()
 
 
 def view_with_picture(file: bytes, view: str) -> str:

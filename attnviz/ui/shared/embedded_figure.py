@@ -11,7 +11,7 @@ import re
 import streamlit as st
 
 from attnviz.core.message import Message, Problem, Several
-from attnviz.ui.shared import link_state
+from attnviz.ui.shared import page_address
 from attnviz.ui.shared.copy_buttons import copy_buttons
 from attnviz.ui.shared.embed_code import embed_code
 from attnviz.ui.shared.guarding import show_problem
@@ -64,14 +64,14 @@ def end() -> None:
             show_problem(
                 Problem("This page shows no figure called {figure}; just now it has: {known}.", figure=key, known=known)
             )
-        address = link_state.address(without=(FIGURE,))
+        address = page_address.address(without=(FIGURE,))
         if address:
             st.markdown(_("[Open in attnviz]({address})").format(address=address))
 
 
 def copy_button(key: str, title: str) -> None:
     """A button that copies the code which shows this one figure on another page."""
-    address = link_state.address(without=(FIGURE, PRESENT))
+    address = page_address.address(without=(FIGURE, PRESENT))
     if not address:
         return
     code = embed_code(address, title, {FIGURE.name: key})

@@ -9,18 +9,15 @@ session stays as it is, as it does when a page is entered from the menu, and the
 
 from __future__ import annotations
 
-import ipaddress
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
-from urllib.parse import quote_plus, urlencode, urlsplit
+from urllib.parse import quote_plus
 
 import streamlit as st
 
 from attnviz.core.message import Message, Problem
 from attnviz.ui.shared import link_pack, link_refusals, streamlit_adapter
-from attnviz.ui.shared.choices import EVERY_PAGE, NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
-from attnviz.ui.shared.link_pack import refuse_half_characters
+from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, opening_of, parameters_of
 
 T = TypeVar("T")
 
@@ -28,8 +25,6 @@ _CHOSEN, _PAGE, _WRITTEN, _REFUSED = "_chosen", "_page_on_show", "_link_written"
 _VIEW_OF = "_view_of"  #: the page of a view that was opened, until that page is drawn
 _PAGE_ID = "_page_id"
 _LINKED = "_pages_set_by_links"
-VIEW_FORMAT, OLD_VIEW_FORMAT = "attnviz-view-2", "attnviz-view-1"
-LARGEST_VIEW = 1_000_000  # characters of a saved view
 
 
 def value(choice: Choice[T]) -> T:
@@ -156,7 +151,7 @@ def too_large() -> Problem | None:
 def link_parameters(page: str, *, strict: bool = False) -> dict[str, str]:
     """The parameters of the link of `page`. A canvas too large for a link is left out; with `strict`, a Problem."""
     parameters: dict[str, str] = {}
-    for name, held in _link_values(page).items():
+    for name, held in link_values(page).items():
         try:
             parameters[name] = _fitting(held) if isinstance(held, str) else link_pack.pack(held)
         except Problem:
@@ -177,88 +172,16 @@ def _fitting(text: str) -> str:
     return text
 
 
-def address(longest: int = 100_000, *, without: Sequence[Choice[Any]] = ()) -> str | None:
-    """The address that opens this view; None if longer than `longest` characters, or if the app's is unknown.
-
-    `without` are choices that it is not to say.
-    """
-    url = st.context.url
-    if not url:
-        return None
-    parameters = link_parameters(current_page())
-    for choice in without:
-        parameters.pop(choice.name, None)
-    whole = url.split("?")[0] + (f"?{urlencode(parameters)}" if parameters else "")
-    return whole if len(whole) <= longest else None
-
-
-def public_address(longest: int = 100_000) -> str | None:
-    """The same for a reader elsewhere: None where the app's address means this machine or this network only."""
-    whole = address(longest)
-    return None if whole is None or _is_private(urlsplit(whole).hostname or "") else whole
-
-
-def _is_private(host: str) -> bool:
-    try:
-        return not ipaddress.ip_address(host).is_global
-    except ValueError:  # a name; one without a dot means a machine of this network
-        return "." not in host or host.endswith((".localhost", ".local", ".lan", ".internal"))
-
-
-def saved_view() -> str:
-    """Everything chosen on this page as JSON text, without a limit on its length."""
-    page = current_page()
-    view = {"format": VIEW_FORMAT, "page": page, "choices": _link_values(page, whole=True)}
-    return json.dumps(view, ensure_ascii=False, indent=1)
-
-
-def open_view(text: str) -> str:
-    """Restore a saved view; returns the name of its page. Problem when the text is not a saved view."""
-    page, parameters = _parsed_view(text)
-    _read(page, parameters | _readers_own())
+def restore(page: str, parameters: Mapping[str, Any]) -> None:
+    """Choose what a saved view of `page` says; written into the link where that page is on show."""
+    _read(page, parameters)
     _linked().add(page)
     st.session_state[_VIEW_OF] = page
     if page == st.session_state.get(_PAGE):
         _write()
-    return page
 
 
-def _readers_own() -> dict[str, str]:
-    """What this visitor has chosen for reading, which another one's view does not change."""
-    return {c.name: c.write(value(c)) for c in choices_of(EVERY_PAGE) if c.of_reader and value(c) != c.default}
-
-
-def _parsed_view(text: str) -> tuple[str, dict[str, Any]]:
-    if len(text) > LARGEST_VIEW:
-        raise Problem("This file has {n} characters; a saved view has at most {most}.", n=len(text), most=LARGEST_VIEW)
-    try:
-        view = json.loads(text)
-        refuse_half_characters(view)
-    except (ValueError, RecursionError):
-        raise Problem("This file is not a saved view: it is not JSON, or it was cut short.") from None
-    known = (VIEW_FORMAT, OLD_VIEW_FORMAT)
-    if not isinstance(view, dict) or view.get("format") not in known:
-        raise Problem(
-            "This file is not a saved view of the version that can be opened here ({version}).", version=VIEW_FORMAT
-        )
-    page, parameters = view.get("page"), view.get("choices")
-    if view["format"] == OLD_VIEW_FORMAT:
-        page, parameters = "explore", _old_view(view)
-    if not isinstance(page, str) or not isinstance(parameters, dict) or not choices_of(page):
-        raise Problem("This saved view is damaged: its page or its choices are missing.")
-    return page, {str(name): held for name, held in parameters.items()}
-
-
-def _old_view(view: dict[str, Any]) -> dict[str, Any] | None:
-    """Parameters from the first format: the explorer's link, and its canvas beside it. Choices that it lacks stay."""
-    link, canvas = view.get("link"), view.get("canvas")
-    if not isinstance(link, dict) or not isinstance(canvas, dict):
-        return None
-    others = {name: held for name, held in _link_values("explore").items() if name != "c"}
-    return others | link | ({"c": canvas} if canvas else {})
-
-
-def _link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
+def link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
     """Every parameter of the page that differs from its default: text, or the JSON of a canvas.
 
     And, unless the address without anything says the same, how the page opened; with `whole` always.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.ui.shared import link_state
+from attnviz.ui.shared import link_state, page_address, saved_views
 from attnviz.ui.shared.copy_buttons import copy_buttons
 from attnviz.ui.shared.embed_code import embed_code, who_may_embed
 from attnviz.ui.shared.guarding import show_problem
@@ -28,7 +28,7 @@ def share_menu() -> None:
     if not box.open:
         return
     with box:
-        address = link_state.address(without=(FIGURE,))
+        address = page_address.address(without=(FIGURE,))
         if address:
             _addresses(address)
         problem = link_state.too_large()
@@ -36,7 +36,7 @@ def share_menu() -> None:
             show_problem(problem)
         st.download_button(
             _("Save this view as a file"),
-            data=link_state.saved_view(),
+            data=saved_views.save(),
             file_name="attention-view.json",
             mime="application/json",
             on_click="ignore",
@@ -60,14 +60,14 @@ def _addresses(address: str) -> None:
     st.code(address, language=None, wrap_lines=True)
     st.caption(_("This code shows it inside another page."))
     st.code(code, language="html", wrap_lines=True)
-    limit = who_may_embed(address, link_state.public_address() is not None)
+    limit = who_may_embed(address, page_address.public_address() is not None)
     if limit is not None:
         st.caption(spoken(limit))
 
 
 def _open(text: str) -> None:
     try:
-        page = link_state.open_view(text)
+        page = saved_views.open_view(text)
     except Problem as problem:
         show_problem(problem)
         return

@@ -13,7 +13,7 @@ import pytest
 import streamlit as st
 
 from attnviz.core.message import Problem
-from attnviz.ui.shared import link_pack, link_state
+from attnviz.ui.shared import link_pack, link_state, saved_views
 from attnviz.ui.shared.choices import NONSENSE, Choice, Partly, choices_of, parameters_of
 from attnviz.ui.shared.text import spoken
 from attnviz.ui.web import declared
@@ -120,12 +120,12 @@ def test_no_link_breaks_a_page_and_what_it_asks_in_vain_is_said(page: str, visit
             assert refused is None or spoken(refused)
         for message in link_state.refusals_without_widget():
             assert spoken(message)
-        view = link_state.saved_view()
+        view = saved_views.save()
         again = link_state.link_parameters(page)
         urlencode(again)
         kept = {choice.name: link_state.value(choice) for choice in mine}
         visitor.pop("_page_on_show")
-        link_state.open_view(view)
+        saved_views.open_view(view)
         opened = {choice.name: link_state.value(choice) for choice in mine}
         assert _step_said(opened) == _step_said(kept)
         assert _step_said(link_state.link_parameters(page)) == _step_said(again)
@@ -139,9 +139,9 @@ def test_no_file_breaks_a_page(page: str, make: Callable[[Any], Any], visitor: d
         if value is DEEP and make is str:
             continue
         visitor.clear()
-        view = {"format": link_state.VIEW_FORMAT, "page": page, "choices": dict.fromkeys(names, make(value))}
+        view = {"format": saved_views.VIEW_FORMAT, "page": page, "choices": dict.fromkeys(names, make(value))}
         try:
-            link_state.open_view(json.dumps(view))
+            saved_views.open_view(json.dumps(view))
         except Problem:
             continue
         for choice in choices_of(page):
@@ -149,5 +149,5 @@ def test_no_file_breaks_a_page(page: str, make: Callable[[Any], Any], visitor: d
             refused = link_state.refusal(choice)
             assert refused is None or spoken(refused)
         visitor["_page_on_show"] = page
-        link_state.saved_view().encode()
+        saved_views.save().encode()
         urlencode(link_state.link_parameters(page))

@@ -17,7 +17,7 @@ from attnviz.ui.shared.choices import PageChoices
 def script() -> None:
     import streamlit as st
 
-    from attnviz.ui.shared import link_state, widgets
+    from attnviz.ui.shared import link_state, saved_views, widgets
     from attnviz.ui.shared.choices import PageChoices
 
     one, two = PageChoices("t_one"), PageChoices("t_two")
@@ -50,9 +50,9 @@ def script() -> None:
             pass
     else:
         st.session_state["shown"] = {"text": widgets.text(other_sentence, "text")}
-    st.session_state["view"] = link_state.saved_view()
+    st.session_state["view"] = saved_views.save()
     if "open" in st.session_state:
-        link_state.open_view(st.session_state.pop("open"))
+        saved_views.open_view(st.session_state.pop("open"))
 
 
 DEFAULTS = {
@@ -199,7 +199,7 @@ NO_VIEWS = [
 
 @pytest.mark.parametrize("text", NO_VIEWS, ids=range(len(NO_VIEWS)))
 def test_a_file_that_is_not_a_saved_view_is_refused_with_a_sentence(text: str) -> None:
-    from attnviz.ui.shared.link_state import open_view
+    from attnviz.ui.shared.saved_views import open_view
 
     with pytest.raises(Problem, match="saved view"):
         open_view(text)
