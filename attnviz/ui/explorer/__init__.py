@@ -1,3 +1,12 @@
 """The panels of the explorer; each is a module."""
 
-__all__ = ["consent", "edit_state", "explorer_choices", "head_panel", "live_file", "panels", "request_form"]
+__all__ = [
+    "consent",
+    "edit_state",
+    "explorer_choices",
+    "head_drawing",
+    "head_panel",
+    "live_file",
+    "panels",
+    "request_form",
+]

@@ -8,7 +8,8 @@ from attnviz.experiments.explorer import average, rolled_out, telling_depth
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown, axes, long_table, telling_row
+from attnviz.ui.explorer.head_drawing import axes, long_table, telling_row
+from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.shared import model_cache, show, spoken, widgets
 from attnviz.words import _, sentences
 

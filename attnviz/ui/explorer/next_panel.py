@@ -9,7 +9,7 @@ from attnviz.figures import attention_figures as figures
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import writing
-from attnviz.ui.explorer.head_panel import Shown
+from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.shared import model_cache, plain, show, widgets
 from attnviz.words import _
 

@@ -16,7 +16,7 @@ from attnviz.ui.explorer import (
     what_if_panel,
 )
 from attnviz.ui.explorer import explorer_choices as choices
-from attnviz.ui.explorer.head_panel import Shown
+from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.shared import guard, plain, snippet, widgets
 from attnviz.words import _
 

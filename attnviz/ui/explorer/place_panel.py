@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.experiments.explorer import model_parts
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_state
-from attnviz.ui.explorer.head_panel import Shown
+from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.shared import model_cache, show
 from attnviz.words import _, clauses, sentences
 

@@ -9,7 +9,8 @@ from attnviz.experiments.explorer import StagesResult, stages
 from attnviz.figures import stages as figures
 from attnviz.ui.explorer import edit_state, explorer_state
 from attnviz.ui.explorer import explorer_choices as choices
-from attnviz.ui.explorer.head_panel import Shown, caption_of_shown
+from attnviz.ui.explorer.head_captions import caption_of_shown
+from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.shared import formulas, link_state, plain, show
 from attnviz.words import _, sentences
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attnviz.experiments.explorer import Matrix, Trace, WhatIf, largest_change, slots
 from attnviz.ui.explorer import copied_run
 from attnviz.ui.explorer.explorer_choices import HeadPlace
-from attnviz.ui.explorer.head_panel import Shown
+from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.shared import model_cache, plain, snippet
 from attnviz.words import _
 

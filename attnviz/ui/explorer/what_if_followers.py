@@ -10,7 +10,8 @@ import streamlit as st
 from attnviz.experiments.explorer import Trace, WhatIf, changes, head_matrix, slots
 from attnviz.experiments.explorer import what_if as experiment
 from attnviz.figures import attention_figures as figures
-from attnviz.ui.explorer.head_panel import Shown, caption_of
+from attnviz.ui.explorer.head_captions import caption_of
+from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.explorer.what_if_words import said_of
 from attnviz.ui.shared import model_cache, plain, show
 from attnviz.words import _, listed, ngettext

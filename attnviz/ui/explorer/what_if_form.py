@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.experiments.explorer import WhatIf
 from attnviz.ui.explorer import edit_wording
 from attnviz.ui.explorer import explorer_choices as choices
-from attnviz.ui.explorer.head_panel import Shown
+from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.shared import link_state, plain, widgets
 from attnviz.words import _
 

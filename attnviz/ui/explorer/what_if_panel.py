@@ -17,7 +17,9 @@ from attnviz.experiments.explorer import what_if as experiment
 from attnviz.figures.svg_head import HeadPicture
 from attnviz.ui import canvas
 from attnviz.ui.explorer import what_if_code, what_if_followers, what_if_form
-from attnviz.ui.explorer.head_panel import Shown, axes, caption_of, long_table
+from attnviz.ui.explorer.head_captions import caption_of
+from attnviz.ui.explorer.head_drawing import axes, long_table
+from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.explorer.what_if_words import said_of
 from attnviz.ui.shared import model_cache, show, spoken
 from attnviz.words import _, ended, sentences

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attnviz.experiments.explorer import WhatIf
 from attnviz.ui.explorer import edit_wording
-from attnviz.ui.explorer.head_panel import Shown
+from attnviz.ui.explorer.shown_head import Shown
 
 
 def said_of(shown: Shown, change: WhatIf) -> tuple[str | None, str | None, str]:

