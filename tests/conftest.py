@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,17 @@ import pytest
 # workers and every process that a test starts inherit it.
 for _library in ("OMP", "MKL", "OPENBLAS"):
     os.environ[f"{_library}_NUM_THREADS"] = "1"
+
+
+def pytest_collection_finish() -> None:
+    """Look through the installed packages once for Streamlit's components, not once for each run of a page.
+
+    A real server does it once, when it starts. In AppTest it takes longer than most pages do.
+    """
+    if "streamlit" in sys.modules:
+        from streamlit.components.v2 import manifest_scanner
+
+        vars(manifest_scanner)["scan_component_manifests"] = cache(manifest_scanner.scan_component_manifests)
 
 
 class LostFile(pytest.Item):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,9 @@ def tests_in(tmp_path):
         def run(arguments: list[str]) -> int:
             runs.append(arguments)
             command = [sys.executable, "-m", "pytest", "-q", "-c", "none.ini", "--rootdir", ".", *arguments]
-            return subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False).returncode
+            alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # to import every plugin takes longer
+            run = subprocess.run(command, cwd=tmp_path, env=alone, capture_output=True, timeout=120, check=False)
+            return run.returncode
 
         (tmp_path / "none.ini").write_text("[pytest]\n")
         return look(["test_some.py", *options], Path(tmp_path, "cache"), run), runs
@@ -62,7 +65,7 @@ def test_what_fails_twice_has_failed(tests_in, capsys):
 
 def test_a_test_of_a_group_is_found_again(tests_in):
     grouped = "import pytest\n@pytest.mark.xdist_group('some')\ndef test_a(): assert False\n"
-    status, runs = tests_in(grouped, "-n", "1", "--dist", "loadgroup")
+    status, runs = tests_in(grouped, "-p", "xdist.plugin", "-n", "1", "--dist", "loadgroup")
     assert status == 1
     assert runs[1][0] == "test_some.py::test_a"
 

@@ -29,7 +29,7 @@ def test_every_file_that_is_asked_for_is_collected(suite: pytest.Pytester, optio
     suite.runpytest_inprocess(*options).assert_outcomes(passed=tests, deselected=int("-k" in options))
 
 
-@pytest.mark.parametrize("options", [("-k", "near"), ("-n", "2")])
+@pytest.mark.parametrize("options", [("-k", "near"), pytest.param(("-n", "2"), marks=pytest.mark.slow)])
 def test_a_folder_that_pytest_passes_over_fails(suite: pytest.Pytester, options: tuple[str, ...]):
     suite.makepyprojecttoml(PASSES_OVER_BUILD)
     run = suite.runpytest_inprocess(*options)

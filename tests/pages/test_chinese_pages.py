@@ -17,7 +17,7 @@ from attnviz.ui.shared import choices_of
 from attnviz.ui.web.navigation import ROWS
 from attnviz.words import LOCALE_DIR
 from scripts import languages
-from scripts.words import collected
+from tests.app_words import collected
 from tests.pages.conftest import open_page
 
 #: fields of Streamlit's elements that nobody reads: ids, options of the picture, code
