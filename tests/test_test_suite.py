@@ -66,3 +66,8 @@ def test_so_it_has_in_workers_and_in_processes_that_tests_start(
         "    assert subprocess.check_output([sys.executable, '-c', program], text=True) == '1\\n'\n"
     )
     suite.runpytest_subprocess("-n", "1", "tests/test_near.py").assert_outcomes(passed=1)
+
+
+def test_no_browser_test_waits_for_a_time_instead_of_a_condition():
+    waits = "wait_for_" + "timeout("
+    assert [file for file in ROOT.glob("tests/**/*.py") if waits in file.read_text("utf-8")] == []

@@ -24,6 +24,7 @@ def test_it_trains_to_the_same_numbers_as_here(children):
     assert children[0].poll() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="priorities are read from /proc")
 def test_it_comes_after_everybody_else_and_ends_when_nobody_listens(children):
     results = training_process.train(Config(n=6, steps=1000, layers=2))

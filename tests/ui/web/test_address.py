@@ -72,6 +72,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Star
             server.process.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is this machine on Linux only")
 def test_a_plain_start_answers_this_machine_only_and_says_how_to_share_it(servers: dict[str, Started]):
     plain = servers["plain"]
@@ -83,6 +84,7 @@ def test_a_plain_start_answers_this_machine_only_and_says_how_to_share_it(server
     assert "--server.address 0.0.0.0" in plain.said
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="127.0.0.2 is this machine on Linux only")
 def test_a_hosted_demo_with_an_open_address_answers_everyone(servers: dict[str, Started]):
     hosted = servers["hosted"]
