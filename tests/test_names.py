@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -56,3 +57,13 @@ def test_a_name_given_twice_is_found() -> None:
     assert classes_and_aliases(text) == ["Kind", "Layer"]
     named = [(name, place) for place in ("one.py", "two.py") for name in classes_and_aliases(text)]
     assert set(shared(named)) == {"Kind", "Layer"}
+
+
+def test_the_routes_in_architecture_name_files_and_functions_that_are_there() -> None:
+    told = (PACKAGE.parent / "ARCHITECTURE.md").read_text("utf-8")
+    stops = re.findall(r"^\d+\. .*(?:\n   .*)*", told, re.M)
+    assert len(stops) == 10 + 7
+    for stop in stops:
+        for path, name in re.findall(r"`([a-z_/]+\.py)`(?:, `([a-z_]+)`)?", stop):
+            text = (PACKAGE / path).read_text("utf-8")
+            assert not name or re.search(rf"^def {name}\b", text, re.M), f"{path} has no {name}"

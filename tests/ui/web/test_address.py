@@ -112,7 +112,6 @@ def test_the_line_that_is_logged_at_the_start():
     assert "for this machine only" not in announcement("0.0.0.0", 8501, hosted=False)
 
 
-@pytest.mark.slow
 def test_files_are_watched_by_make_dev_and_not_otherwise():
     settings = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
     assert settings["server"]["fileWatcherType"] == "none"
