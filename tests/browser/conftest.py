@@ -11,12 +11,10 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 import warnings
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -195,123 +193,31 @@ class Watched:
             self.outside.append(request.url)
 
 
-class EmptyPage(BaseHTTPRequestHandler):
-    """A page of this machine with nothing on it."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<!doctype html><title>Nothing</title>")
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing of it."""
-
-
-@pytest.fixture(scope="session")
-def nothing() -> Iterator[str]:
-    """The address of an empty page."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), EmptyPage)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_address[1]}/"
-    server.shutdown()
-
-
-class Profile:
-    """A browser that one visitor uses after the other.
-
-    Its windows are opened by one page and live in one process, which has Streamlit's scripts compiled already: a page
-    costs half of what it does in a new browser. Cookies and storage are gone before the next visitor comes.
-    """
-
-    def __init__(self, context: Any, nothing: str) -> None:
-        self.context = context
-        self.first = context.new_page()
-        self.first.goto(nothing)
-        self.wire = context.new_cdp_session(self.first)
-        self.met: set[str] = set()  #: the servers that were visited
-        self.visitors = 0
-
-    def begin(self) -> None:
-        for origin in self.met:
-            self.wire.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
-        self.met.clear()
-        self.visitors += 1
-
-    def window(self) -> Any:
-        with self.context.expect_page() as opened:
-            # A window of its own: what lies behind another tab is hardly drawn.
-            self.first.evaluate("() => { window.open('about:blank', '', 'popup') }")
-        page = opened.value
-        page.evaluate("window.opener = null")
-        page.on("framenavigated", lambda frame: self.met.add("/".join(frame.url.split("/")[:3])))
-        return page
-
-    def leave(self) -> None:
-        for page in self.context.pages:
-            if page != self.first:
-                page.close()
-
-
-#: Options of a context that leave something behind for whoever comes next.
-STAYS = {"offline", "permissions", "storage_state"}
-MOST_VISITORS = 25  #: of one process, whose memory grows
-
-
-@pytest.fixture(scope="session")
-def profile(browser: Any, nothing: str) -> Iterator[Callable[..., Profile]]:
-    """`profile(has_touch=True)`: a browser with these options, which visitors of many tests use."""
-    kept: dict[str, Profile] = {}
-
-    def lent(**options: Any) -> Profile:
-        key = repr(sorted(options.items()))
-        if key in kept and kept[key].visitors >= MOST_VISITORS:
-            kept.pop(key).context.close()
-        if key not in kept:
-            kept[key] = Profile(browser.new_context(accept_downloads=True, **options), nothing)
-        return kept[key]
-
-    yield lent
-    for each in kept.values():
-        each.context.close()
-
-
 @pytest.fixture
-def new_page(browser: Any, profile: Callable[..., Profile]) -> Iterator[Callable[..., Any]]:
-    """`new_page(width=, height=, dark=)`: the page of a visitor nobody has seen before.
+def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """`new_page(width=, height=, dark=)`: a page in a context of its own.
 
-    Visitors of different tests have only the scripts in common that the browser keeps; those of one test share cookies
-    and storage, too. With `stranger=True` (and with `offline` or `permissions`) nothing is shared at all.
     When the test ends, no page may have logged an error or sent a request off this machine.
     """
+    contexts: list[Any] = []
     watched = Watched()
-    strangers: list[Any] = []
-    met: dict[str, Profile] = {}
 
-    def make(width: int = 1440, height: int = 900, dark: bool = False, stranger: bool = False, **more: Any) -> Any:
+    def make(width: int = 1440, height: int = 900, dark: bool = False, stranger: bool = True, **more: Any) -> Any:
+        scheme = "dark" if dark else "light"
         # wait_for_function evaluates text, which the app's policy refuses; test_served.py obeys the policy.
         more.setdefault("bypass_csp", True)
-        if stranger or STAYS & set(more):
-            context = browser.new_context(accept_downloads=True, **more)
-            strangers.append(context)
-            page = context.new_page()
-        else:
-            key = repr(sorted(more.items()))
-            if key not in met:
-                met[key] = profile(**more)
-                met[key].begin()
-            page = met[key].window()
-        page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if dark else "light")
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True, **more
+        )
+        contexts.append(context)
+        page = context.new_page()
         page.set_default_timeout(PATIENCE)
         watched.follow(page)
         return page
 
     yield make
-    for context in strangers:
+    for context in contexts:
         context.close()
-    for lent in met.values():
-        lent.leave()
     assert not watched.errors, f"the browser's console has errors: {watched.errors}"
     assert not watched.outside, f"requests left the machine: {watched.outside}"
 
