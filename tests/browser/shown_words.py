@@ -52,6 +52,7 @@ def unfolded(page: Any) -> None:
     for _ in range(60):
         if not closed.count():
             return
-        closed.first.click()
-        page.wait_for_timeout(50)
+        panel = closed.first.element_handle()
+        panel.click()
+        page.wait_for_function("(one) => !one.isConnected || one.parentElement.open", arg=panel)
     raise AssertionError("a panel does not open")
