@@ -269,7 +269,7 @@ const big = (node) => {
 };
 const pictured = () => {
   for (const chart of document.querySelectorAll('[data-testid=stPlotlyChart] .main-svg'))
-    if (big(chart) && chart.querySelector('.plot > g *')) return true;
+    if (big(chart) && chart.querySelector('.cartesianlayer :is(path, image, text)')) return true;
   for (const host of document.querySelectorAll('[data-testid=stMain] [data-testid=stBidiComponentIsolated]'))
     for (const node of [host, ...host.querySelectorAll('*')])
       for (const drawn of node.shadowRoot?.querySelectorAll('canvas, svg') ?? []) if (big(drawn)) return true;

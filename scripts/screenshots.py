@@ -1,6 +1,7 @@
-"""Take the README's pictures: `python -m scripts.screenshots` (needs requirements-dev.txt and Chromium).
+"""Take the README's pictures: `python -m scripts.screenshots [NAME.png …]` (needs requirements-dev.txt and Chromium).
 
-Starts the app on a port of its own, opens each page as a visitor would and writes docs/images/.
+Starts the app on a port of its own, opens each page as a visitor would and writes docs/images/: all pictures, or those
+that are named.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ SHOTS = {
 }  # fmt: skip
 
 
-def main() -> None:
-    """Take every screenshot whose page exists."""
+def main(*names: str) -> None:
+    """Take every screenshot whose page exists, or those of these names."""
+    unknown = set(names) - set(SHOTS)
+    if unknown:
+        raise SystemExit(f"no such picture: {', '.join(sorted(unknown))}; there are {', '.join(SHOTS)}")
     IMAGES.mkdir(parents=True, exist_ok=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -55,6 +59,8 @@ def main() -> None:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
             for name, shot in SHOTS.items():
+                if names and name not in names:
+                    continue
                 take(browser, f"http://127.0.0.1:{port}", name, *shot)
             browser.close()
     finally:
@@ -100,4 +106,4 @@ def wait_for(address: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])
