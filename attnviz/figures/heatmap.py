@@ -34,6 +34,7 @@ def matrix(
     title: str | None = None,
     height: int | None = None,
     value_title: str | None = None,
+    bar: bool = True,
     full_range: bool = True,
     root: bool = False,
     labels_that_fit: int = LABELS_THAT_FIT,
@@ -67,6 +68,7 @@ def matrix(
             ygap=1 if few else 0,
             texttemplate="%{z:.2f}" if numbers else None,
             hovertemplate="%{y} → %{x}<br><b>%{z:.4f}</b><extra></extra>",
+            showscale=bar,
             colorbar={"title": {"text": name, "side": "right"}, "thickness": 12, "len": 0.9, "outlinewidth": 0},
             **_colours(kind, shown, full_range, root),
         )

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.experiments.building import attention_by_hand, many_heads
 from attnviz.figures import building_figures as figures
 from attnviz.ui.building import building_choices
-from attnviz.ui.shared import show, widgets
+from attnviz.ui.shared import chart_of, show, widgets
 from attnviz.words import _, listed
 
 STAND_IN = ("the", "cat", "sat", "on", "the", "mat")  # for sentences too short to have two neighbours
@@ -63,7 +63,7 @@ def _patterns(found: many_heads.Result, words: tuple[str, ...]) -> None:
     parts.insert(0, (_("one head"), found.one_head))
     columns = {name: weights.ravel().tolist() for name, weights in parts}
     show.figure(
-        figures.side_by_side(parts, words, words, repeat_rows=False),
+        chart_of(figures.side_by_side, parts, words, words, repeat_rows=False),
         name="one-head-or-several",
         key="b_heads",
         table={"query": [q for q in words for _k in words], "key": [k for _q in words for k in words]} | columns,
@@ -78,7 +78,7 @@ def _lost(found: many_heads.Result, share: float) -> None:
     """Draw what the single head loses, for every way to divide its weight."""
     names = [_place_name(o) for o in found.offsets]
     show.figure(
-        figures.blur_by_share(found.shares, found.blur_by_share, names, share),
+        chart_of(figures.blur_by_share, found.shares, found.blur_by_share, names, share),
         name="blur-by-share",
         key="b_blur",
         table={"share": found.shares.tolist()} | {n: found.blur_by_share[:, h].tolist() for h, n in enumerate(names)},

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.experiments.building import attention_by_hand, mixing_matrix
 from attnviz.figures import building_figures as figures
 from attnviz.ui.building import building_choices, place
-from attnviz.ui.shared import plain, show, widgets
+from attnviz.ui.shared import chart_of, plain, show, widgets
 from attnviz.words import _
 
 
@@ -49,7 +49,7 @@ def _config(result: attention_by_hand.Result, head: int, order: tuple[int, ...])
 def _patterns(found: mixing_matrix.Result, words: tuple[str, ...], order: tuple[int, ...]) -> None:
     """Draw attention before and after the change of order."""
     same, moved = found.cases[0].weights, found.cases[1].weights
-    fig = figures.side_by_side([(_("attention"), same), (_("after the change"), moved)], words, words)
+    fig = chart_of(figures.side_by_side, [(_("attention"), same), (_("after the change"), moved)], words, words)
     _ticks_of(fig, [words[i] for i in order])
     at = [(q, k) for q in range(len(words)) for k in range(len(words))]
     show.figure(
@@ -72,7 +72,7 @@ def _parameters(found: mixing_matrix.Result, here: int) -> None:
     """Draw how many numbers each has to learn as sentences grow."""
     attention, mixing = found.attention_parameters, found.matrix_parameters
     show.figure(
-        figures.parameter_curves(found.lengths, attention, mixing, here),
+        chart_of(figures.parameter_curves, found.lengths, attention, mixing, here),
         name="parameters-by-length",
         key="b_parameters",
         table={"words": found.lengths, "attention": attention, "mixing matrix": mixing},

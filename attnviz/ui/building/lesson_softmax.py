@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.experiments.building import attention_by_hand, normalisers
 from attnviz.figures import building_figures as figures
 from attnviz.ui.building import building_choices, place
-from attnviz.ui.shared import plain, quoted, show, widgets
+from attnviz.ui.shared import chart_of, plain, quoted, show, widgets
 from attnviz.words import _
 
 
@@ -53,7 +53,7 @@ def _bars(found: normalisers.Result, query: str, head: int, keys: tuple[str, ...
     names, share = _names(), found.measures["share"].weights
     weights = {name: m.weights.tolist() for name, m in found.measures.items()}
     show.figure(
-        figures.normaliser_bars({names[k]: m.weights for k, m in found.measures.items()}, keys),
+        chart_of(figures.normaliser_bars, {names[k]: m.weights for k, m in found.measures.items()}, keys),
         name="normalisers",
         key="b_normalisers",
         table={"key": list(keys), "score": found.scores.tolist()} | weights,
@@ -68,7 +68,7 @@ def _growth(found: normalisers.Result) -> None:
     """Draw how the length of the output changes as the same keys are repeated."""
     names, plain_sums = _names(), found.measures["plain"].growth
     show.figure(
-        figures.growth(found.copies, {names[k]: m.growth for k, m in found.measures.items()}),
+        chart_of(figures.growth, found.copies, {names[k]: m.growth for k, m in found.measures.items()}),
         name="normaliser-growth",
         key="b_growth",
         table={"copies": found.copies} | {k: m.growth.tolist() for k, m in found.measures.items()},

@@ -12,7 +12,7 @@ from attnviz.experiments.building import attention_by_hand, inputs, two_sources
 from attnviz.figures import two_sources_figures as figures
 from attnviz.ui.building import building_choices, place
 from attnviz.ui.building.formulas import K, Q, V
-from attnviz.ui.shared import plain, quoted, show, snippet, widgets
+from attnviz.ui.shared import chart_of, plain, quoted, show, snippet, widgets
 from attnviz.words import _, sentences
 
 
@@ -79,7 +79,7 @@ def _looks(found: two_sources.Result, i: int, head: int) -> None:
     heads = np.repeat(np.arange(1, len(text) + 1), text.shape[1] + picture.shape[1])
     names = [*config.text, *(f"row {at // side + 1}, column {at % side + 1}" for at in range(side * side))]
     show.figure(
-        figures.looks(text, picture, config.text, found.pixels),
+        chart_of(figures.looks, text, picture, config.text, found.pixels),
         name="text-and-picture",
         key="b_two",
         table={
@@ -110,7 +110,7 @@ def _brought(found: two_sources.Result, i: int) -> None:
     names = [_("the text"), _("the picture"), _("together")]
     words = found.config.words
     show.figure(
-        figures.brought(list(zip(names, lengths, strict=True)), words),
+        chart_of(figures.brought, list(zip(names, lengths, strict=True)), words),
         name="text-and-picture-brought",
         key="b_two_brought",
         table={"word": list(words)} | {n: m.tolist() for n, m in zip(("text", "picture", "sum"), lengths, strict=True)},

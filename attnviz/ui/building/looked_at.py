@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.figures import building_figures as figures
 from attnviz.ui.building.board_wording import Seen
-from attnviz.ui.shared import show
+from attnviz.ui.shared import chart_of, show
 from attnviz.words import _
 
 
@@ -16,7 +16,7 @@ def panel(seen: Seen) -> None:
     rows, cols = weights.sum(1), weights.sum(0)
     result, place = seen.result, seen.sentence
     show.figure(
-        figures.sums(rows, cols, result.q_words[place], result.k_words[place]),
+        chart_of(figures.sums, rows, cols, result.q_words[place], result.k_words[place]),
         name="build-sums",
         key="build_sums",
         words=_words(seen, cols),

@@ -13,7 +13,7 @@ from attnviz.figures import compare_curves as figures
 from attnviz.figures.compare_curves import KindCurve
 from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import ORDERS, kind_names
-from attnviz.ui.shared import guard, number, one_of, show, snippet, term_popover
+from attnviz.ui.shared import chart_of, guard, number, one_of, show, snippet, term_popover
 from attnviz.ui.sharing import tables, units
 from attnviz.words import _, listed, ngettext
 
@@ -84,8 +84,15 @@ def _curves(result: layer_costs.Result) -> None:
     with one:
         title = _("FLOPs of one layer") if config.counting == "built" else _("Operations of one layer")
         curves = [KindCurve(kind, names[kind], result.x, y) for kind, y in result.cost.items() if kind != "dilated"]
-        fig = figures.over(
-            curves, title, axis, here=here, crossings=_crossing_points(result), unit=_(" operations"), height=390
+        fig = chart_of(
+            figures.over,
+            curves,
+            title,
+            axis,
+            here=here,
+            crossings=_crossing_points(result),
+            unit=_(" operations"),
+            height=390,
         )
         show.figure(
             fig, name=f"cost-over-{config.axis}", key="c-cost", table=_numbers(result), words=_said_of_cost(result)
@@ -97,7 +104,8 @@ def _curves(result: layer_costs.Result) -> None:
 def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
     names, config = kind_names(), result.config
     waiting = {"attention": names["attention"], "rnn": _("any recurrence")}
-    fig = figures.over(
+    fig = chart_of(
+        figures.over,
         [KindCurve(kind, name, result.x, result.steps[kind]) for kind, name in waiting.items()],
         _("Steps that wait for each other"),
         axis,
@@ -118,7 +126,8 @@ def _steps_and_path(result: layer_costs.Result, axis: str, here: float) -> None:
     )
     kinds = {"attention": names["attention"], "rnn": _("any recurrence"), "conv": names["conv"]}
     kinds |= {"dilated": names["dilated"], "window": names["window"]}
-    fig = figures.over(
+    fig = chart_of(
+        figures.over,
         [KindCurve(kind, name, result.x, result.path[kind]) for kind, name in kinds.items()],
         _("Longest path, layers or steps"),
         axis,

@@ -14,7 +14,7 @@ from attnviz.figures.compare_curves import KindCurve
 from attnviz.models.settings import current
 from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import kind_names
-from attnviz.ui.shared import guard, one_of, plain, show, snippet, term_popover
+from attnviz.ui.shared import chart_of, guard, one_of, plain, show, snippet, term_popover
 from attnviz.ui.sharing import tables, units
 from attnviz.words import _, sentences
 
@@ -123,10 +123,10 @@ def _pictures(result: layer_timing.Result) -> None:
     about = f"d{config.d}-{'training' if config.training else 'forward'}"
     table = _long_table(result)
     with one:
-        fig = figures.over(seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400)
+        fig = chart_of(figures.over, seconds, _("Seconds of one pass"), _("tokens n"), unit="s", height=400)
         show.figure(fig, name=f"time-{about}", key="c-time", table=table, words=_said_of_time(result))
     with two:
-        fig = figures.over(nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400)
+        fig = chart_of(figures.over, nbytes, _("Memory at its peak"), _("tokens n"), unit="B", binary=True, height=400)
         show.figure(fig, name=f"memory-{about}", key="c-memory", table=table, words=_said_of_memory(result))
     rows = [row for kind in layer_timing.KINDS if (row := _row(result, kind))]
     if rows:

@@ -17,7 +17,7 @@ from attnviz.ui.building import building_choices
 from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import kind_names
 from attnviz.ui.compare.cost_table_panel import sizes
-from attnviz.ui.shared import file_of, guard, link_state, number, show, snippet
+from attnviz.ui.shared import chart_of, file_of, guard, link_state, number, show, snippet
 from attnviz.ui.sharing import units
 from attnviz.words import _
 
@@ -48,7 +48,7 @@ def _parameters(result: shared_parameters.Result) -> None:
     names, config = kind_names(), result.config
     st.markdown(_("**Weights are shared between places.** So parameters do not grow with the sequence, unless …"))
     curves = [KindCurve(kind, names[kind], result.n, y) for kind, y in result.parameters.items()]
-    fig = compare_curves.over(curves, _("Parameters of one layer"), _("tokens n"), here=config.n, height=430)
+    fig = chart_of(compare_curves.over, curves, _("Parameters of one layer"), _("tokens n"), here=config.n, height=430)
     said = _(
         "Attention has **{attention}** parameters at any length, an LSTM {lstm}, a convolution with kernel "
         "{k} has {conv}. "
@@ -75,7 +75,7 @@ def _mixing(result: position_mixing.Result) -> None:
         (_("one input"), [result.mixing[kind].first for kind in kinds]),
         (_("another input"), [result.mixing[kind].second for kind in kinds]),
     ]
-    fig = compare_mixing.matrices([names[kind] for kind in kinds], rows, height=400)
+    fig = chart_of(compare_mixing.matrices, [names[kind] for kind in kinds], rows, height=400)
     moved = {kind: result.mixing[kind].moved for kind in kinds}
     uneven = {kind: result.mixing[kind].uneven for kind in kinds}
     said = _(
@@ -117,7 +117,7 @@ def _heads() -> heads_as_kernel.Config:
         (_("best that so many heads can do"), result.best),
         (_("each head looks at one place"), result.pointing),
     ]
-    fig = compare_mixing.missing(result.heads, lines, result.average, 0)
+    fig = chart_of(compare_mixing.missing, result.heads, lines, result.average, 0)
     said = _(
         "One head that looks at all {k} places evenly misses **{average:.0%}** of a random convolution, the best "
         "single head {best:.0%}; with {k} heads, one for each place, **{last:.0%}** is missing."

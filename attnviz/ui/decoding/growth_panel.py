@@ -11,7 +11,7 @@ from attnviz.models.architecture import Architecture
 from attnviz.ui.canvas import cache_growth
 from attnviz.ui.decoding import decoder_form
 from attnviz.ui.decoding import decoding_choices as choices
-from attnviz.ui.shared import link_state, show, snippet, widgets
+from attnviz.ui.shared import chart_of, link_state, show, snippet, widgets
 from attnviz.ui.sharing import units
 from attnviz.words import _, listed, ngettext
 
@@ -66,7 +66,7 @@ def _curves(result: growing_bytes.Result, at: int) -> None:
     for column, model in zip(st.columns(len(result.models), gap="medium"), result.models, strict=True):
         with column:
             show.figure(
-                figures.growth(result.tokens, {s.name: s.bytes for s in model.schemes}, at),
+                chart_of(figures.growth, result.tokens, {s.name: s.bytes for s in model.schemes}, at),
                 name=f"cache-growth-{model.name}",
                 key=f"d_growth_{model.name}",
                 words=_words(model, result.tokens[at], at),

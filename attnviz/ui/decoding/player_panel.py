@@ -13,7 +13,7 @@ from attnviz.figures import heatmap
 from attnviz.ui.canvas import step_player
 from attnviz.ui.decoding import decoder_form, played_steps
 from attnviz.ui.decoding import decoding_choices as choices
-from attnviz.ui.shared import link_state, live_run, plain, show, snippet, widgets
+from attnviz.ui.shared import chart_of, link_state, live_run, plain, show, snippet, widgets
 from attnviz.ui.sharing import units
 from attnviz.words import _, ngettext, sentences
 
@@ -177,7 +177,7 @@ def _costs(result: token_by_token.Result, at: int) -> None:
     with flops:
         cached, anew = (list(accumulate(work.flops / 1e9 for work in way)) for way in ways)
         show.figure(
-            figures.so_far(cached, anew, _("GFLOP so far"), at),
+            chart_of(figures.so_far, cached, anew, _("GFLOP so far"), at),
             name="decoding-flops",
             key="d_flops",
             words=_(
@@ -190,7 +190,7 @@ def _costs(result: token_by_token.Result, at: int) -> None:
     with clock:
         cached, anew = (list(accumulate(work.seconds * 1e3 for work in way)) for way in ways)
         show.figure(
-            figures.so_far(cached, anew, _("ms so far"), at),
+            chart_of(figures.so_far, cached, anew, _("ms so far"), at),
             name="decoding-time",
             key="d_time",
             words=_(
@@ -210,7 +210,7 @@ def _layers(result: token_by_token.Result, at: int) -> None:
     keys, values = ([pair[n] for pair in step.layer_bytes] for n in (0, 1))
     first = result.layers[0]
     show.figure(
-        figures.by_layer(keys, values),
+        chart_of(figures.by_layer, keys, values),
         name="decoding-cache-bytes",
         key="d_layers",
         words=_(

@@ -10,7 +10,7 @@ from attnviz.figures import decoding_policies as figures
 from attnviz.figures.theme import SERIES
 from attnviz.ui.decoding import decoder_form
 from attnviz.ui.decoding import decoding_choices as choices
-from attnviz.ui.shared import live_run, show, snippet, spoken, widgets
+from attnviz.ui.shared import chart_of, live_run, show, snippet, spoken, widgets
 from attnviz.ui.sharing import units
 from attnviz.words import _, listed, sentences
 
@@ -83,7 +83,7 @@ def _curve(result: kept_positions.Result, budget: int) -> None:
         return
     moves = listed(f"{names[kind]} **{kept.moved.kl.mean():.2g}**" for kind, kept in here.items())
     show.figure(
-        figures.over_budget(lines, result.total, budget),
+        chart_of(figures.over_budget, lines, result.total, budget),
         name="cache-policies",
         key="d_policies",
         words=_(
@@ -126,7 +126,7 @@ def _map(result: kept_positions.Result, policy: EvictionKind, budget: int) -> tu
     positions = kept.positions[layer, group]
     colour = SERIES[list(policy_names()).index(policy) - 1]
     show.figure(
-        figures.kept_map(positions, result.labels[result.prompt :], result.labels, colour),
+        chart_of(figures.kept_map, positions, result.labels[result.prompt :], result.labels, colour),
         name=f"kept-{policy}-{budget}",
         key="d_kept",
         words=sentences(_kept_words(result, kept, layer, group), _effect(result, kept)),

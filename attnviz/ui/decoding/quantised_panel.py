@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.experiments.decoding import decoding_snippets, quantised_cache
 from attnviz.figures import decoding_rounding as figures
 from attnviz.ui.decoding import decoder_form
-from attnviz.ui.shared import live_run, show, snippet, spoken
+from attnviz.ui.shared import chart_of, live_run, show, snippet, spoken
 from attnviz.ui.sharing import units
 from attnviz.words import _, sentences
 
@@ -48,7 +48,7 @@ def _moved(result: quantised_cache.Result) -> None:
     shares = [made.nbytes / result.half_bytes for made in result.formats]
     kl = [float(made.moved.kl.mean()) for made in result.formats]
     show.figure(
-        figures.for_bytes([_name(made) for made in result.formats], shares, kl),
+        chart_of(figures.for_bytes, [_name(made) for made in result.formats], shares, kl),
         name="quantised-cache",
         key="d_numbers",
         words=_words(result),
@@ -116,7 +116,7 @@ def _errors(result: quantised_cache.Result) -> None:
     chosen = [made for made in result.formats if made.bits == 4]
     worst = max(range(len(chosen[0].k_error)), key=lambda layer: chosen[0].k_error[layer])
     show.figure(
-        figures.errors({_name(made): (made.k_error.tolist(), made.v_error.tolist()) for made in chosen}),
+        chart_of(figures.errors, {_name(made): (made.k_error.tolist(), made.v_error.tolist()) for made in chosen}),
         name="quantised-errors",
         key="d_errors",
         words=_(

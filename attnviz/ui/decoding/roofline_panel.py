@@ -13,7 +13,7 @@ from attnviz.models.architecture import gpus
 from attnviz.models.settings import current
 from attnviz.ui.decoding import decoder_form
 from attnviz.ui.decoding import decoding_choices as choices
-from attnviz.ui.shared import live_run, plain, show, snippet, widgets
+from attnviz.ui.shared import chart_of, live_run, plain, show, snippet, widgets
 from attnviz.ui.sharing import units
 from attnviz.words import _
 
@@ -111,7 +111,7 @@ def _picture(machine: Machine, points: tuple[prefill_and_decode.PassPoint, ...],
         labels = _labels(kind, mine)
         drawn[kind] = ([p.intensity for p in mine], [p.flops / _seconds(p, machine) for p in mine], labels)
     show.figure(
-        figures.roofline(machine.peak, machine.bandwidth, drawn),
+        chart_of(figures.roofline, machine.peak, machine.bandwidth, drawn),
         name=f"roofline-{where}",
         key="d_roofline",
         words=_words(machine, points),

@@ -13,7 +13,7 @@ from attnviz.figures import head_points
 from attnviz.ui.heads import head_controls, measure_words
 from attnviz.ui.heads import heads_choices as choices
 from attnviz.ui.heads.head_surveys import ShownSurvey, offer_costs
-from attnviz.ui.shared import Choice, link_state, one_of, plain, show
+from attnviz.ui.shared import Choice, chart_of, link_state, one_of, plain, show
 from attnviz.words import _, listed, sentences
 
 NAMED_POINTS = 4
@@ -32,7 +32,8 @@ def heads_map(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None
         return
     measure = shown.survey.measures[by]
     show.figure(
-        head_points.pickable_map(
+        chart_of(
+            head_points.pickable_map,
             measure.mean,
             shown.survey.places,
             measure.stderr,
@@ -60,7 +61,8 @@ def plane(shown: ShownSurvey, by: str, chosen: int | None, key: str) -> None:
         return
     x, y = shown.survey.measures[by].mean, shown.survey.measures[against].mean
     show.figure(
-        head_points.against(
+        chart_of(
+            head_points.against,
             x,
             y,
             shown.survey.places,

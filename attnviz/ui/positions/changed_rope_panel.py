@@ -13,7 +13,7 @@ from attnviz.experiments.positions import changed_rope as experiment
 from attnviz.figures import attention_figures, heatmap
 from attnviz.figures import positions_head as figures
 from attnviz.ui.positions import position_code_panel, position_names, positions_choices
-from attnviz.ui.shared import link_state, model_cache, plain, sentence_input, show, widgets
+from attnviz.ui.shared import chart_of, link_state, model_cache, plain, sentence_input, show, widgets
 from attnviz.words import _, sentences
 
 LEAST_MOVED = 5e-4  #: of a row: what is less would read as 0.0%
@@ -106,8 +106,14 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
     for column, (name, title, weights) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = heatmap.matrix(
-                weights, stack.queries.labels, stack.keys.labels, masked=~result.allowed, height=400, numbers=False
+            fig = chart_of(
+                heatmap.matrix,
+                weights,
+                stack.queries.labels,
+                stack.keys.labels,
+                masked=~result.allowed,
+                height=400,
+                numbers=False,
             )
             words = _("“{query}” gives {share:.1%} to “{token}”.").format(
                 query=plain(stack.queries.labels[most]),
@@ -118,7 +124,7 @@ def _heatmaps(run: ModelRun, result: experiment.Result) -> None:
 
 
 def _distance(result: experiment.Result) -> None:
-    fig = figures.over_distance(result.distance_before, result.distance_after)
+    fig = chart_of(figures.over_distance, result.distance_before, result.distance_after)
     before, after = result.distance_before, result.distance_after
     most = int(np.abs(after - before).argmax())
     words = _(
@@ -146,7 +152,7 @@ def _next(run: ModelRun, result: experiment.Result) -> None:
         return
     labels = [each.label for each in result.tokens]
     before, after = [each.before for each in result.tokens], [each.after for each in result.tokens]
-    fig = attention_figures.bars(labels, before, after, labels=(_("as trained"), _("changed")))
+    fig = chart_of(attention_figures.bars, labels, before, after, labels=(_("as trained"), _("changed")))
     now = max(result.tokens, key=lambda each: each.after)
     words = _(
         "Next token: {moved:.1%} of the probability moves; the likeliest was “{was}” ({before:.1%}) and is “{now}” "

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.experiments.positions import longer_context, rotation_snippets
 from attnviz.figures import positions_longer as figures
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
-from attnviz.ui.shared import link_state, show, widgets
+from attnviz.ui.shared import chart_of, link_state, show, widgets
 from attnviz.words import _, sentences
 
 FORMULAS = {
@@ -93,7 +93,7 @@ def _waves(result: longer_context.Result) -> None:
         unfinished=result.unfinished,
         trained=config.length,
     )
-    fig = figures.wavelengths(lines, names[config.method], config.length, result.target)
+    fig = chart_of(figures.wavelengths, lines, names[config.method], config.length, result.target)
     table = {"pair": np.arange(len(plain.wavelengths))} | {m: each.wavelengths for m, each in result.methods.items()}
     show.figure(fig, name="wavelengths-scaled", key="p_longer_waves", table=table, caption=words, words=words)
 
@@ -119,7 +119,7 @@ def _distance(result: longer_context.Result) -> None:
             ),
         )
     name = position_names.methods()[config.method]
-    fig = figures.over_distance(result.distance, result.plain, result.chosen, name, config.length)
+    fig = chart_of(figures.over_distance, result.distance, result.plain, result.chosen, name, config.length)
     table = {"distance": result.distance, "as_trained": result.plain, config.method: result.chosen}
     show.figure(fig, name="longer-distance", key="p_longer_distance", table=table, caption=words, words=words)
 

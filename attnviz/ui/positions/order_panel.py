@@ -9,7 +9,7 @@ from attnviz.experiments.positions import position_kinds, position_snippets, shu
 from attnviz.figures import heatmap
 from attnviz.figures import positions_order as figures
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
-from attnviz.ui.shared import link_state, plain, quoted, show, widgets
+from attnviz.ui.shared import chart_of, link_state, plain, quoted, show, widgets
 from attnviz.word_boundaries import split
 from attnviz.words import _, listed, ngettext
 
@@ -84,7 +84,7 @@ def _matrices(result: shuffled_words.Result) -> None:
     for column, (name, title, weights, hidden) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = heatmap.matrix(weights, words, words, masked=hidden, height=380, numbers=len(words) <= 8)
+            fig = chart_of(heatmap.matrix, weights, words, words, masked=hidden, height=380, numbers=len(words) <= 8)
             if name == "before":
                 q, k = np.unravel_index(int(weights.argmax()), weights.shape)
                 said = ngettext(
@@ -119,7 +119,7 @@ def _every(result: shuffled_words.Result) -> None:
     ).format(blind=blind, causal=result.every["none"][1])
     if result.every["none"][1] < 1e-9:
         words = _("Blind to this change of order without a mask: {blind}.").format(blind=blind)
-    fig = figures.changes([names[kind] for kind in position_kinds.KINDS], free, causal)
+    fig = chart_of(figures.changes, [names[kind] for kind in position_kinds.KINDS], free, causal)
     table = {"positions": position_kinds.KINDS, "no_mask": free, "causal_mask": causal}
     show.figure(fig, name="order-every-kind", key="p_order_every", table=table, words=words)
 

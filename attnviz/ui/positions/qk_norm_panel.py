@@ -13,7 +13,7 @@ from attnviz.experiments.positions import rotation_snippets
 from attnviz.figures import heatmap
 from attnviz.figures import positions_norm as figures
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
-from attnviz.ui.shared import link_state, show, widgets
+from attnviz.ui.shared import chart_of, link_state, show, widgets
 from attnviz.words import _
 
 
@@ -79,7 +79,9 @@ def _matrices(result: experiment.Result) -> None:
     for column, (name, title), weights in zip(st.columns(2, gap="medium"), shown, result.weights, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = heatmap.matrix(weights, names, names, numbers=False, height=380, labels_that_fit=8, root=True)
+            fig = chart_of(
+                heatmap.matrix, weights, names, names, numbers=False, height=380, labels_that_fit=8, root=True
+            )
             words = _(
                 "First head, patches as frame·row·column: a row’s largest weight is {largest:.0%} on average."
             ).format(largest=float(weights.max(-1).mean()))
@@ -119,7 +121,7 @@ def _curves(result: experiment.Result) -> None:
     for column, (measure, title, more, words) in zip(st.columns(3, gap="small"), drawn, strict=True):
         without, normed = getattr(result.without, measure), getattr(result.normed, measure)
         with column:
-            fig = figures.growth(growths, without, normed, title, here, **more)
+            fig = chart_of(figures.growth, growths, without, normed, title, here, **more)
             table = {"factor": growths, "without": without, "with": normed}
             show.figure(
                 fig, name=f"qk-norm-{measure}", key=f"p_norm_{measure}", table=table, caption=words, words=words

@@ -9,7 +9,7 @@ from attnviz.experiments.positions import position_kinds, position_scores, posit
 from attnviz.figures import positions_scores as figures
 from attnviz.models.loading import availabilities
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
-from attnviz.ui.shared import link_state, show, spoken, widgets
+from attnviz.ui.shared import chart_of, link_state, show, spoken, widgets
 from attnviz.words import _, sentences
 
 FORMULAS = {
@@ -143,7 +143,7 @@ def _map(result: position_scores.Result) -> None:
         words = sentences(words, _("Along each diagonal all scores are equal."))
     table = {"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()}
     show.figure(
-        figures.position_map(result.scores),
+        chart_of(figures.position_map, result.scores),
         name=f"positions-{result.config.kind}",
         key="p_map",
         table=table,
@@ -155,8 +155,8 @@ def _map(result: position_scores.Result) -> None:
 def _distance(result: position_scores.Result) -> None:
     config, far = result.config, result.config.n - 1
     others = [] if result.heads is None else [(_("head {n}").format(n=i), row) for i, row in enumerate(result.heads)]
-    fig = figures.over_distance(
-        result.distance, result.mean, result.low, result.high, others, stairs=config.kind == "t5"
+    fig = chart_of(
+        figures.over_distance, result.distance, result.mean, result.low, result.high, others, stairs=config.kind == "t5"
     )
     words = _("Mean score {here:.3g} at distance 0, {one:.3g} one back, {last:.3g} at {far} back.").format(
         here=result.at(0), one=result.at(-1), last=result.at(-far), far=far
@@ -181,7 +181,7 @@ def _encoding(result: position_scores.Result) -> None:
         ),
         "rope-interleaved": _("A vector of ones, turned by each position: numbers 2i and 2i + 1 are a pair."),
     }[config.kind]
-    fig = figures.encoding(result.encoding)
+    fig = chart_of(figures.encoding, result.encoding)
     table = {f"dimension_{i}": column for i, column in enumerate(result.encoding.T)}
     show.figure(fig, name=f"encoding-{config.kind}", key="p_encoding_figure", table=table, caption=words, words=words)
 
@@ -194,7 +194,7 @@ def _waves(result: position_scores.Result) -> None:
             "Head {head} takes {slope:.4g} off its scores for each position of distance: {half:.3g} positions further "
             "away, half the weight is left."
         ).format(head=config.head, slope=result.slopes[config.head], half=np.log(2) / result.slopes[config.head])
-        fig = figures.slopes(result.slopes, config.head)
+        fig = chart_of(figures.slopes, result.slopes, config.head)
         table = {"head": np.arange(len(result.slopes)), "slope": result.slopes}
         show.figure(fig, name="alibi-slopes", key="p_slopes", table=table, caption=words, words=words)
         return
@@ -212,5 +212,5 @@ def _waves(result: position_scores.Result) -> None:
         n=config.n,
     )
     table = {"pair": np.arange(len(result.wavelengths)), "wavelength": result.wavelengths}
-    fig = figures.wavelengths(result.wavelengths, config.n)
+    fig = chart_of(figures.wavelengths, result.wavelengths, config.n)
     show.figure(fig, name="wavelengths", key="p_waves", table=table, caption=words, words=words)

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.experiments.positions import video_attention
 from attnviz.figures import video_attention_figures as figures
 from attnviz.ui.positions import position_results, positions_choices
-from attnviz.ui.shared import show, snippet, widgets
+from attnviz.ui.shared import chart_of, show, snippet, widgets
 from attnviz.words import _, sentences
 
 
@@ -40,7 +40,7 @@ def _frames(result: video_attention.Result) -> None:
     frame, high, wide = (each.ravel() for each in np.indices(row.shape))
     table = {"frame": frame, "row": high, "column": wide, "weight": row.ravel()}
     show.figure(
-        figures.lit_frames(result.video, row, config.at),
+        chart_of(figures.lit_frames, result.video, row, config.at),
         name="video-attention",
         key="p_video_attention",
         table=table,

@@ -14,7 +14,7 @@ from attnviz.ui.positions import (
     positions_choices,
     video_attention_panel,
 )
-from attnviz.ui.shared import link_state, show, widgets
+from attnviz.ui.shared import chart_of, link_state, show, widgets
 from attnviz.words import _, clauses, ended, ngettext, sentences
 
 
@@ -112,7 +112,7 @@ def _split(result: video_axes.Result) -> None:
         left_over = _("left over: {left} numbers, {share:.1%} of the head")
         told.append(left_over.format(left=result.left, share=result.left / result.config.d_head))
     words = clauses(told)
-    fig = figures.split(list(zip(names, result.rotated, strict=True)), result.left)
+    fig = chart_of(figures.split, list(zip(names, result.rotated, strict=True)), result.left)
     table = {"part": [*names, "not rotated"], "numbers": [*result.rotated, result.left]}
     show.figure(fig, name="video-split", key="p_video_split", table=table, caption=words, words=ended(words))
 
@@ -135,7 +135,12 @@ def _frames(result: video_axes.Result) -> None:
     frame, row, column = (index.ravel() for index in np.indices(scores.shape))
     table = {"frame": frame, "row": row, "column": column, "score": scores.ravel()}
     show.figure(
-        figures.frames(scores, at), name="video-frames", key="p_video_frames", table=table, caption=words, words=words
+        chart_of(figures.frames, scores, at),
+        name="video-frames",
+        key="p_video_frames",
+        table=table,
+        caption=words,
+        words=words,
     )
 
 
@@ -159,7 +164,7 @@ def _waves(result: video_axes.Result) -> None:
         name: np.pad(waves, (0, longest - len(waves)), constant_values=np.nan) for name, waves, _size in lines
     }
     show.figure(
-        figures.wavelengths(lines),
+        chart_of(figures.wavelengths, lines),
         name="video-wavelengths",
         key="p_video_waves",
         table=table,

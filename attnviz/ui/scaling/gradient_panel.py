@@ -8,7 +8,7 @@ from attnviz.experiments.scaling import growing_width, jacobian, programs
 from attnviz.figures import scaling_gradient as figures
 from attnviz.figures.theme import RAW, SCALED
 from attnviz.ui.scaling import results, scaling_choices, scaling_form
-from attnviz.ui.shared import formulas, show, widgets
+from attnviz.ui.shared import chart_of, formulas, show, widgets
 from attnviz.words import _
 
 
@@ -40,7 +40,7 @@ def panel() -> str:
 
 
 def _heatmap(name: str, title: str, result: jacobian.Result, d_k: int, own: bool) -> None:
-    fig = figures.jacobian(result.matrix, [int(k) + 1 for k in result.keys], title, full_range=not own)
+    fig = chart_of(figures.jacobian, result.matrix, [int(k) + 1 for k in result.keys], title, full_range=not own)
     words = _(
         "{title}: norm {norm:.4f}. The largest entry on the diagonal, how fast a weight grows with its own "
         "logit, is {top:.4f}. Autograd gives the same matrix to {difference:.0e}."
@@ -50,7 +50,7 @@ def _heatmap(name: str, title: str, result: jacobian.Result, d_k: int, own: bool
 
 
 def _spectrum(raw: jacobian.Result, scaled: jacobian.Result, d_k: int, n: int) -> None:
-    fig = figures.eigenvalues([(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)])
+    fig = chart_of(figures.eigenvalues, [(_("raw"), RAW, raw.eigenvalues), (_("scaled"), SCALED, scaled.eigenvalues)])
     ratio = scaled.largest / raw.largest if raw.largest > 0 else float("inf")
     words = _(
         "The largest eigenvalue is {raw:.2g} raw and {scaled:.2g} scaled: the most that softmax can pass on "

@@ -13,7 +13,7 @@ from attnviz.figures import heatmap
 from attnviz.figures import scaling_head as figures
 from attnviz.ui.scaling import scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.shared import formulas, model_cache, plain, sentence_input, show, spoken
+from attnviz.ui.shared import chart_of, formulas, model_cache, plain, sentence_input, show, spoken
 from attnviz.words import _, sentences
 
 
@@ -80,7 +80,7 @@ def _numbers(result: experiment.Result, name: str) -> None:
 def _pictures(result: experiment.Result, stack: Stack) -> None:
     variances, scales = st.columns(2, gap="medium")
     with variances:
-        fig = figures.by_dimension(result.by_dimension)
+        fig = chart_of(figures.by_dimension, result.by_dimension)
         half, total = result.holding(0.5), float(result.by_dimension.sum())
         words = _variance_words(result.total, total).format(half=half, d_k=result.d_k, total=total, real=result.total)
         table = {"dimension": range(result.d_k), "variance": result.by_dimension}
@@ -92,7 +92,7 @@ def _pictures(result: experiment.Result, stack: Stack) -> None:
             _("the model's scale"): (1.0, result.model.share, figures.COLOURS[1]),
             _("your scale"): (result.config.factor, result.chosen.share, figures.COLOURS[2]),
         }
-        fig = figures.entropy_over_scale(result.multiples, result.shares, marks)
+        fig = chart_of(figures.entropy_over_scale, result.multiples, result.shares, marks)
         words = _(
             "Mean entropy is {model:.2f} nats at the model's scale and {raw:.2f} raw, where scores are "
             "{times:.3g} times as large; one query sees up to {keys} keys."
@@ -131,8 +131,7 @@ def _heatmaps(result: experiment.Result, stack: Stack) -> None:
     for column, (name, title, made) in zip(st.columns(3, gap="small"), drawn, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = heatmap.matrix(made.weights, rows, cols, masked=~result.allowed, height=340)
-            fig.update_traces(showscale=False)
+            fig = chart_of(heatmap.matrix, made.weights, rows, cols, masked=~result.allowed, height=340, bar=False)
             words = _("q·k × {scale:.4g}: logits have variance {variance:.3g}, entropy {entropy:.2f} nats.").format(
                 scale=made.scale, variance=made.variance, entropy=made.entropy
             )

@@ -15,7 +15,7 @@ from attnviz.figures.scaling_bars import rows_of_bars
 from attnviz.figures.theme import SCALED
 from attnviz.ui.canvas import softmax_slider
 from attnviz.ui.scaling import scaling_choices, scaling_form
-from attnviz.ui.shared import formulas, link_state, show, widgets
+from attnviz.ui.shared import chart_of, formulas, link_state, show, widgets
 from attnviz.words import _, listed, sentences
 
 SHOWN = 12
@@ -109,8 +109,10 @@ def _overflow(scores: list[float]) -> None:
     formulas(
         r"\frac{e^{x_i}}{\sum_j e^{x_j}} = \frac{e^{x_i - m}}{\sum_j e^{x_j - m}}", rf"m = \max_j x_j = {max(scores):g}"
     )
-    fig = figures.overflow(
-        experiment.SHIFTS, [(one.dtype, one.naive_top, one.stable_top, one.first_broken) for one in made]
+    fig = chart_of(
+        figures.overflow,
+        experiment.SHIFTS,
+        [(one.dtype, one.naive_top, one.stable_top, one.first_broken) for one in made],
     )
     words = _(
         "exp overflows beyond {limit:.2f} in float16 and {wide:.2f} in float32: the naive way breaks in "
@@ -187,7 +189,7 @@ def _online(scores: list[float]) -> None:
 def _mixes(scores: list[float], temperature: float) -> None:
     st.subheader(_("Why normalise at all"), anchor=False)
     mixed = experiment.mixes(scores, temperature)
-    fig = figures.mixes(mixed.values, mixed.by_weights, mixed.by_scores, mixed.by_scores_shifted)
+    fig = chart_of(figures.mixes, mixed.values, mixed.by_weights, mixed.by_scores, mixed.by_scores_shifted)
     far = float(np.linalg.norm(mixed.by_scores))
     moved = float(np.linalg.norm(mixed.by_scores_shifted - mixed.by_scores))
     words = _(

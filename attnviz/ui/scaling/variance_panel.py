@@ -11,7 +11,7 @@ from attnviz.experiments.scaling import draws, programs, variance
 from attnviz.figures import scaling_variance as figures
 from attnviz.ui.scaling import results, scaling_choices, scaling_form
 from attnviz.ui.scaling.names import K, Q
-from attnviz.ui.shared import show
+from attnviz.ui.shared import chart_of, show
 from attnviz.words import _, sentences
 
 
@@ -70,7 +70,7 @@ def _result(config: variance.Config) -> variance.Result:
 
 def _histograms(result: variance.Result) -> None:
     raw, scaled, d_k = result.raw, result.scaled, result.config.d_k
-    fig = figures.histograms((raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k)
+    fig = chart_of(figures.histograms, (raw.counts, raw.edges), (scaled.counts, scaled.edges), d_k)
     words = _(
         "{pairs:,} random pairs at d_k = {d_k}: raw products scatter by {raw:.4g} (one standard deviation) around "
         "{centre:.2g}; divided by √{d_k}, by {scaled:.4g} around {scaled_centre:.2g}. Both stand on one axis: raw "
@@ -178,8 +178,13 @@ def _growth(result: variance.Result) -> None:
     config = result.config
     grown = results.growth(config.seed, config.distribution, config.strength)
     here = (config.d_k, result.raw.variance, result.scaled.variance)
-    fig = figures.growth(
-        grown.d_k, (grown.raw, grown.raw_error), (grown.scaled, grown.scaled_error), grown.exact_raw, here
+    fig = chart_of(
+        figures.growth,
+        grown.d_k,
+        (grown.raw, grown.raw_error),
+        (grown.scaled, grown.scaled_error),
+        grown.exact_raw,
+        here,
     )
     words = _(
         "From d_k = 1 to 4,096 the raw variance grows from {first:.2g} to {last:,.0f}, the scaled one stays between "

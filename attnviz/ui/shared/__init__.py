@@ -11,6 +11,7 @@ from attnviz.ui.shared.exports import Gathering, MadeFigure, WrittenFigure, gath
 from attnviz.ui.shared.formula_line import formulas
 from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.held_bytes import held_bytes
+from attnviz.ui.shared.kept_charts import CHARTS, chart_of
 from attnviz.ui.shared.link_reading import chosen_by
 from attnviz.ui.shared.link_state import follow, link_parameters, settle
 from attnviz.ui.shared.nested_fragments import mend_nested_fragments
@@ -31,6 +32,7 @@ from attnviz.ui.shared.waiting_line import WaitingLine
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
 
 __all__ = [
+    "CHARTS",
     "EMBEDDED_STYLE",
     "EVERY_PAGE",
     "FRONTEND",
@@ -46,6 +48,7 @@ __all__ = [
     "Partly",
     "WaitingLine",
     "WrittenFigure",
+    "chart_of",
     "choices_of",
     "chosen_by",
     "embedded_figure",

@@ -34,7 +34,6 @@ def figure(
     table: Table | None = None,
     caption: str | None = None,
     words: str | None = None,
-    height: int | None = None,
     on_pick: Callable[[int], None] | None = None,
 ) -> None:
     """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the export menu.
@@ -43,8 +42,6 @@ def figure(
     without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
     `on_pick` hears which point was clicked, by the number that the figure gives it as `customdata`.
     """
-    if height:
-        fig.update_layout(height=height)
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
     look["alt"] = heard(fig, words or caption)
     if on_pick is not None:

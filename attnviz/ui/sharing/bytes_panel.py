@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import Architecture, has_heads, shared_otherwise
-from attnviz.ui.shared import one_of, plain, show
+from attnviz.ui.shared import chart_of, one_of, plain, show
 from attnviz.ui.sharing import sharing_choices
 from attnviz.ui.sharing.units import binary, both
 from attnviz.ui.sharing.variants import named, ways
@@ -38,7 +38,7 @@ def over(arch: Architecture, context: int, batch: int) -> None:
     name, values = next(iter(lines.items()))
     budgets = {f"{gib} GiB": gib * 2**30 for gib in (24, 80)}
     show.figure(
-        figures.over(x, lines, title, _("bytes"), here=here, limits=budgets, said=binary, binary=True),
+        chart_of(figures.over, x, lines, title, _("bytes"), here=here, limits=budgets, said=binary, binary=True),
         name=f"kv-bytes-{axis}-{arch.name}",
         key="h-bytes",
         words=_(
@@ -61,7 +61,8 @@ def over_heads(arch: Architecture, context: int, batch: int) -> None:
     # what a head adds: beside its heads a model may keep a state that is there anyway
     each = values[0] if len(counts) == 1 else (values[1] - values[0]) // (counts[1] - counts[0])
     show.figure(
-        figures.bars(
+        chart_of(
+            figures.bars,
             [named(heads[0].n_heads, g) for g in counts],
             values,
             _("bytes"),

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import CONVENTIONS, Architecture, all_presets
-from attnviz.ui.shared import guard, number, plain, show
+from attnviz.ui.shared import chart_of, guard, number, plain, show
 from attnviz.ui.sharing import bytes_panel, quality, sharing_choices, sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.tables import ColumnTable, columns, tabled
@@ -105,7 +105,8 @@ def _parameters(found: list[Bill]) -> None:
     titles = part_titles()
     first = found[0]
     show.figure(
-        figures.stacked(
+        chart_of(
+            figures.stacked,
             [bill.name for bill in found],
             {part: [bill.parameters[part] for bill in found] for part in titles},
             titles,

@@ -8,7 +8,7 @@ from attnviz.core.costs import pairs
 from attnviz.core.latent import LatentForm, LatentLayout, latent_elements, latent_flops, latent_intensity
 from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import Architecture, all_presets
-from attnviz.ui.shared import guard, number, one_of, plain, show
+from attnviz.ui.shared import chart_of, guard, number, one_of, plain, show
 from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.tables import columns, tabled
 from attnviz.ui.sharing.units import both, flop
@@ -88,8 +88,14 @@ def _machines(arch: Architecture, latent: LatentLayout, context: int) -> None:
 def _over_context(arch: Architecture, latent: LatentLayout, context: int) -> None:
     lines = {name: [_work(latent, 1, t, machine) for t in CONTEXTS] for machine, name in machine_names().items()}
     show.figure(
-        figures.over(
-            CONTEXTS, lines, _("tokens of context"), _("FLOP for one token, one layer"), here=context, said=flop
+        chart_of(
+            figures.over,
+            CONTEXTS,
+            lines,
+            _("tokens of context"),
+            _("FLOP for one token, one layer"),
+            here=context,
+            said=flop,
         ),
         name=f"mla-decode-{arch.name}",
         key="h-mla-decode",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.figures import sharing_costs as figures
 from attnviz.models.architecture import quality
-from attnviz.ui.shared import show
+from attnviz.ui.shared import chart_of, show
 from attnviz.words import _
 
 
@@ -15,7 +15,9 @@ def panel() -> None:
     st.subheader(_("Sharing is not free"), anchor=False)
     rows, source = quality()
     show.figure(
-        figures.quality([row.model for row in rows], [row.seconds for row in rows], [row.score for row in rows]),
+        chart_of(
+            figures.quality, [row.model for row in rows], [row.seconds for row in rows], [row.score for row in rows]
+        ),
         name="gqa-quality",
         key="h-quality",
         words=_(

@@ -12,7 +12,7 @@ from attnviz.experiments.sharing import Method, downstream, head_sharing
 from attnviz.experiments.sharing import SharingConfig as Config
 from attnviz.experiments.sharing import SharingResult as Result
 from attnviz.figures import sharing_figures as figures
-from attnviz.ui.shared import guard, model_cache, plain, sentence_input, show, widgets
+from attnviz.ui.shared import chart_of, guard, model_cache, plain, sentence_input, show, widgets
 from attnviz.ui.sharing import one_picture_panel, sharing_choices, sharing_snippets, wiring_panel
 from attnviz.ui.sharing.units import both
 from attnviz.ui.sharing.variants import named
@@ -123,7 +123,7 @@ def _group(run: ModelRun, result: Result) -> None:
     )
     with st.container(horizontal=True, gap="small"):
         for i, head in enumerate(heads):
-            fig = figures.pair(before[i], after[i], head, tokens, hidden, SIDE)
+            fig = chart_of(figures.pair, before[i], after[i], head, tokens, hidden, SIDE)
             show.chart(fig, width=SIDE, key=f"h-pair-{i}", words=_("head {n}").format(n=head))
     show.under(
         lambda: figures.groups(before, after, heads, tokens, hidden),
@@ -178,7 +178,8 @@ def _sweep(result: Result, encoder: bool) -> None:
     counts = [point.n_kv_heads for point in result.sweep]
     point = result.point
     show.figure(
-        figures.sweep(
+        chart_of(
+            figures.sweep,
             counts,
             [p.moved for p in result.sweep],
             [p.cache_bytes for p in result.sweep],
@@ -249,8 +250,11 @@ def _downstream(run: ModelRun, config: Config) -> downstream.Result:
         return found
     best, now = found.guesses[0], max(found.guesses, key=lambda guess: guess.after)
     show.figure(
-        figures.guesses(
-            [g.label for g in found.guesses], [g.before for g in found.guesses], [g.after for g in found.guesses]
+        chart_of(
+            figures.guesses,
+            [g.label for g in found.guesses],
+            [g.before for g in found.guesses],
+            [g.after for g in found.guesses],
         ),
         name=f"next-token-shared-{scope}",
         key="h-next",
@@ -276,7 +280,7 @@ def _downstream(run: ModelRun, config: Config) -> downstream.Result:
 def _heads(result: Result) -> None:
     worst = int(result.weights_moved.argmax())
     show.figure(
-        figures.moved(result.weights_moved, result.outputs_moved, result.kv_of),
+        chart_of(figures.moved, result.weights_moved, result.outputs_moved, result.kv_of),
         name=f"sharing-heads-layer-{result.config.layer}",
         key="h-heads",
         words=_(

@@ -22,7 +22,7 @@ from attnviz.models.architecture import (
     gpus,
     size_deployment,
 )
-from attnviz.ui.shared import guard, number, one_of, show, toggle
+from attnviz.ui.shared import chart_of, guard, number, one_of, show, toggle
 from attnviz.ui.sharing import sharing_choices, sharing_snippets
 from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.units import binary, both, duration
@@ -202,7 +202,7 @@ def _encoder(chosen: Chosen, how: Deployment, machine: Machine) -> None:
 def _memory(weights: int, cache: int, machine: Machine) -> None:
     free = max(0, machine.memory - weights - cache)
     show.figure(
-        figures.memory(weights, cache, machine.memory),
+        chart_of(figures.memory, weights, cache, machine.memory),
         name="memory",
         key="h-memory",
         words=_("Weights {weights}, cache {cache}, {free} left.").format(
@@ -250,7 +250,7 @@ def _roofline(chosen: Chosen, how: Deployment, machine: Machine, found: Size) ->
         ),
     }[found.step.bound]
     show.figure(
-        figures.over(BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, said=duration, height=290),
+        chart_of(figures.over, BATCHES, lines, _("sequences"), _("seconds"), here=how.batch, said=duration, height=290),
         name=f"decode-step-{chosen.arch.name}",
         key="h-roofline",
         words=words.format(

@@ -7,7 +7,7 @@ import streamlit as st
 from attnviz.experiments.explorer import ModelRun
 from attnviz.experiments.sharing import SharingResult as Result
 from attnviz.figures import sharing_figures as figures
-from attnviz.ui.shared import show
+from attnviz.ui.shared import chart_of, show
 from attnviz.ui.sharing.units import both
 from attnviz.ui.sharing.variants import kind_of, named
 from attnviz.words import _, ngettext
@@ -19,7 +19,7 @@ def wirings(run: ModelRun, result: Result) -> None:
     for column, g in zip(st.columns(len(shown), gap="small"), shown, strict=True):
         with column, st.container(border=True, gap="xxsmall", height="stretch"):
             st.markdown(_title(result, g))
-            drawn = figures.wiring(result.kv_of_with(g), g)
+            drawn = chart_of(figures.wiring, result.kv_of_with(g), g)
             show.chart(drawn, key=f"h-wiring-{g}", words=_title(result, g))
             st.caption(_what(result, g))
     chosen = result.config.n_kv_heads

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attnviz.ui.shared import model_cache
+from attnviz.ui.shared import CHARTS, model_cache
 
 log = logging.getLogger("attnviz.answers")
 
@@ -61,8 +61,8 @@ class Caches(Collector):
         held = GaugeMetricFamily("attnviz_cache_bytes", "Bytes held", labels=["cache"])
         limit = GaugeMetricFamily("attnviz_cache_limit_bytes", "Bytes that may be held", labels=["cache"])
         asked = CounterMetricFamily("attnviz_cache_requests", "Requests", labels=["cache", "found"])
-        for name in ("models", "runs", "reruns", "results"):
-            cache = getattr(here, name)
+        caches = {name: getattr(here, name) for name in ("models", "runs", "reruns", "results")}
+        for name, cache in (caches | {"charts": CHARTS}).items():
             held.add_metric([name], cache.weight)
             limit.add_metric([name], cache.limit)
             asked.add_metric([name, "yes"], cache.hits)
