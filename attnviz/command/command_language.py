@@ -34,9 +34,11 @@ ARGPARSE = (
 def begin(arguments: Sequence[str]) -> list[str]:
     """Speak the language that the caller asks for; the arguments without it. Problem: there is no such language."""
     asked, others = _taken(arguments)
+    set_usual_language(of_environment(os.environ))  # a refusal is said in it, too
     if asked is not None and asked not in languages():
         raise Problem("There is no language {asked}; there are: {known}", asked=asked, known=Several(languages()))
-    set_usual_language(asked or of_environment(os.environ))
+    if asked is not None:
+        set_usual_language(asked)
     vars(argparse)["_"] = _  # its own words are looked up when they are said
     return others
 

@@ -2,5 +2,9 @@
 
 from __future__ import annotations
 
-NAMES: tuple[str, ...] = ()
-ALLOWED: frozenset[str] = frozenset()
+from attnviz.experiments.scaling import released_models
+from attnviz.models.architecture import all_presets, claims
+from attnviz.models.catalogue import CATALOGUE
+from attnviz.ui.glossary import glossary_choices
+
+assert glossary_choices

@@ -11,9 +11,25 @@ from typing import Any
 from attnviz.core.message import Problem, Several
 from attnviz.core.roofline import Machine
 from attnviz.models.architecture.parameter_counts import ParameterCounts
+from attnviz.words import N_
 
 _DATA = Path(__file__).parent / "data"
 GIB = 1 << 30
+#: what is noted beside models in presets.json, for translators; sources stay as they are cited
+NOTES = (
+    N_("Early tables (HF llama31 blog, Jamba-1.5 Table 1) reproduce only with 16 KV heads"),
+    N_("an encoder of 196 patches: no cache"),
+    N_("an encoder: no cache"),
+    N_("config.head_dim=64 and num_key_value_heads=128 are traps; config default max_position_embeddings=4096"),
+    N_("encoder-decoder"),
+    N_("encoder-decoder; its encoder always reads 1,500 positions"),
+    N_("every second layer sees 256 tokens; transformers keeps all"),
+    N_("head width 256, not 3072/16"),
+    N_("head_dim 128 != 5120/64=80"),
+    N_("published max context not verified (config default 32768)"),
+    N_("the decoder this app runs"),
+    N_("the encoder this app runs: no cache"),
+)
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,6 @@ def _families() -> None:
         for column, one in zip(st.columns(2, gap="medium"), released_models.FAMILIES[start : start + 2], strict=False):
             paper = f"[{one.paper}]({one.paper_link}) · " if one.paper else ""
             with column, st.container(border=True, gap="xxsmall", height="stretch"):
-                st.markdown(f"**{one.models}** · {names[one.alternative]}")
-                st.markdown(f"`{one.how}`")
+                st.markdown(f"**{_(one.models)}** · {names[one.alternative]}")
+                st.markdown(f"`{_(one.how)}`")
                 st.caption(f"{paper}[{one.code}]({one.code_link}): `{one.setting}`")

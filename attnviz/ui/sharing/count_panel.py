@@ -48,7 +48,7 @@ def _source(chosen: Chosen) -> None:
         return
     said = _("Source: {source}.").format(source=plain(chosen.preset.source))
     mark = "" if chosen.preset.verified == "yes" else "⚠️ "
-    st.caption(mark + sentences(said, plain(chosen.preset.note or "")))
+    st.caption(mark + sentences(said, plain(_(chosen.preset.note)) if chosen.preset.note else ""))
 
 
 def _headline(chosen: Chosen, context: int, batch: int) -> None:

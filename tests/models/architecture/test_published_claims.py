@@ -1,5 +1,6 @@
 import pytest
 
+from attnviz.models.architecture.presets import NOTES, all_presets
 from attnviz.models.architecture.published_claims import claims
 
 FOUND = {claim.id: claim for claim in claims()}
@@ -34,3 +35,7 @@ def test_every_claim_has_a_source_and_a_reason():
         assert claim.source
         assert str(claim.said)
         assert str(claim.why)
+
+
+def test_every_note_beside_a_model_can_be_translated_and_none_is_left_over():
+    assert {preset.note for preset in all_presets().values() if preset.note} == set(NOTES)
