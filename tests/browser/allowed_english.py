@@ -5,6 +5,41 @@ from __future__ import annotations
 from attnviz.experiments.scaling import released_models
 from attnviz.models.architecture import all_presets, claims
 from attnviz.models.catalogue import CATALOGUE
-from attnviz.ui.glossary import glossary_choices
 
-assert glossary_choices
+#: names and what is cited, as they stand in the app's own data: of models, of papers, of files
+NAMES: tuple[str, ...] = tuple(
+    sorted(
+        {
+            *(entry.name for entry in CATALOGUE),
+            *(entry.id for entry in CATALOGUE),
+            *(preset.id for preset in all_presets().values()),
+            *(preset.source for preset in all_presets().values()),
+            *(claim.source for claim in claims()),
+            *(family.paper for family in released_models.FAMILIES),
+            *(family.code for family in released_models.FAMILIES),
+            *(family.setting for family in released_models.FAMILIES),
+        }
+        - {""},
+        key=len,
+        reverse=True,
+    )
+)
+#: kinds of attention and of parts of a model, which the field writes so in Chinese, too (docs/terms.zh.md)
+FIELD = """
+ALiBi BERT CLIP CNN DeiT DINO DeepSeek DynamicCache FFN FlexAttention GELU GPT GQA GRU Gemma KV LSTM LayerNorm
+Linear Llama LoRA LongNet Longformer MHA MLA MLP MQA Mistral MultiheadAttention NTK OLMo OPT PaliGemma QK Qwen RMSNorm
+ReLU RoPE SmolLM SigLIP Swin
+Transformer Transformers ViT YaRN BigBird HeavyHitters SWA Granite Neo
+argmax attnviz autograd Autograd logit softmax sigmoid tanh eager dropout Dropout nn torch transformers numpy NumPy
+PyTorch
+kernel trace capture
+"""
+#: symbols, functions and letters of formulas, as on paper
+SYMBOLS = "cos sin exp log ln max min mod Dv Dk dk dv std tr KL"
+#: units, kinds of files, parts of a machine, keys
+UNITS = """
+ms kB MB GB TB KiB MiB GiB FLOP FLOPs GFLOP TFLOP TFLOPs CPU GPU cpu cuda bfloat float int fp
+CSV HTML JSON PNG SVG TOML JPEG WebP GIF GGUF UTF Python Streamlit JavaScript Chromium Enter Escape Ctrl Tab iframe
+NVIDIA SXM PCIe RTX
+"""
+ALLOWED = frozenset(" ".join((FIELD, SYMBOLS, UNITS)).split())
