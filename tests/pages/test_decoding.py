@@ -7,7 +7,7 @@ import pytest
 from attnviz.experiments.decoding import kept_positions, token_by_token
 from attnviz.ui import headless
 from attnviz.ui.canvas.packing import unblob
-from attnviz.ui.decoding import decoder_form
+from attnviz.ui.decoding import decoder_form, player_panel
 from attnviz.ui.shared import live_run
 from tests.models.conftest import smollm2
 from tests.pages.conftest import with_code
@@ -72,6 +72,7 @@ def _logit_there(run):
 
 def test_a_command_gets_the_figure_of_the_whole_run(monkeypatch):
     monkeypatch.setattr(live_run, "AT_A_TIME", 0)
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0)
     answer = headless.run_page(headless.app_link("decoding?d_model=core&d_prompt=hello&d_steps=4"), "d_player_save")
     assert len(answer.figure.table["weight"]) == (5 + 4 - 1) ** 2
 
@@ -152,6 +153,7 @@ def test_bytes_show_llamas_numbers(visit):
 
 def test_a_run_is_drawn_as_it_comes_and_can_be_stopped(visit, monkeypatch):
     monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
     runs = []
     real = token_by_token.run
 
@@ -182,6 +184,20 @@ def test_a_finished_run_is_shared_by_all_visitors(visit, monkeypatch):
     monkeypatch.setattr(kept_positions, "run", never)
     page = visit("decoding", d_view="policies", d_text="the cat sat on the mat", **CORE)
     assert not page.error
+
+
+def test_the_example_is_there_before_the_first_visitor(visit, monkeypatch):
+    monkeypatch.setattr(decoder_form, "names", lambda: {"core": "core"})
+    player_panel.prepare("another")  # the page does not open with it
+    player_panel.prepare("core")
+
+    def never(*_arguments):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(token_by_token, "run", never)
+    page = visit("decoding", **CORE)
+    assert not page.exception
+    assert len(player(page)[0]["steps"]) == 8
 
 
 def test_strangers_see_what_the_owner_measured_and_cannot_measure(visit, monkeypatch, tmp_path):

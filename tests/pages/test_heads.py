@@ -142,6 +142,7 @@ def test_a_single_sentence_has_no_standard_error_and_none_is_made_up(visit):
 
 def test_stop_keeps_what_is_done_and_go_on_goes_on(visit, monkeypatch):
     monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
     stops = []
 
     def rerun(*given: Any, **named: Any) -> None:

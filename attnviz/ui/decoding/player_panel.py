@@ -20,6 +20,15 @@ from attnviz.words import _, ngettext, sentences
 BOX = 168  #: pixels of a box for a number: two stand side by side on a phone
 
 
+def prepare(name: str) -> None:
+    """Write the example that the page opens with, if it opens with this decoder: for the first visitor, as he comes."""
+    if name != next(iter(decoder_form.names())):
+        return
+    config = token_by_token.Config(choices.PROMPT_EXAMPLE, choices.STEPS.default)
+    decoder = decoder_form.decoder_of(name)
+    live_run.prepare("steps", (decoder_form.identity(name), config), lambda: token_by_token.run(decoder, config))
+
+
 def panel() -> None:
     name, config, boxes = _ask()
     decoder = decoder_form.decoder_of(name)

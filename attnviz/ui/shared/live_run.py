@@ -20,7 +20,8 @@ from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.words import _
 
 R = TypeVar("R")
-AT_A_TIME = 0.5  #: seconds of computing before what has come so far is drawn
+FIRST_AFTER = 0.15  #: seconds of computing before there is a first picture, as soon as a part is there
+AT_A_TIME = 0.5  #: the same later, before what has come so far is drawn
 FINISHED_LIMIT = 160 * 10**6
 _SESSION = "_live_runs"
 
@@ -66,7 +67,7 @@ def advance(
     if found is not None:
         return Live(found, False, False)
     here = _of_session(section, key, begin)
-    ends = time.monotonic() + AT_A_TIME
+    ends = time.monotonic() + (FIRST_AFTER if here.newest is None else AT_A_TIME)
     while here.newest is None or not (here.stopped or done(here.newest)):
         with nullcontext() if elsewhere else model_cache.part_of_long_work():
             here.newest = _next(section, here)
@@ -78,6 +79,17 @@ def advance(
         finished().get((section, key), lambda: result)
         return Live(result, False, False)
     return Live(here.newest, not here.stopped, here.stopped)
+
+
+def prepare(section: str, key: Hashable, begin: Callable[[], Iterator[Any]]) -> None:
+    """Compute to the end before anybody asks, outside of any session; a visitor who comes earlier begins his own."""
+    coming, newest, more = begin(), None, True
+    while more:
+        with model_cache.part_of_long_work():
+            part = next(coming, None)
+        newest, more = (newest, False) if part is None else (part, True)
+    if newest is not None:
+        finished().get((section, key), lambda: newest)
 
 
 def controls(section: str, live: Live[Any], share: float, said: str) -> None:

@@ -40,16 +40,20 @@ def warm() -> None:
     from attnviz.core.attention import attend
     from attnviz.experiments.home import landing
     from attnviz.models.loading import availability
+    from attnviz.ui.decoding import player_panel
     from attnviz.ui.shared import model_cache
 
     torch.set_num_threads(1)  # visitors share the machine: measured, one thread each serves twenty best
     x = torch.zeros(1, 2, 4)
     attend(x, x, x)
-    if availability(landing.MODEL).ready:
+    ready = availability(landing.MODEL).ready
+    if ready:
         model_cache.preload(landing.MODEL)
         model_cache.shared().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
     gc.collect()
     gc.freeze()
+    if ready:
+        player_panel.prepare(landing.MODEL)
 
 
 @asynccontextmanager

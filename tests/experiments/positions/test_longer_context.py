@@ -37,6 +37,20 @@ def test_wavelengths_are_those_of_transformers(method, factor):
     assert ours.length == pytest.approx(length)
 
 
+@pytest.mark.parametrize("factor", [2.0, 4.0, 9.5])
+def test_ntk_is_what_transformers_does_to_a_text_so_many_times_as_long(factor):
+    """transformers has no such type; its "dynamic" one with factor 1 scales by the text's length over the trained one."""
+    config = LlamaConfig(
+        hidden_size=256,
+        num_attention_heads=2,
+        max_position_embeddings=4096,
+        rope_parameters={"rope_type": "dynamic", "rope_theta": 10_000.0, "factor": 1.0},
+    )
+    turns, _length = ROPE_INIT_FUNCTIONS["dynamic"](config, None, seq_len=round(4096 * factor))
+    ours = run(Config("ntk", factor, width=128)).methods["ntk"]
+    assert ours.wavelengths == pytest.approx(2 * math.pi / turns.numpy(), rel=1e-4)
+
+
 def test_unscaled_exactly_the_unfinished_pairs_meet_new_angles():
     result = run(Config("none", 4.0, 4096, 128))
     by_hand = sum(2 * math.pi * 10_000 ** (2 * i / 128) > 4096 for i in range(64))

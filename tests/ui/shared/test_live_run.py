@@ -51,7 +51,7 @@ def test_after_an_error_the_next_run_of_the_page_begins_anew(line):
 
 
 def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeypatch):
-    monkeypatch.setattr(live_run, "AT_A_TIME", 60.0)
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 60.0)
     one_place, order = model_cache.WaitingLine(1, 9), []
     monkeypatch.setattr(model_cache.shared(), "line", one_place)
 
@@ -75,7 +75,7 @@ def test_who_waits_goes_before_the_next_part_of_a_long_computation(line, monkeyp
 
 
 def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monkeypatch):
-    monkeypatch.setattr(live_run, "AT_A_TIME", 0.0)
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
     may_end, at_once = threading.Event(), []
     long_line = model_cache.shared().long_line
 
@@ -98,3 +98,26 @@ def test_two_long_computations_leave_a_place_to_who_typed_a_sentence(line, monke
         each.join(45)
     assert at_once == [1, 1]
     assert (line.taken, long_line.taken) == (0, 0)
+
+
+def test_the_first_part_that_takes_long_is_drawn_before_more_is_computed(line, monkeypatch):
+    monkeypatch.setattr(live_run, "FIRST_AFTER", 0.0)
+    monkeypatch.setattr(live_run, "AT_A_TIME", 60.0)
+
+    def come_so_far():
+        live = live_run.advance("section", "key", lambda: map(np.int64, (1, 2, 3)), lambda number: number == 3)
+        return int(live.result), live.running
+
+    assert come_so_far() == (1, True)
+    assert come_so_far() == (3, False)
+
+
+def test_what_was_prepared_is_found_by_the_first_visitor(line):
+    live_run.prepare("section", "key", lambda: map(np.int64, (1, 2, 3)))
+    assert (line.taken, model_cache.shared().long_line.taken) == (0, 0)
+
+    def never():
+        raise AssertionError("computed again")
+
+    live = live_run.advance("section", "key", never, lambda number: number == 3)
+    assert (int(live.result), live.running) == (3, False)
