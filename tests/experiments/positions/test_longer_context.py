@@ -39,7 +39,7 @@ def test_wavelengths_are_those_of_transformers(method, factor):
 
 @pytest.mark.parametrize("factor", [2.0, 4.0, 9.5])
 def test_ntk_is_what_transformers_does_to_a_text_so_many_times_as_long(factor):
-    """transformers has no such type; its "dynamic" one with factor 1 scales by the text's length over the trained one."""
+    """transformers has no such type; its "dynamic" with factor 1 scales by length over trained length."""
     config = LlamaConfig(
         hidden_size=256,
         num_attention_heads=2,
