@@ -120,7 +120,7 @@ def against(
         fig.add_trace(_ring(x[chosen], y[chosen], "circle-open", 15))
     fig.add_hline(y=0, line={"width": 1, "color": MASKED})
     fig.update_xaxes(title_text=x_title)
-    fig.update_yaxes(title_text=y_title)
+    fig.update_yaxes(title_text=y_title, showgrid=False)  # a line would strike the names through
     fig.update_layout(dragmode=False, showlegend=False)
     return layout(fig, title, height)
 

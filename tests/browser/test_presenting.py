@@ -120,6 +120,46 @@ def test_next_goes_on_through_what_a_page_consists_of(server_url, new_page, link
     raise AssertionError(page.url)
 
 
+#: Until the page has been as high as it is for thirty frames.
+GROWN = STANDS.replace("scrollTop", "scrollHeight")
+#: How far a presented page can be scrolled, and what on it lies below the window or under the bar.
+OUT_OF_SIGHT = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  const bar = document.querySelector(".st-key-presenter-place").getBoundingClientRect().top;
+  const within = [...main.querySelectorAll("[data-testid=stElementContainer]")];
+  const low = within.filter((one) => !one.closest(".st-key-presenter-place") && one.getClientRects().length > 0)
+    .map((one) => [Math.round(one.getBoundingClientRect().bottom - bar), one.className + one.innerText.slice(0, 60)])
+    .filter(([pixels]) => pixels > 0);
+  const scrolls = main.scrollHeight - main.clientHeight;
+  return [...(scrolls > 0 ? [[scrolls, "scrolls"]] : []), ...low];
+}"""
+
+
+@pytest.mark.parametrize("lesson", all_lessons.LESSONS)
+def test_a_presented_step_stands_on_one_screen_before_and_after_its_answer(server_url, new_page, lesson):
+    page = new_page(width=1280, height=720)
+
+    def all_is_seen(name):
+        listening(page)
+        answered(page)
+        page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
+        page.evaluate(GROWN)
+        for _look in range(20):  # a picture that comes late on a busy machine
+            if not page.evaluate(OUT_OF_SIGHT):
+                return
+            page.evaluate(GROWN)
+        assert page.evaluate(OUT_OF_SIGHT) == [], name
+
+    for number, step in enumerate(all_lessons.LESSONS[lesson].steps, 1):
+        page.goto(f"{server_url}/lessons?lesson={lesson}&step={number}&present=1")
+        expect(page.locator("h3")).to_have_text(step.title)
+        all_is_seen(step.title)
+        if step.question is not None:
+            page.locator("[class*=st-key-l-answer-] button").first.click()
+            expect(page.locator(".st-key-l-again")).to_be_visible()
+            all_is_seen(f"{step.title}, answered")
+
+
 def test_arrows_do_not_walk_a_page_that_is_not_presented(server_url, new_page):
     page = new_page()
     begin(page, f"{server_url}/scaling")

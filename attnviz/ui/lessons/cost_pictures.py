@@ -45,9 +45,9 @@ def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
 
 
 def curves(_subject: Subject, set_to: PictureSettings, _key: str) -> None:
-    """What softmax gives and lets through, over d_k."""
-    config = growing_width.Config(d_k=int(set_to.get("d_k", "512")))
-    scaling_curves.draw(scaling_curves.measured(config), scaling_curves.FIRST)
+    """What softmax lets through, over d_k, raw and scaled."""
+    config = growing_width.Config(d_k=int(set_to.get("d_k", "512")), alternative="sqrt")
+    scaling_curves.draw_one(scaling_curves.measured(config), "jacobian")
 
 
 def player(subject: Subject, _set_to: PictureSettings, key: str) -> None:

@@ -59,7 +59,8 @@ def _vectors(tokens: tuple[str, ...], vectors: np.ndarray) -> None:
         for i, token in enumerate(tokens[:MOST_ROWS])
     ]
     heads = (_("Place"), _("Token"), _("Its vector: {width} numbers").format(width=width))
-    st.markdown("\n".join([f"| {' | '.join(heads)} |", "|---|---|---|", *lines]))
+    with st.container(key="l-vectors"):
+        st.markdown("\n".join([f"| {' | '.join(heads)} |", "|---|---|---|", *lines]))
     if count > MOST_ROWS:
         st.caption(_("and {n} more").format(n=count - MOST_ROWS))
     st.caption(_("The trained model’s own vectors, before its first layer. Equal tokens begin with equal vectors."))

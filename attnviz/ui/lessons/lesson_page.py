@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
 
@@ -40,6 +41,9 @@ def panel() -> None:
     _top(lesson, number)
     with guard():
         _step(lesson, number)
+    if not presenting.presenting():
+        with st.container(horizontal=True, gap="small", key="l-below"):  # on a phone the others are a screen away
+            _walk_buttons(lesson, number, "-below")
 
 
 def begins() -> bool:
@@ -71,21 +75,26 @@ def _top(lesson: Lesson, number: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="l-top"):
         with st.popover(_title(lesson), icon=":material/school:", key="l-lessons"):
             _contents(lesson)
-        walks = ((-1, before, _("Previous"), "l-previous", "back"), (1, after, _("Next"), "l-next", "forward"))
-        for by, there, label, key, way in walks:
-            st.button(
-                label,
-                key=key,
-                icon=f":material/arrow_{way}:",
-                type="primary" if by > 0 else "secondary",
-                disabled=there is None,
-                help=_("Arrow keys walk, too."),
-                on_click=_walk,
-                args=(by,),
-            )
+        _walk_buttons(lesson, number)
         _sentence()
         widgets.toggle(choices.NOTES, _("Teacher’s notes"))
     st.progress(number / count, place)
+
+
+def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
+    before, after = _before(lesson, number), _after(lesson, number)
+    walks = ((-1, before, _("Previous"), "l-previous", "back"), (1, after, _("Next"), "l-next", "forward"))
+    for by, there, label, key, way in walks:
+        st.button(
+            label,
+            key=key + where,
+            icon=f":material/arrow_{way}:",
+            type="primary" if by > 0 else "secondary",
+            disabled=there is None,
+            help=_("Arrow keys walk, too."),
+            on_click=_walk,
+            args=(by,),
+        )
 
 
 def _sentence() -> None:
@@ -97,7 +106,8 @@ def _sentence() -> None:
     widgets.say_refusal(choice)
     if st.session_state.get(choice.name) != link_state.value(choice):
         st.session_state[choice.name] = link_state.value(choice)
-    st.text_input(_("Sentence"), key=choice.name, max_chars=choice.longest, on_change=_typed, width=300)
+    look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.presenting() else {"width": 300}
+    st.text_input(_("Sentence"), key=choice.name, max_chars=choice.longest, on_change=_typed, **look)
 
 
 def _typed() -> None:
@@ -223,21 +233,31 @@ def _step(lesson: Lesson, number: int) -> None:
     guess = link_state.value(choices.GUESS)
     answers = _answers(lesson, step.question, facts) if step.question else {}
     answered = guess in answers
-    left, right = st.columns([1, 2.1], gap="large")
+    picture = step.after if answered and step.after is not None else step.picture
+    below = PICTURES[picture.kind].wide
+    left, right = st.columns([1, 1] if below else [1, 2.1], gap="large")
     with left:
+        if presenting.presenting() and PICTURES[picture.kind].of_sentence:
+            _sentence()  # the class may give another
         st.subheader(plain(step.title) if lesson.own else _(step.title), anchor=False)
         st.markdown(said(lesson, step.idea, facts))
+        if step.do and below:
+            _do(lesson, step, facts)
+    with right if below else left:
         if step.question is not None:
             _ask(lesson, step.question, answers, guess if answered else "", facts)
-        if step.do:
-            st.markdown("**" + _("Try:") + "** " + said(lesson, step.do, facts))
+        if step.do and not below:
+            _do(lesson, step, facts)
         if not presenting.presenting():  # nothing but the step, and nothing that leads away from it
             _further(step)
-    with right, guard():
-        picture = step.after if answered and step.after is not None else step.picture
+    with st.container() if below else right, guard():
         draw_picture(picture, about, f"{PICTURE_KEY}{lesson.id}-{number}-{'after' if answered else 'before'}")
-    if link_state.value(choices.NOTES):
+    if link_state.value(choices.NOTES) and not presenting.presenting():  # they are not for the class
         _notes(lesson, step, facts)
+
+
+def _do(lesson: Lesson, step: LessonStep, facts: Facts) -> None:
+    st.markdown("**" + _("Try:") + "** " + said(lesson, step.do, facts))
 
 
 def draw_picture(picture: LessonPicture, about: Subject, key: str) -> None:

@@ -14,10 +14,15 @@ BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merg
 
 @dataclass(frozen=True)
 class LiveKind:
-    """How it is drawn, and the settings that it takes with the values that each allows."""
+    """How it is drawn, the settings that it takes with the values that each allows, and whether it shows the sentence.
+
+    `wide`: it is read at the width of the page only, below the words.
+    """
 
     draw: Draw
     allows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    of_sentence: bool = True
+    wide: bool = False
 
 
 PICTURES: dict[str, LiveKind] = {
@@ -29,14 +34,18 @@ PICTURES: dict[str, LiveKind] = {
     ),
     "heads": LiveKind(trained_pictures.heads, {"layer": tuple(str(n) for n in range(30))}),
     "mask": LiveKind(hand_pictures.mask, {"mask": ("none", "causal")}),
-    "bars": LiveKind(cost_pictures.bars, {"d_k": ("1", "4", "16", "64", "256", "512", "1024"), "also": ("inverse",)}),
-    "curves": LiveKind(cost_pictures.curves, {"d_k": ("16", "64", "256", "512", "1024")}),
+    "bars": LiveKind(
+        cost_pictures.bars,
+        {"d_k": ("1", "4", "16", "64", "256", "512", "1024"), "also": ("inverse",)},
+        of_sentence=False,
+    ),
+    "curves": LiveKind(cost_pictures.curves, {"d_k": ("16", "64", "256", "512", "1024")}, of_sentence=False),
     "order": LiveKind(
         hand_pictures.order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}
     ),
-    "circle": LiveKind(hand_pictures.circle),
+    "circle": LiveKind(hand_pictures.circle, of_sentence=False),
     "player": LiveKind(cost_pictures.player),
-    "growth": LiveKind(cost_pictures.growth),
-    "sharing": LiveKind(cost_pictures.sharing),
+    "growth": LiveKind(cost_pictures.growth, of_sentence=False),
+    "sharing": LiveKind(cost_pictures.sharing, of_sentence=False, wide=True),
     "next": LiveKind(trained_pictures.following),
 }

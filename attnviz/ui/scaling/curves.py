@@ -66,13 +66,22 @@ IN_A_ROW = 3
 
 def draw(found: MeasuredCurves, measures: Sequence[str]) -> None:
     """Draw these measures over d_k, three in a row."""
-    known = saturation.limits(found.config.n_keys)
-    every = {picture.measure: picture for picture in [*_of_weights(found, known), *_of_gradients(found, known)]}
+    every = _every(found)
     for start in range(0, len(measures), IN_A_ROW):
         some = [every[name] for name in measures[start : start + IN_A_ROW]]
         for column, picture in zip(st.columns(IN_A_ROW, gap="medium"), some, strict=False):
             with column:
                 _draw(found, picture)
+
+
+def draw_one(found: MeasuredCurves, measure: str) -> None:
+    """Draw one measure over d_k, as wide as there is room."""
+    _draw(found, _every(found)[measure])
+
+
+def _every(found: MeasuredCurves) -> dict[str, CurvePicture]:
+    known = saturation.limits(found.config.n_keys)
+    return {picture.measure: picture for picture in [*_of_weights(found, known), *_of_gradients(found, known)]}
 
 
 def _draw(found: MeasuredCurves, picture: CurvePicture) -> None:

@@ -33,8 +33,8 @@ STYLE = (
     f"<style>{NO_MENU}"
     + """
 html { font-size: clamp(17px, 1.4vw, 27px) !important }
-.stMainBlockContainer { padding: 0.75rem 1.25rem 4rem; max-width: none }
-[class*="st-key-picture-of-"] { height: calc(100dvh - 5rem) !important; min-height: 20rem; flex: none }
+.stMainBlockContainer { padding: 0.5rem 1.25rem 2.8rem; max-width: none }
+[class*="st-key-picture-of-"] { height: calc(100dvh - 4.5rem) !important; min-height: 20rem; flex: none }
 .stElementContainer:has(> .stHtml), [data-testid=stLayoutWrapper]:has(> .st-key-page-heading) { display: none }
 .st-key-presenter-place {
   position: fixed !important; pointer-events: auto; inset: auto 0 0 0; z-index: 1000;

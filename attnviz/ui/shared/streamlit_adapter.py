@@ -60,9 +60,8 @@ PAGE_STYLE = """<style>
 [data-testid=stPopoverBody] [data-variant=segmented_control][data-selected=true] p { color: inherit; font-weight: 600 }
 [data-testid=stPopoverBody] .stCode .token { color: inherit !important }
 .st-key-presenter-place { max-width: calc(100vw - 2rem) }
-@media (min-width: 1000px) and (max-height: 760px) {
-  [data-testid=stMain]:has(.st-key-canvas-of-heads) .st-key-page-about { display: none }
-}
+@media (max-width: 640px) { [class*="st-key-terms-"] { row-gap: 0 } }
+@media (min-width: 641px) { .st-key-l-below { display: none } }
 [data-testid=stButtonGroup] > div { gap: 0.3rem !important }
 [data-testid=stButtonGroup] button { border-radius: 0.5rem !important; margin: 0 !important }
 [data-testid=stButtonGroup] [data-variant=segmented_control] { min-height: 2.5rem }
@@ -75,8 +74,9 @@ PAGE_STYLE = """<style>
 @media (hover: none) { [data-testid=stElementToolbar] { display: none } }
 .st-key-page-heading .stHorizontalBlock { flex-wrap: nowrap }
 .st-key-presenter-place { position: absolute; pointer-events: none }
-.stHorizontalBlock .stElementContainer[class*="st-key-"] > .stSkeleton { min-height: 68px }
-[data-testid=stSidebar] .stSkeleton { height: 20px }
+.stHorizontalBlock .stElementContainer[class*="st-key-"] > [data-testid=stSkeleton] { min-height: 68px }
+.st-key-w_find > [data-testid=stSkeleton] { min-height: 68px }
+[class*="st-key-menu-of-"] > .stElementContainer:not(:first-child) { height: 30px; margin: 0 !important }
 .st-key-canvas-of-steps { min-height: 30rem }
 .st-key-canvas-of-home { min-height: 28rem }
 .st-key-build_strip { min-height: 6rem }
@@ -84,6 +84,7 @@ PAGE_STYLE = """<style>
 .st-key-h-three-0, .st-key-h-three-1, .st-key-h-three-2 { min-height: 18rem }
 @media (min-width: 1000px) { .st-key-canvas-of-heads { min-height: 37rem } }
 @media (max-width: 640px) { .st-key-canvas-of-steps { min-height: 46rem } }
+.st-key-l-vectors :is(td, th) { padding: 0.2rem 0.75rem !important }
 .st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }
 @media (prefers-reduced-motion: reduce) {
   *, ::before, ::after {

@@ -139,8 +139,8 @@ def menu() -> None:
     """Draw the pages in the sidebar. Each link opens its page as it was left, in this tab or in a new one."""
     st.session_state[LINKS] = {row.name: link_parameters(row.name) for row in ROWS}  # packed once a run
     with st.sidebar:
-        for group in dict.fromkeys(row.group for row in ROWS):
-            with st.container(gap=None):
+        for at, group in enumerate(dict.fromkeys(row.group for row in ROWS)):
+            with st.container(gap=None, key=f"menu-of-{at}"):
                 st.caption(_(group))
                 for row in ROWS:
                     if row.group == group:

@@ -32,11 +32,12 @@ WIDGETS = (
 WITH_CHARTS = frozenset({"scaling", "heads", "masks", "positions", "decoding", "sharing", "compare"})
 CHART = "PlotlyChart"
 THEME_ROUTE = "attnviz/theme_of_link.js"  #: below the app's root, as Streamlit's own files are
-#: The menu comes after the first words, which stand where they will stand beside it.
+#: The menu comes after the first words, which stand where they will stand beside it, as wide as they will be.
 BESIDE_THE_MENU = f"""
 @media (min-width: 769px) {{
-  html:not(:has(.stSidebar)) .stMain {{ margin-left: {MENU_WIDTH}px }}
+  html:not(:has(.stSidebar)) .stAppViewContainer > :has(.stMain) {{ margin-left: {MENU_WIDTH}px }}
 }}
+html:not(:has(.stHtml)) .stMainBlockContainer {{ max-width: none }}
 """
 _ROOT = re.compile(r"^html \{", re.MULTILINE)  #: how a rule for the page's root begins: "&" where it is nested in one
 _IMPORTED = re.compile(rb"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")

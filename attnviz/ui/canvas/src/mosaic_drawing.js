@@ -3,8 +3,9 @@
 import { MASKED_8 } from "./codes.js";
 import { pixelOf, placeOnScale, ramp, rgb } from "./colour.js";
 import { el, fill } from "./dom.js";
-import { sharpness } from "./magnified.js";
+import { magnification, sharpness } from "./magnified.js";
 import { EDGE, mosaicLayout, pitch, tileNumber } from "./mosaic_geometry.js";
+import { presentedRoom } from "./presented_room.js";
 import { markPainted, onceAFrame, pixelCanvas, sized } from "./surface.js";
 import { labelStep, roundedRect } from "./token_labels.js";
 
@@ -23,6 +24,9 @@ import { labelStep, roundedRect } from "./token_labels.js";
  * @property {number[]} sorted tile numbers in the order they are walked through
  * @property {number[] | null} measured from 0 to 1, for dimming
  */
+
+/** What overview.css gives all tiles before they scroll. */
+const TALLEST = 556;
 
 export class MosaicDrawing {
   /** @param {HTMLElement} root */
@@ -125,10 +129,20 @@ export class MosaicDrawing {
     this.draw();
   }
 
+  /** What all tiles may take of the window where they are presented: they are all seen, and what is said below them. */
+  room() {
+    const presented = presentedRoom(this.root);
+    const place = this.stage.parentElement;
+    if (presented === null || place === null) return null;
+    const box = this.root.getBoundingClientRect();
+    const { top, bottom } = place.getBoundingClientRect();
+    return Math.min(TALLEST, presented - (top - box.top + box.bottom - bottom) / magnification(this.root));
+  }
+
   draw() {
     if (!this.held || this.root.clientWidth === 0) return;
     const { header, tiles, sorted, measured } = this.held;
-    const mosaic = mosaicLayout(header, tiles, sorted, this.root.clientWidth);
+    const mosaic = mosaicLayout(header, tiles, sorted, this.root.clientWidth, this.room());
     this.laid = mosaic;
     const context = sized(this.base, mosaic.width, mosaic.height);
     this.drawLabels(context);

@@ -74,15 +74,16 @@ export function tileOrder(n, { order, measure }) {
  * @param {Tile[]} tiles
  * @param {number[]} sorted
  * @param {number} width
+ * @param {number | null} [high] what all of them may take, null where they may be scrolled
  * @returns {Mosaic}
  */
-export function mosaicLayout(header, tiles, sorted, width) {
+export function mosaicLayout(header, tiles, sorted, width, high = null) {
   const { heads, kv, shape } = header;
   const aspect = clamp(shape[1] / shape[0], 0.5, 2);
   const sizes = heads.map((n, layer) => sharers(n, kv[layer]));
   const alike = sizes.every((s) => s === sizes[0]) && heads.every((n) => n === heads[0]);
   const gridded = header.order !== "measure" || !header.measure;
-  const laid = gridded ? grid(heads, tiles, width, aspect) : ranking(sorted, width, aspect);
+  const laid = gridded ? grid(heads, tiles, width, aspect, high) : ranking(sorted, width, aspect);
   const right = Math.max(...laid.places.map(([x]) => x)) + laid.tw + 4;
   const bottom = Math.max(...laid.places.map(([, y]) => y)) + laid.th + laid.under + 4;
   return { ...laid, gridded, sharing: alike ? sizes[0] : 1, width: right, height: bottom };
@@ -93,15 +94,17 @@ export function mosaicLayout(header, tiles, sorted, width) {
  * @param {Tile[]} tiles
  * @param {number} width
  * @param {number} aspect
+ * @param {number | null} high
  */
-function grid(heads, tiles, width, aspect) {
+function grid(heads, tiles, width, aspect, high) {
   const most = Math.max(...heads);
   const gaps = tiles.reduce((n, t) => Math.max(n, t.share), 0) * GROUP_GAP;
   const wide = (width - EDGE - 12) / heads.length - GAP;
   const across = heads.length >= most && wide >= (width < 480 ? 28 : 20);
   const room = across ? wide : (width - EDGE - 12 - gaps) / most - GAP;
   const cap = across ? (heads.length > 12 ? 46 : 58) : width < 480 ? 40 : clamp(520 / heads.length, 28, 58);
-  const tw = Math.max(12, Math.floor(Math.min(room, cap * Math.min(1.6, aspect))));
+  const lowest = across || high === null ? Infinity : ((high - EDGE) / heads.length - GAP) * aspect;
+  const tw = Math.max(12, Math.floor(Math.min(room, lowest, cap * Math.min(1.6, aspect))));
   const th = Math.max(12, Math.round(tw / aspect));
   const along = (/** @type {Tile} */ { head, size }, /** @type {number} */ side) =>
     head * (side + GAP) + (size > 1 ? Math.floor(head / size) * GROUP_GAP : 0);

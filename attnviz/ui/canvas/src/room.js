@@ -2,6 +2,7 @@
 
 import { magnification } from "./magnified.js";
 import { scrolling } from "./motion.js";
+import { placeOnPage, presentedRoom } from "./presented_room.js";
 import { soon } from "./surface.js";
 
 /** @import { HeadView } from "./head.js" */
@@ -17,18 +18,6 @@ const LEAST_ROW = 4;
 const BAR = 60;
 /** Pixels that the sentence below the pictures takes. */
 const SENTENCE = 34;
-
-/**
- * How far an element is below the top of the page, however far the page is scrolled.
- * @param {Element} element
- */
-function placeOnPage(element) {
-  let top = element.getBoundingClientRect().top;
-  for (let node = /** @type {Node | null} */ (element); node; node = node.parentNode ?? hostOf(node)) {
-    if (node instanceof Element) top += node.scrollTop;
-  }
-  return top;
-}
 
 /**
  * How high the matrix may be: what is left of the window where its rows can be seen there, else a window of its own
@@ -48,9 +37,15 @@ export function roomFor(rows, left, screen, taken, below) {
   return { high: null, many: false };
 }
 
-/** @param {Node} node */
-function hostOf(node) {
-  return node instanceof ShadowRoot ? node.host : null;
+/**
+ * Whether two rooms are the same, to the pixels that rounding may take.
+ * @param {Found} one
+ * @param {Found | null} other
+ */
+function alike(one, other) {
+  if (other === null || one.width !== other.width || one.many !== other.many) return false;
+  if (one.high === null || other.high === null) return one.high === other.high;
+  return Math.abs(one.high - other.high) < 3;
 }
 
 /** Where the two pictures of a head have their places: side by side where there is room, above each other elsewhere. */
@@ -62,7 +57,7 @@ export class Room {
     this.found = null;
     this.check = soon(() => {
       const now = this.now();
-      if (now.width !== 0 && JSON.stringify(now) !== JSON.stringify(this.found)) this.measure();
+      if (now.width !== 0 && !alike(now, this.found)) this.measure();
     });
   }
 
@@ -72,6 +67,7 @@ export class Room {
     if (now.width === 0) return;
     this.found = now;
     this.use();
+    if (now.high !== null) this.check(); // what stands around the pictures may have come with them
   }
 
   /**
@@ -94,7 +90,15 @@ export class Room {
     const { root, pair, drawn } = this.view;
     const { header } = drawn;
     const width = root.clientWidth;
-    if (header.edit === null || header.compact) return { width, high: null, many: false };
+    if (header.compact) return { width, high: null, many: false };
+    const presented = presentedRoom(root);
+    if (presented !== null) {
+      const above = pair.getBoundingClientRect().top - root.getBoundingClientRect().top;
+      const said = root.getBoundingClientRect().bottom - pair.getBoundingClientRect().bottom;
+      const high = presented - (above + said) / magnification(root);
+      if (high >= LEAST_ROOM) return { width, high, many: false };
+    }
+    if (header.edit === null) return { width, high: null, many: false };
     const by = magnification(root);
     const below = header.sentence === null ? 8 : SENTENCE;
     const taken = pair.offsetTop + below;

@@ -178,13 +178,12 @@ class TensorBoard {
       const figure = sheetFigure(sheet, i, i === last, look);
       return i < last ? [figure, el("span", "tb-sign", signs[i])] : [figure];
     });
-    this.sheets.replaceChildren(...figures);
+    this.sheets.replaceChildren(...figures, this.line);
     const shown = tabs.map((group) => (group.name === "part" ? { ...group, current: this.part } : group));
     const tab = this.focused()?.dataset.tab;
     this.root.replaceChildren(
       tabRow(shown, (name, option) => this.pickTab(name, option)),
       this.sheets,
-      this.line,
     );
     const again = tab && this.root.querySelector(`[data-tab="${tab}"]`); // the row was built anew
     if (again instanceof HTMLElement) again.focus({ preventScroll: true });
