@@ -6,7 +6,13 @@ import { placeOnPage, presentedRoom } from "./presented_room.js";
 import { soon } from "./surface.js";
 
 /** @import { HeadView } from "./head.js" */
-/** @typedef {{ width: number, high: number | null, many: boolean }} Found many: more tokens than fit beside the lines */
+/**
+ * @typedef {object} Found
+ * @property {number} width
+ * @property {number | null} high
+ * @property {boolean} many more tokens than fit beside the lines
+ * @property {boolean} [presented] all that is said around the pictures is to be seen with them
+ */
 
 /** A window that is narrower shows one column. */
 const NARROW = 640;
@@ -59,6 +65,8 @@ export class Room {
       const now = this.now();
       if (now.width !== 0 && !alike(now, this.found)) this.measure();
     });
+    /** What is said around pictures that are presented may take another line. */
+    this.words = new ResizeObserver(() => this.check());
   }
 
   /** Draws in the room there is now. */
@@ -67,7 +75,8 @@ export class Room {
     if (now.width === 0) return;
     this.found = now;
     this.use();
-    if (now.high !== null) this.check(); // what stands around the pictures may have come with them
+    if (now.presented) this.words.observe(this.view.root);
+    else this.words.disconnect();
   }
 
   /**
@@ -96,7 +105,7 @@ export class Room {
       const above = pair.getBoundingClientRect().top - root.getBoundingClientRect().top;
       const said = root.getBoundingClientRect().bottom - pair.getBoundingClientRect().bottom;
       const high = presented - (above + said) / magnification(root);
-      if (high >= LEAST_ROOM) return { width, high, many: false };
+      if (high >= LEAST_ROOM) return { width, high, many: false, presented: true };
     }
     if (header.edit === null) return { width, high: null, many: false };
     const by = magnification(root);
