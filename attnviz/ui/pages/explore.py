@@ -32,6 +32,7 @@ def page() -> None:
             "Every small square is one head; click one to see its weights, and change its mask or its scale."
         ),
         ("token", "head", "layer", "weight", "causal_mask", "sink", "next_token"),
+        low=True,
     )
     with guard():
         request_form.ask(picture)

@@ -26,6 +26,7 @@ def page() -> None:
             "patch to see where it looks, and hide some to see what the model says then."
         ),
         ("attention", "head", "weight"),
+        low=True,
     )
     left, right = st.columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None

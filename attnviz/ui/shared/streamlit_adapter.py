@@ -60,6 +60,12 @@ PAGE_STYLE = """<style>
 [data-testid=stPopoverBody] [data-variant=segmented_control][data-selected=true] p { color: inherit; font-weight: 600 }
 [data-testid=stPopoverBody] .stCode .token { color: inherit !important }
 .st-key-presenter-place { max-width: calc(100vw - 2rem) }
+@media (min-width: 1000px) and (max-height: 760px) {
+  [data-testid=stLayoutWrapper]:has(> .st-key-page-about-low), .st-key-page-about-low { display: contents }
+  .st-key-page-about-low > .stElementContainer { margin: -3.5rem 11rem -0.25rem 15rem; width: auto !important }
+  .st-key-page-about-low > .stElementContainer p { font-size: 0.85rem; line-height: 1.3; margin: 0 }
+  .st-key-page-about-low > [data-testid=stLayoutWrapper] { order: 9 }
+}
 @media (max-width: 640px) { [class*="st-key-terms-"] { row-gap: 0 } }
 @media (min-width: 641px) { .st-key-l-below { display: none } }
 [data-testid=stButtonGroup] > div { gap: 0.3rem !important }
@@ -229,6 +235,7 @@ STYLED = (
     ("stButtonGroup", "attnviz/ui/web/main.py", "rows of buttons that wrap whole and stand level with boxes"),
     ("stFileUploaderDropzoneInstructions", "attnviz/ui/web/main.py", "one limit said, a picture's own"),
     ("stElementToolbar", "attnviz/ui/web/main.py", "tables whose tools cover nothing"),
+    ("stSkeleton", "attnviz/ui/web/main.py", "boxes that keep their height until they are drawn"),
 )
 
 RELIANCES: tuple[Reliance, ...] = (

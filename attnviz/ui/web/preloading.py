@@ -35,7 +35,7 @@ THEME_ROUTE = "attnviz/theme_of_link.js"  #: below the app's root, as Streamlit'
 #: The menu comes after the first words, which stand where they will stand beside it, as wide as they will be.
 BESIDE_THE_MENU = f"""
 @media (min-width: 769px) {{
-  html:not(:has(.stSidebar)) .stAppViewContainer > :has(.stMain) {{ margin-left: {MENU_WIDTH}px }}
+  html:not(:has(.stSidebar)) div:has(> .stMain) {{ margin-left: {MENU_WIDTH}px }}
 }}
 html:not(:has(.stHtml)) .stMainBlockContainer {{ max-width: none }}
 """
