@@ -91,7 +91,7 @@ def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
             icon=f":material/arrow_{way}:",
             type="primary" if by > 0 else "secondary",
             disabled=there is None,
-            help=_("Arrow keys walk, too."),
+            help=None if where else _("Arrow keys walk, too."),
             on_click=_walk,
             args=(by,),
         )

@@ -66,7 +66,16 @@ PAGE_STYLE = """<style>
   .st-key-page-about-low > .stElementContainer p { font-size: 0.85rem; line-height: 1.3; margin: 0 }
   .st-key-page-about-low > [data-testid=stLayoutWrapper] { order: 9 }
 }
-@media (max-width: 640px) { [class*="st-key-terms-"] { row-gap: 0 } }
+.st-key-l-vectors :is(td, th) { padding: 0.2rem 0.75rem !important }
+@media (max-width: 640px) {
+  [class*="st-key-terms-"] { row-gap: 0 }
+  .st-key-l-top > :is(.st-key-l-lessons, .st-key-l_text) { flex: 1 1 100% !important; width: 100% !important }
+  :is(.st-key-l-top, .st-key-l-below) > :is([class*="st-key-l-previous"], [class*="st-key-l-next"]) {
+    flex: 1 1 40% !important
+  }
+  :is(.st-key-l-top, .st-key-l-below) button { width: 100% }
+  .st-key-l-vectors :is(td, th) { padding: 0.2rem 0.4rem !important; font-size: 0.85rem }
+}
 @media (min-width: 641px) { .st-key-l-below { display: none } }
 [data-testid=stButtonGroup] > div { gap: 0.3rem !important }
 [data-testid=stButtonGroup] button { border-radius: 0.5rem !important; margin: 0 !important }
@@ -90,7 +99,6 @@ PAGE_STYLE = """<style>
 .st-key-h-three-0, .st-key-h-three-1, .st-key-h-three-2 { min-height: 18rem }
 @media (min-width: 1000px) { .st-key-canvas-of-heads { min-height: 37rem } }
 @media (max-width: 640px) { .st-key-canvas-of-steps { min-height: 46rem } }
-.st-key-l-vectors :is(td, th) { padding: 0.2rem 0.75rem !important }
 .st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }
 @media (prefers-reduced-motion: reduce) {
   *, ::before, ::after {
