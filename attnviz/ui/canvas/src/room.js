@@ -96,15 +96,15 @@ export class Room {
    * @returns {Found}
    */
   now() {
-    const { root, pair, drawn } = this.view;
+    const { root, pair, heatmap, drawn } = this.view;
     const { header } = drawn;
     const width = root.clientWidth;
     if (header.compact) return { width, high: null, many: false };
     const presented = presentedRoom(root);
     if (presented !== null) {
-      const above = pair.getBoundingClientRect().top - root.getBoundingClientRect().top;
-      const said = root.getBoundingClientRect().bottom - pair.getBoundingClientRect().bottom;
-      const high = presented - (above + said) / magnification(root);
+      const [all, matrix] = [root, heatmap.stage].map((each) => each.getBoundingClientRect());
+      const around = matrix.top - all.top + all.bottom - matrix.bottom;
+      const high = presented - around / magnification(root);
       if (high >= LEAST_ROOM) return { width, high, many: false, presented: true };
     }
     if (header.edit === null) return { width, high: null, many: false };
