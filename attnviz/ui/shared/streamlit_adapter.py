@@ -32,9 +32,9 @@ _FOUND = threading.local()  #: what a thread found in the session that it runs f
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
 #: worst; as it no longer fits below its button, it opens above it. Half a window fits on one of the two sides.
 #: Buttons to choose one of lie apart, because a row of joined ones that wraps has square ends in the middle; they are
-#: as high as a box beside them. What is said under a picture fills its line, and the export stands at its end. A
-#: table's own tools lie over what is above the table: never over the matrices to choose from, and on no touch screen,
-#: where nothing makes them go away.
+#: as high as a box beside them. What is said under a picture fills its line, and the export stands at its end, on a
+#: phone below it. A table's own tools lie over what is above the table: never over the matrices to choose from, and on
+#: no touch screen, where nothing makes them go away.
 #: A menu hangs outside of the app's own element, where no colour scheme is set: its words have the menu's own colour.
 #: A canvas, a box with its label and a line of the menu have the height before they are drawn that they have then:
 #: what stands below does not jump.
@@ -85,6 +85,9 @@ PAGE_STYLE = """<style>
 }
 .stHorizontalBlock[class*="-under"] > .stElementContainer { flex: 1 1 15rem !important }
 .stHorizontalBlock[class*="-under"] > [data-testid=stLayoutWrapper] { flex: 0 0 auto !important; width: auto }
+@media (max-width: 640px) {
+  .stHorizontalBlock[class*="-under"] > .stElementContainer { flex-basis: 100% !important }
+}
 .st-key-b-weights [data-testid=stElementToolbar] { display: none }
 @media (hover: none) { [data-testid=stElementToolbar] { display: none } }
 .st-key-page-heading .stHorizontalBlock { flex-wrap: nowrap }
