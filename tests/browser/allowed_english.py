@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from attnviz.experiments.scaling import released_models
-from attnviz.models.architecture import all_presets, claims
+from attnviz.models.architecture import all_presets, claims, gpus, quality
 from attnviz.models.catalogue import CATALOGUE
 
 #: names and what is cited, as they stand in the app's own data: of models, of papers, of files
@@ -15,6 +15,11 @@ NAMES: tuple[str, ...] = tuple(
             *(preset.id for preset in all_presets().values()),
             *(preset.source for preset in all_presets().values()),
             *(claim.source for claim in claims()),
+            *(gpu.source for gpu in gpus().values()),
+            quality()[1],
+            "value cannot be converted to",  # torch refuses a number
+            "shapes cannot be multiplied",  # torch, of two matrices
+            "AMD EPYC, 2 cores; torch 2.13.0+cpu, 1 thread, float32, processor time",  # a machine's record of itself
             *(family.paper for family in released_models.FAMILIES),
             *(family.code for family in released_models.FAMILIES),
             *(family.setting for family in released_models.FAMILIES),
@@ -32,7 +37,8 @@ ReLU RoPE SmolLM SigLIP Swin
 Transformer Transformers ViT YaRN BigBird HeavyHitters SWA Granite Neo
 argmax attnviz autograd Autograd logit softmax sigmoid tanh eager dropout Dropout nn torch transformers numpy NumPy
 PyTorch
-kernel trace capture
+kernel trace capture meta train eval view expand repeat weight dtype finfo NaN Top top masked
+scaled scores weights output
 """
 #: symbols, functions and letters of formulas, as on paper
 SYMBOLS = "cos sin exp log ln max min mod Dv Dk dk dv std tr KL"
@@ -40,6 +46,8 @@ SYMBOLS = "cos sin exp log ln max min mod Dv Dk dk dv std tr KL"
 UNITS = """
 ms kB MB GB TB KiB MiB GiB FLOP FLOPs GFLOP TFLOP TFLOPs CPU GPU cpu cuda bfloat float int fp
 CSV HTML JSON PNG SVG TOML JPEG WebP GIF GGUF UTF Python Streamlit JavaScript Chromium Enter Escape Ctrl Tab iframe
-NVIDIA SXM PCIe RTX
+NVIDIA SXM PCIe RTX KB TiB MFLOP TXT https arXiv XXL
 """
-ALLOWED = frozenset(" ".join((FIELD, SYMBOLS, UNITS)).split())
+#: what a trained model answers, and who made the pictures and where they come from
+ANSWERS = "Spain Rome But function science zero vultilion UCI scikit CC BY"
+ALLOWED = frozenset(" ".join((FIELD, SYMBOLS, UNITS, ANSWERS)).split())

@@ -38,7 +38,9 @@ _SAID = """(quiet) => {
 }"""
 
 #: What is no sentence of anybody's: code, formulas, and signs that a font draws for their name.
-QUIET = ", ".join(("script", "style", "noscript", "template", "pre", "code", ".katex", "[data-testid=stIconMaterial]"))
+QUIET = ", ".join(
+    ("script", "style", "noscript", "template", "pre", "code", ".katex", "[data-testid^=stIcon], [data-testid$=Icon]")
+)
 
 
 def said_on(page: Any) -> set[str]:

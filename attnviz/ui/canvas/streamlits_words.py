@@ -1,7 +1,8 @@
 """What Streamlit says itself, in English alone: on its buttons, in its boxes, and to a screen reader.
 
 The browser is told how the visitor's language says it; src/streamlits_words.js puts that where Streamlit put its own.
-Words that end in a space begin a longer text, such as the name of the field that a help belongs to.
+Words that end in a space begin a longer text, such as the name of the field that a help belongs to; words that begin
+with one end it.
 """
 
 from __future__ import annotations
@@ -44,6 +45,12 @@ OWN = (
     N_("Help"),
     N_("Help for "),
     N_("Remove "),
+    N_("Link to heading"),
+    N_("progress"),
+    N_("file upload"),
+    N_("check icon"),
+    N_("close icon"),
+    N_(" per file"),
 )
 
 

@@ -14,7 +14,7 @@ from attnviz.ui.sharing.architecture_form import Chosen, choose
 from attnviz.ui.sharing.tables import ColumnTable, columns, tabled
 from attnviz.ui.sharing.units import binary, exact, flop, many
 from attnviz.ui.sharing.variants import Bill, bills, part_titles
-from attnviz.words import _, sentences
+from attnviz.words import _, sentences, tongue
 
 
 @st.fragment
@@ -155,11 +155,12 @@ def _everyone(context: int) -> None:
     with st.expander(
         _("All {n} published models at {tokens} tokens").format(n=len(all_presets()), tokens=f"{context:,}")
     ):
-        tabled(_all_models(context), f"attention-of-published-models-{context}", "h-all")
+        tabled(_all_models(context, tongue()), f"attention-of-published-models-{context}", "h-all")
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _all_models(context: int) -> ColumnTable:
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _all_models(context: int, language: str) -> ColumnTable:
+    """All models, with headings in this language, which is the visitor's."""
     rows = []
     for name, preset in all_presets().items():
         arch = Architecture.preset(name)
@@ -169,16 +170,16 @@ def _all_models(context: int) -> ColumnTable:
         }
         rows.append(
             {
-                "model": name,
-                "attention": preset.attention,
-                "layers": arch.blocks,
-                "parameters": preset.total_parameters,
-                "attention parameters": arch.attention_parameters(),
-                "bytes a token": arch.kv_cache_bytes(1),
-                "ideal": cache["ideal"],
+                _("model"): name,
+                _("attention"): preset.attention,
+                _("layers"): arch.blocks,
+                _("parameters"): preset.total_parameters,
+                _("attention parameters"): arch.attention_parameters(),
+                _("bytes a token"): arch.kv_cache_bytes(1),
+                _("ideal"): cache["ideal"],
                 "transformers": cache["transformers"],
-                "paged": cache["paged"],
-                "source": preset.source,
+                _("paged"): cache["paged"],
+                _("source"): preset.source,
             }
         )
     return columns(rows)

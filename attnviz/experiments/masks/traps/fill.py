@@ -40,12 +40,12 @@ def ours(scores: Tensor, may_attend: Tensor) -> Tensor:
     return masked.softmax(-1).masked_fill(empty, 0.0)
 
 
-WAYS: tuple[tuple[str, Callable[[Tensor, Tensor], Tensor]], ...] = (
+WAYS: tuple[tuple[Message | str, Callable[[Tensor, Tensor], Tensor]], ...] = (
     ("-1e9", billion_written),
     ("finfo.min", minimum_written),
-    ("finfo.min, twice", minimum_added_twice),
+    (Message("finfo.min, twice"), minimum_added_twice),
     ("-inf", infinity_written),
-    ("-inf, then 0", ours),
+    (Message("-inf, then 0"), ours),
 )
 DTYPES = (torch.float32, torch.bfloat16, torch.float16)
 
@@ -87,7 +87,7 @@ def run(s: Sentence) -> Outcome:
 
 
 def _row(
-    name: str, way: Callable[[Tensor, Tensor], Tensor], dtype: torch.dtype, scores: Tensor, allowed: Tensor
+    name: Message | str, way: Callable[[Tensor, Tensor], Tensor], dtype: torch.dtype, scores: Tensor, allowed: Tensor
 ) -> tuple[Message | str, ...]:
     try:
         weights = way(scores.to(dtype), allowed).float()

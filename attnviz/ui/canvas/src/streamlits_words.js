@@ -4,13 +4,14 @@
 /** Where Streamlit has text of its own; everywhere else only what is read out is looked at. */
 const SAYS =
   "[data-testid=stTooltipContent], [role=tooltip], [data-testid=stElementToolbar], [data-testid=InputInstructions], " +
-  "[data-testid=stStatusWidget], [data-testid=stFileUploader] button, a[href^='#'], [data-testid=stSelectbox], " +
+  "[data-testid=stStatusWidget], [data-testid=stFileUploader], a[href^='#'], [data-testid=stSelectbox], " +
   "[data-testid=stMultiSelect], [data-testid=stConnectionStatus]";
 const READ_OUT = ["aria-label", "title", "placeholder", "alt"];
 const OURS = ".js-plotly-plot, svg, pre, code";
 
 /**
- * The text in other words: the whole of it, or how it begins where the words end in a space ("Help for x").
+ * The text in other words: the whole of it, or how it begins where the words end in a space ("Help for x"), or ends where they
+ * begin with one ("5MB per file").
  * @param {string} text
  * @param {Readonly<Record<string, string>>} words
  */
@@ -18,7 +19,9 @@ export function inOtherWords(text, words) {
   const whole = text.trim();
   if (Object.hasOwn(words, whole)) return text.replace(whole, () => words[whole]);
   const begins = Object.keys(words).find((each) => each.endsWith(" ") && whole.startsWith(each));
-  return begins === undefined ? text : text.replace(begins, () => words[begins]);
+  if (begins !== undefined) return text.replace(begins, () => words[begins]);
+  const ends = Object.keys(words).find((each) => each.startsWith(" ") && whole.endsWith(each));
+  return ends === undefined ? text : text.replace(ends, () => words[ends]);
 }
 
 export class StreamlitsWords {

@@ -102,7 +102,7 @@ def test_code_as_shown_runs_on_its_own_and_gives_what_the_page_computes(trap, mo
 
 
 def test_an_empty_row_is_uniform_with_a_billion_nan_with_infinity_and_zero_with_ours():
-    table = {(row[0], row[1]): str(row[2]) for row in traps.run("fill", SENTENCE).table[1:]}
+    table = {(row[0], str(row[1])): str(row[2]) for row in traps.run("fill", SENTENCE).table[1:]}
     assert table["float32", "-1e9"] == "uniform: 0.100 each"
     assert table["bfloat16", "finfo.min"] == "uniform: 0.100 each"
     assert re.match("error: .*overflow", table["float16", "-1e9"])
