@@ -33,7 +33,7 @@ from attnviz.models.architecture import Architecture
 from attnviz.models.capture import capture
 from tests.browser import saving
 from tests.browser.canvas_places import cell_on, tile_on
-from tests.browser.conftest import widest
+from tests.browser.conftest import PATIENCE, widest
 from tests.browser.test_figure_files import steady
 from tests.browser.test_heads_page import PLACE
 from tests.models.tiny import eager
@@ -171,7 +171,7 @@ def visit(browser: Any, habit: Any, site: Site) -> Iterator[Callable[..., Any]]:
             strangers.append(context)
         page = context.new_page()
         tabs.append(page)
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE)
         _watch(page, site.url, wrong)
         page.goto(site.url + where)
         return page
@@ -229,7 +229,7 @@ def beside(stage: Any, part: str) -> str:
 
 def until(page: Any, what: Callable[[], bool], why: str) -> None:
     """Wait for a condition, looked at after each frame of the browser."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE / 1000
     while not what():
         assert time.monotonic() < end, f"{why} never happened"
         page.evaluate("() => new Promise(requestAnimationFrame)")
@@ -788,6 +788,7 @@ SENTENCES = {
 }
 
 
+@pytest.mark.parametrize("site", WHERE[:1], indirect=True)  # who serves it makes no difference here
 @pytest.mark.parametrize(
     "where", [pytest.param(each, marks=pytest.mark.every_commit) if each == "/" else each for each in SENTENCES]
 )
