@@ -35,6 +35,10 @@ VARIABLES: Final = {
     "ATTNVIZ_DTYPE": (N_("float32; on cuda the checkpoint's own"), N_("float32, bfloat16 or float16")),
     "ATTNVIZ_HUB": (N_("1 (0 when hosted)"), N_("0 never asks the hub: only what is on this machine is loaded")),
     "ATTNVIZ_MEMORY_GB": (N_("what the machine has free"), N_("the memory that one model may take")),
+    "ATTNVIZ_RUNS_MB": (
+        N_("576"),
+        N_("the memory that passes over sentences, and what is computed of them, may take together in one process"),
+    ),
     "ATTNVIZ_READINGS": (
         N_("nowhere"),
         N_("a folder in which several processes of one server share passes over sentences; its owner's alone"),
@@ -59,11 +63,13 @@ FIELDS: Final = {
     "ATTNVIZ_DTYPE": "dtype",
     "ATTNVIZ_HUB": "hub",
     "ATTNVIZ_MEMORY_GB": "memory_bytes",
+    "ATTNVIZ_RUNS_MB": "runs_bytes",
     "ATTNVIZ_READINGS": "readings",
     "ATTNVIZ_ENGINE": "engine",
     "ATTNVIZ_EMBED": "embed",
 }
 
+RUNS_MB: Final = 576
 DTYPES: Final = ("float32", "bfloat16", "float16")
 _YES: Final = ("1", "true", "yes", "on")
 _NO: Final = ("0", "false", "no", "off", "")
@@ -81,6 +87,7 @@ class Settings:
     dtype: str | None  #: None: depends on the device
     hub: bool
     memory_bytes: int | None  #: None: the memory that is free when a model is loaded
+    runs_bytes: int  #: that passes over sentences and what is computed of them may take
     readings: Path | None  #: where processes of one server share passes; None: nowhere
     engine: EngineAddress | None  #: None: models run in this process
     embed: str | tuple[str, ...]  #: "anywhere", or the origins besides our own that may embed the app
@@ -98,6 +105,7 @@ def current() -> Settings:
         dtype=_dtype(os.environ.get("ATTNVIZ_DTYPE") or None),
         hub=_flag("ATTNVIZ_HUB", not hosted) and not _flag("HF_HUB_OFFLINE", False),
         memory_bytes=_whole("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
+        runs_bytes=_whole("ATTNVIZ_RUNS_MB", RUNS_MB) * 10**6,
         readings=Path(named).expanduser() if (named := os.environ.get("ATTNVIZ_READINGS")) else None,
         engine=parsed(os.environ.get("ATTNVIZ_ENGINE") or "here"),
         embed=_origins(os.environ.get("ATTNVIZ_EMBED", "")),

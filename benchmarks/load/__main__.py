@@ -3,6 +3,7 @@
 python -m benchmarks.load                        300 visitors who open within 30 s and then act for two minutes
 python -m benchmarks.load --visitors 40,100,300  a curve
 python -m benchmarks.load --kinds                processor time by kind of answer, one visitor at a time
+python -m benchmarks.load --write ...            keep what was measured, and write docs/visitors.md from it
 python -m benchmarks.load --at URL               against a server that runs already, several processes or not
 
 Visitors speak Streamlit's protocol without a browser (benchmarks/load/visitor.py), and fetch with every open the
@@ -22,12 +23,14 @@ import time
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 import psutil
 from playwright.sync_api import sync_playwright
 
+from benchmarks.load import visitors_page
 from benchmarks.load.habits import ACTIONS, EXPLORE, OWN, Habit
 from benchmarks.load.real_browser import PAINTED, RealBrowser
 from benchmarks.load.visitor import MADE, Visitor
@@ -141,9 +144,15 @@ def quantiles(seconds: list[float]) -> str:
     return f"p50 {middle * 1000:,.0f} ms, p95 {late * 1000:,.0f} ms ({len(seconds):,})"
 
 
+def both(seconds: list[float]) -> list[float]:
+    """Median and 95th percentile; nothing of nothing."""
+    return [round(float(each), 4) for each in np.quantile(seconds, [0.5, 0.95])] if seconds else []
+
+
 def report_class(
     url: str, files: list[str], processes: list[psutil.Process], visitors: int, seconds: float, browsers: int
-) -> None:
+) -> dict[str, Any]:
+    """Measure, print, and give the figures as they are kept."""
     mine = psutil.Process(os.getpid())
     real = [RealBrowser(url, number) for number in range(browsers)]
     for each in real:
@@ -160,16 +169,20 @@ def report_class(
     print(f"  answers {quantiles(counted.all_answers)}")
     for kind, taken in sorted(counted.answers.items()):
         print(f"    {kind:26} {quantiles(taken)}")
+    opens, answers = ([taken for each in real for taken in getattr(each, kind)] for kind in ("opens", "answers"))
     if real:
-        opens, answers = ([taken for each in real for taken in getattr(each, kind)] for kind in ("opens", "answers"))
         print(f"  of {len(real)} real browsers, until it is painted:")
         print(f"    opens {quantiles(opens)}; answers {quantiles(answers)}")
     said = "" if clients < 0.3 else ": too much, these times do not count"
     print(f"  errors {len(counted.errors)}; clients used {clients:.2f} of a core{said}")
     for error in sorted(set(counted.errors))[:5]:
         print(f"    {error}")
+    found: dict[str, Any] = {"visitors": visitors, "errors": len(counted.errors), "clients": round(clients, 3)}
+    found |= {"opens": both(counted.opens), "answers": both(counted.all_answers), "painted": both(answers)}
     if processes:
-        print(f"  server: {(spent(processes) - before) / took:.2f} cores, {held(processes):.2f} GB")
+        found |= {"cores": round((spent(processes) - before) / took, 3), "gigabytes": round(held(processes), 3)}
+        print(f"  server: {found['cores']:.2f} cores, {found['gigabytes']:.2f} GB")
+    return found
 
 
 def main() -> None:
@@ -180,6 +193,7 @@ def main() -> None:
     parser.add_argument("--browsers", type=int, default=1, help="real ones among the visitors")
     parser.add_argument("--at", help="the address of a server that runs already")
     parser.add_argument("--pid", type=int, help="its process, to tell what it and its children use")
+    parser.add_argument("--write", action="store_true", help="keep the figures and write docs/visitors.md")
     options = parser.parse_args()
     print(machine())
     os.environ["ATTNVIZ_HOSTED"] = "1"
@@ -192,12 +206,19 @@ def main() -> None:
             pid = server.process.pid if server else options.pid
             processes = tree(pid) if pid else []
             if options.kinds:
+                costs = {}
                 for kind, cost in asyncio.run(kinds(url, files, processes, options.kinds)).items():
-                    middle, mean = np.median(cost) * 1000, np.mean(cost) * 1000
+                    mean, middle = (round(float(each) * 1000, 1) for each in (np.mean(cost), np.median(cost)))
+                    costs[kind] = [mean, middle]
                     print(f"  {kind:28} median {middle:6.0f} ms, mean {mean:6.0f} ms of processor time")
+                if options.write:
+                    visitors_page.keep("kinds", costs)
                 return
+            rows = []
             for visitors in map(int, options.visitors.split(",")):
-                report_class(url, files, processes, visitors, options.seconds, options.browsers)
+                rows.append(report_class(url, files, processes, visitors, options.seconds, options.browsers))
+                if options.write:
+                    visitors_page.keep("one" if server else "several", rows)
         finally:
             if server:
                 server.stop()

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+OF_RAY = ("RayActorError", "RayTaskError", "WorkerCrashedError", "OutOfMemoryError", "RaySystemError")
+
 
 class StandIn(ModuleType):
     """The module `ray`. `fails` names a call that ends as it does without a cluster."""
@@ -16,9 +18,10 @@ class StandIn(ModuleType):
     def __init__(self) -> None:
         super().__init__("ray")
         self.fails = ""
+        self.ends_with = ""  # an error of Ray's by which each answer ends
         self.sent: list[tuple[Any, ...]] = []
         self.limits: list[float] = []
-        self.exceptions = module("ray.exceptions", errors("RayError", "RayActorError", "RayTaskError"))
+        self.exceptions = module("ray.exceptions", errors("RayError", *OF_RAY))
         refusals = module("ray.serve.exceptions", errors("BackPressureError", "ReplicaUnavailableError"))
         multiplexed = {"multiplexed": lambda **_limits: lambda method: method}
         self.serve = module("ray.serve", {"exceptions": refusals, **multiplexed})
@@ -43,6 +46,8 @@ class StandIn(ModuleType):
 
     def get(self, answer: Answer, timeout: float) -> Any:
         self.limits.append(timeout)
+        if self.ends_with:
+            raise getattr(self.exceptions, self.ends_with)("of Ray's")
         return answer.value
 
     def cancel(self, answer: Answer, force: bool) -> None:

@@ -18,6 +18,7 @@ from attnviz.core.message import Problem
 from attnviz.engine import chosen_engine
 from attnviz.engine.in_process import InProcess
 from attnviz.experiments.explorer import Request
+from attnviz.experiments.heads import head_survey
 from attnviz.models.engine_address import EngineAddress
 from attnviz.models.loading import load
 from tests.cluster.stand_in import StandIn
@@ -99,6 +100,35 @@ def test_a_ray_that_is_lost_on_the_way_is_a_sentence_and_the_next_question_conne
         ray.fails = ""
         assert [step for step in ask() if step is not None]
     assert engine._connection().result(10) is not first
+
+
+@pytest.mark.parametrize("kind", ["RayTaskError", "WorkerCrashedError", "OutOfMemoryError"])
+def test_a_part_that_fails_is_named_and_leaves_the_connection_as_it_is(ray, engine, folder, kind):
+    first = engine._connection().result(10)
+    ray.ends_with = kind
+    with pytest.raises(Problem, match=f"Part 1 of 2 failed where Ray runs it: {kind}"):
+        list(engine.scan(load(str(folder)), SENTENCES, ["previous_token"]))
+    assert engine._connection().result(10) is first
+
+
+def test_an_answer_that_a_lost_ray_takes_with_it_forgets_the_connection(ray, engine, folder):
+    first = engine._connection().result(10)
+    ray.ends_with = "RaySystemError"
+    with pytest.raises(Problem, match="connection to Ray was lost"):
+        list(engine.scan(load(str(folder)), SENTENCES, ["previous_token"]))
+    assert engine._connection().result(10) is not first
+
+
+def test_the_share_of_costs_is_that_of_sentences_whoever_makes_them(ray, engine, folder):
+    loaded, config = load(str(folder)), head_survey.Config(text="own", own="\n".join(SENTENCES))
+    for by in (engine, InProcess(lambda request: load(request.model))):
+        steps = [step for step in head_survey.costs(loaded, config, by=by) if step.scores]
+        whole = len(steps[0].sentences)
+        assert whole > 4, "several parts"
+        shares = [step.share for step in steps]
+        assert shares == sorted(shares)
+        assert all(0 <= step.share - step.scores.sentences / whole < 1 / whole for step in steps)
+        assert shares[-1] == 1.0
 
 
 def test_a_refusal_leaves_the_connection_as_it_is(engine, folder):

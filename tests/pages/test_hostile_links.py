@@ -6,6 +6,7 @@ Each section is opened with the same nonsense in every number, every text or eve
 from __future__ import annotations
 
 import html
+import os
 
 import pytest
 
@@ -13,6 +14,7 @@ from attnviz.ui.compare import compare_choices
 from attnviz.ui.decoding import decoding_choices
 from attnviz.ui.positions import positions_choices
 from attnviz.ui.shared import choices_of
+from attnviz.ui.web.navigation import ROWS
 from tests.models.conftest import smollm2
 from tests.pages.test_scaling import said
 
@@ -100,3 +102,17 @@ def test_layers_and_heads_beyond_a_trained_model_show_its_last(visit, smollm2):
     assert not shown.exception
     assert not shown.error
     assert ", layer 29, head 8. " in said(shown)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [row.name for row in ROWS])
+def test_no_page_holds_anything_of_the_environment(visit, monkeypatch, page):
+    monkeypatch.setenv("ATTNVIZ_HOSTED", "1")
+    monkeypatch.setenv("HF_TOKEN", "hf_planted_secret_0123")
+    monkeypatch.setenv("PLANTED_VARIABLE", "planted_secret_4567")
+    shown = visit(page)
+    drawn = [str(element.proto) for element in shown.main if hasattr(element, "proto")]
+    assert len(drawn) > 3
+    told = " ".join([*drawn, *(str(value) for value in shown.session_state._state.filtered_state.values())])
+    for secret in ("planted_secret", os.environ["HOME"] + "/.", os.environ["PATH"]):
+        assert secret not in told

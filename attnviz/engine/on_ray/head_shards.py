@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import ray
+from ray.exceptions import OutOfMemoryError, RayTaskError, WorkerCrashedError
 from torch import Tensor
 
 from attnviz.core.message import Problem
@@ -96,10 +97,13 @@ def _place(loaded: LoadedModel) -> str:
 
 
 def _of_task(task: Any, number: int, count: int, limit: float) -> Any:
-    """The answer of a task that is done, fetched from wherever it lies."""
+    """The answer of a task that is done, fetched from wherever it lies.
+
+    Where the part itself failed, or its process, the connection is as it was; any other error of Ray's passes through.
+    """
     try:
         return ray.get(task, timeout=limit)
-    except ray.exceptions.RayError as error:
+    except (RayTaskError, WorkerCrashedError, OutOfMemoryError) as error:
         raise Problem(
             "Part {number} of {count} failed where Ray runs it: {kind}",
             number=number + 1,

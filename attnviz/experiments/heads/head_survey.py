@@ -156,15 +156,11 @@ def costs(loaded: LoadedModel, config: Config, means_of: int = SENTENCES, by: He
         else:
             means = ready
     found: HeadScores | None = None
-    steps = len(sentences) * 2 * len(means)
-    done = 0
+    a_sentence, since = 2 * len(means), 0  # steps: so many are made of one here; elsewhere a step is a second
     for scores in by.cost_steps(loaded, sentences, means):
-        if scores is None:
-            done += 1
-        else:
-            found = scores
-        whole = found is not None and found.sentences == len(sentences)
-        yield SurveySoFar(found, sentences, 1.0 if whole else min(0.999, done / steps))
+        found, since = (found, since + 1) if scores is None else (scores, 0)
+        done = 0 if found is None else found.sentences
+        yield SurveySoFar(found, sentences, (done + min(since / a_sentence, 0.99)) / len(sentences))
 
 
 def check_costs(loaded: LoadedModel) -> None:

@@ -56,6 +56,8 @@ def read(text: str) -> Lesson:
         made = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
         raise Problem("This file is not TOML: {why}", why=str(wrong)) from None
+    except (ValueError, RecursionError):  # as Python refuses numbers and brackets that are no lesson's
+        raise Problem("This file is no lesson: it holds a number or brackets beyond reading.") from None
     unknown = [key for key in made if key not in OF_ALL]
     if unknown:
         at_first = Several(("title", "sentence", "[[step]]"))
@@ -234,7 +236,15 @@ def _at(text: str, step: int, key: str, said: Message) -> Problem:
 
 def _of(value: object, allowed: Several | None = None) -> dict[str, object]:
     """What stands in the file, cut to a readable length, and what may stand there."""
-    return {"value": str(value)[:60]} | ({} if allowed is None else {"allowed": allowed})
+    return {"value": _shown(value)[:60]} | ({} if allowed is None else {"allowed": allowed})
+
+
+def _shown(value: object) -> str:
+    """As it stands in the file; Python writes no number of more than 4,300 digits, hexadecimal ones can be read."""
+    try:
+        return str(value)
+    except ValueError:
+        return "…"
 
 
 def _one_of(value: str, allowed: Collection[str]) -> Message:

@@ -166,7 +166,7 @@ def _saved(data: bytes, name: str) -> tuple[str, bytes]:
         if held["format"] != FORMAT:
             raise ValueError(held["format"])
         return json.dumps(held["view"]), b64decode(held["picture"], validate=True)
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise Problem("{name} is no view that was saved here with its picture", name=name[:80]) from error
 
 

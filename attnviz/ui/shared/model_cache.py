@@ -25,6 +25,7 @@ from attnviz.engine.in_process import InProcess
 from attnviz.experiments.explorer import ModelRun, Request, has_kept_run, kept_run
 from attnviz.models.catalogue import LoadedModel
 from attnviz.models.loading import load, version
+from attnviz.models.settings import RUNS_MB, current
 from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.freed_memory import give_back
 from attnviz.ui.shared.held_bytes import held_bytes
@@ -34,11 +35,18 @@ from attnviz.words import say
 
 T = TypeVar("T")
 MODELS_LIMIT = 6 * 10**9  # bytes
-RUNS_LIMIT = 320 * 10**6
-RERUNS_LIMIT = 192 * 10**6
-RESULTS_LIMIT = 64 * 10**6
+PARTS = {"runs": 5, "reruns": 3, "results": 1}  # of nine: how the memory of ATTNVIZ_RUNS_MB is shared out
 BETWEEN_LOOKS = 0.1  # seconds between two updates of a model's progress bar
 NOT_BEGUN = 0.0, Message("Loading the model…")
+
+
+def limit(cache: str) -> int:
+    """How many bytes this cache may hold."""
+    try:
+        together = current().runs_bytes
+    except Problem:  # said wherever a model is asked for
+        together = RUNS_MB * 10**6
+    return together * PARTS[cache] // sum(PARTS.values())
 
 
 @dataclass
@@ -49,12 +57,12 @@ class Shared:
         default_factory=lambda: BoundedCache(MODELS_LIMIT, _model_bytes, on_evict=_collect_evicted)
     )
     runs: BoundedCache[ModelRun] = field(
-        default_factory=lambda: BoundedCache(RUNS_LIMIT, held_bytes, give_back, wait_for_another)
+        default_factory=lambda: BoundedCache(limit("runs"), held_bytes, give_back, wait_for_another)
     )
     reruns: BoundedCache[Any] = field(
-        default_factory=lambda: BoundedCache(RERUNS_LIMIT, held_bytes, give_back, wait_for_another)
+        default_factory=lambda: BoundedCache(limit("reruns"), held_bytes, give_back, wait_for_another)
     )
-    results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(RESULTS_LIMIT, held_bytes))
+    results: BoundedCache[Any] = field(default_factory=lambda: BoundedCache(limit("results"), held_bytes))
     line: WaitingLine = field(default_factory=lambda: WaitingLine(*passes_at_once()))
     long_line: WaitingLine = field(default_factory=lambda: _one_fewer(*passes_at_once()))
     steps: dict[str, tuple[float, Message]] = field(default_factory=dict)  #: how far each model has been loaded

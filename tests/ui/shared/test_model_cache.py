@@ -169,7 +169,7 @@ def looked_up(request):
 def test_a_run_that_lies_on_the_disk_is_not_asked_of_another_machine(folders, shared, monkeypatch):
     request = Request(folders[0], TEXTS[0])
     kept = model_cache.model_run(request)  # its model is in memory now
-    shared.runs = BoundedCache(model_cache.RUNS_LIMIT, lambda _: 1)
+    shared.runs = BoundedCache(model_cache.limit("runs"), lambda _: 1)
     expected = []
     shared.engine = SimpleNamespace(
         loads_here=False, expect=expected.append, run=lambda _: pytest.fail("another machine is asked")

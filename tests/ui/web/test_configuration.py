@@ -35,3 +35,10 @@ def test_what_somebody_set_is_left_as_it_is(monkeypatch) -> None:
 def test_the_top_file_and_the_package_s_serve_the_same_app() -> None:
     mine, theirs = (file.read_text("utf-8").split('"""', 2)[2] for file in (ROOT / "app.py", configuration.ENTRY))
     assert mine == theirs
+
+
+def test_streamlits_interface_for_programs_is_off_and_errors_are_not_shown():
+    found = dict(configuration.settings())
+    assert "server.enableAgentApi" not in found
+    assert st.get_option("server.enableAgentApi") is False
+    assert found["client.showErrorDetails"] == "none"

@@ -127,7 +127,7 @@ def test_the_caches_say_what_they_hold_and_how_often_it_was_there(client, monkey
     assert found["attnviz_cache_requests_total,results,yes"] == 2
     assert found["attnviz_cache_requests_total,results,no"] == 1
     assert found["attnviz_cache_bytes,results"] == shared.results.weight > 0
-    assert found["attnviz_cache_limit_bytes,results"] == model_cache.RESULTS_LIMIT
+    assert found["attnviz_cache_limit_bytes,results"] == model_cache.limit("results")
 
 
 def test_the_metrics_say_how_many_passes_wait(client, monkeypatch):

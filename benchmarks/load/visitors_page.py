@@ -1,0 +1,104 @@
+"""The figures of `benchmarks.load` as kept in measured.json, and docs/visitors.md, which is written from them alone.
+
+Mean, or seconds as median and 95th percentile. What was measured on a busy machine says how busy it was.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from benchmarks.load.habits import OWN, SHARES
+from benchmarks.measuring import machine
+from benchmarks.tables import table
+
+KEPT = Path(__file__).with_name("measured.json")
+PAGE = Path(__file__).parents[2] / "docs" / "visitors.md"
+AN_OPEN, AN_ANSWER = 50, 25  #: milliseconds of processor time: the budgets
+OPENS_WITHIN, ANSWERS_WITHIN = 2.0, 1.0  #: seconds that 95 of 100 may take
+CLIENTS = 0.3  #: of a core: what the clients may use themselves, or their times do not count
+OF_AN_OPEN = "an open's "
+
+ABOUT = """# Many visitors at once
+
+Written by `python -m benchmarks.load --write` from what it measured (`benchmarks/load/measured.json`); nothing is typed
+by hand. Visitors come within 30 s and act every 8 s: of 100 acts 40 choose a head, 30 move mask or scale, 10 type the
+class's sentence or, a tenth of them, their own, 10 turn to another page, 10 use any of its controls. An open includes
+every file that a real Chromium fetched with an empty cache.
+"""
+
+
+def keep(what: str, rows: Any) -> None:
+    """Keep these figures in place of the last of their kind, and write the page anew."""
+    held = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+    day = datetime.now(UTC).date().isoformat()
+    held[what] = {"machine": machine(), "load": round(os.getloadavg()[0], 1), "day": day, "rows": rows}
+    KEPT.write_text(json.dumps(held, indent=1, sort_keys=True) + "\n", "utf-8")
+    PAGE.write_text(page(held), "utf-8")
+
+
+def page(held: Mapping[str, Any]) -> str:
+    """The whole page."""
+    parts = [ABOUT]
+    for what, heading, drawn in (
+        ("one", "## One process", _class),
+        ("several", "## Two processes behind nginx (`make serve-class`)", _class),
+        ("kinds", "## Processor time, one visitor at a time", _kinds),
+    ):
+        if what in held:
+            found = held[what]
+            taken = f"{found['day']}, {found['machine']}; load of the machine {found['load']}."
+            parts.append(f"{heading}\n\n{taken}\n\n{drawn(found['rows'])}")
+    return "\n".join(parts)
+
+
+def _class(rows: list[Mapping[str, Any]]) -> str:
+    lines = []
+    for row in rows:
+        counts = row["clients"] < CLIENTS
+        holds = row["opens"][1] <= OPENS_WITHIN and row["answers"][1] <= ANSWERS_WITHIN and not row["errors"]
+        verdict = ("yes" if holds else "no") if counts else "does not count"
+        server = f"{row['cores']:.2f} cores, {row['gigabytes']:.2f} GB" if "cores" in row else ""
+        cells = [f"{row['visitors']:,}", _pair(row["opens"]), _pair(row["answers"]), _pair(row["painted"])]
+        lines.append([*cells, str(row["errors"]), server, f"{row['clients']:.2f}", verdict])
+    head = ["visitors", "an open", "an answer", "painted in a real browser", "errors", "server", "clients' cores"]
+    return table([*head, f"95 of 100 within {OPENS_WITHIN:.0f} and {ANSWERS_WITHIN:.0f} s"], lines)
+
+
+def _kinds(rows: Mapping[str, list[float]]) -> str:
+    """Milliseconds, mean and median, of each kind; then both budgets."""
+    lines = [[kind, f"{mean:.0f} ms", f"{middle:.0f} ms"] for kind, (mean, middle) in rows.items()]
+    opened = sum(mean for kind, (mean, _) in rows.items() if kind.startswith(OF_AN_OPEN))
+    answered = an_answer({kind: mean for kind, (mean, _) in rows.items()})
+    verdict = [
+        f"An open costs {opened:.0f} ms of at most {AN_OPEN}",
+        f"an answer {answered:.0f} ms of at most {AN_ANSWER}, as often each as visitors do it.",
+    ]
+    return table(["what", "mean", "median"], lines) + f"\n{'; '.join(verdict)}\n"
+
+
+def an_answer(means: Mapping[str, float]) -> float:
+    """What an answer costs on average, each kind as often as visitors do it."""
+    typed = {"the class's sentence": 1 - OWN, "a sentence of one's own": OWN}
+    each = {
+        "the class's sentence": sum(share * means[kind] for kind, share in typed.items()),
+        "another page": _mean(means, "turn to "),
+        "a control": _mean(means, "a control"),
+    }
+    return sum(share * each.get(kind, means.get(kind, 0.0)) for kind, share in SHARES.items()) / sum(SHARES.values())
+
+
+def _mean(means: Mapping[str, float], begins: str) -> float:
+    found = [mean for kind, mean in means.items() if kind.startswith(begins)]
+    return sum(found) / max(1, len(found))
+
+
+def _pair(seconds: list[float]) -> str:
+    if not seconds:
+        return ""
+    middle, late = seconds
+    return f"{middle * 1000:,.0f} / {late * 1000:,.0f} ms"
