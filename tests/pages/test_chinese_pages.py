@@ -38,12 +38,15 @@ QUOTED = (
     "The capital of France is Paris",
     "street the cross didn't animal The",  # backwards
     "The animal didn't",
+    "was too tired",
+    "animal; The animal",  # each beginning of it, and the next word
+    "The capital of France is Paris. The capital of Italy is",
     "Attention is all you need",
     *(example.text for example in EXAMPLES),
     *(example.text[:59] for example in EXAMPLES),  # on the button that offers it
     *(entry.name for entry in CATALOGUE),
 )
-QUIET = re.compile(r":[a-z]+-background\[[^\]]*\]|`[^`]*`|\$[^$]*\$|\]\([^)]*\)|<[^>]*>|https?://\S+")
+QUIET = re.compile(r"(?m)^> .*$|:[a-z]+(?:-background)?\[[^\]]*\]|`[^`]*`|\$[^$]*\$|\]\([^)]*\)|<[^>]*>|https?://\S+")
 #: three English words in a row
 ENGLISH = re.compile(r"[A-Za-z][a-z]+(?:[ ,;:.'’-]+[A-Za-z][a-z']+){2,}")
 #: pages that need no trained model; the others are walked by hand and take longer
@@ -145,7 +148,7 @@ def test_no_english_is_left_where_every_choice_of_a_link_is_refused(name: str):
     page = open_page(name, lang="zh", **nonsense)
     assert not page.exception
     assert english_on(page) == []
-    if nonsense:
+    if name in ("build", "masks", "scaling", "sharing", "explore"):
         assert any("¿" in text for text in everything_on(page)), "something was refused"
 
 
