@@ -40,7 +40,7 @@ QUOTED = (
     "The animal didn't",
     "was too tired",
     "animal; The animal",  # each beginning of it, and the next word
-    "The capital of France is Paris. The capital of Italy is",
+    "The capital of Italy is",
     "Attention is all you need",
     *(example.text for example in EXAMPLES),
     *(example.text[:59] for example in EXAMPLES),  # on the button that offers it
