@@ -12,7 +12,7 @@ import {
   patchUnder,
   stepFrom,
 } from "../../attnviz/ui/canvas/src/patch_geometry.js";
-import { factorFor, headsInOrder, meanOf, rowOf, seenKeys } from "../../attnviz/ui/canvas/src/patch_rows.js";
+import { factorFor, headsInOrder, meanOf, rowOf, seenKeys, squares } from "../../attnviz/ui/canvas/src/patch_rows.js";
 
 const scores = Float32Array.from({ length: 25 }, (_, i) => Math.sin(i * 1.7) * 3);
 const head = {
@@ -56,6 +56,12 @@ test("a scale is larger by its factor", () => {
   };
   assert.equal(factorFor(state, 1, 2), 3);
   assert.equal(factorFor(state, 1, 1), 1);
+});
+
+test("weights that came as square roots are right to 2e-5", () => {
+  const weights = [0, 1e-4, 0.0123, 0.5, 0.9876, 1];
+  const roots = Uint16Array.from(weights, (weight) => Math.round(Math.sqrt(weight) * 65535));
+  squares(new Uint8Array(roots.buffer)).forEach((weight, i) => assert.ok(Math.abs(weight - weights[i]) < 2e-5));
 });
 
 test("the mean is over the rows of patches", () => {

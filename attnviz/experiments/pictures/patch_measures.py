@@ -76,11 +76,25 @@ def rolled_out(stack: PatchStack) -> np.ndarray:
     return rolled
 
 
+def mean_of_layers(stack: PatchStack) -> np.ndarray:
+    """(Q, K): the mean of all heads of all layers, each head counting alike."""
+    total = sum(layer.weights()[0].float().sum(0) for layer in stack.layers)
+    assert isinstance(total, Tensor)
+    mean: np.ndarray = (total / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
+    return mean
+
+
+def received(stack: PatchStack, layer: int) -> np.ndarray:
+    """(K,): the share that each token is given in a layer, on average over its heads and all that look."""
+    share: np.ndarray = stack.layers[layer].weights()[0].float().mean((0, 1)).cpu().numpy()
+    return share
+
+
 def sinks(stack: PatchStack, layer: int) -> tuple[int, ...]:
     """Patches that all others look at, far more than at a patch like any other: `OUTLIER` times the median one.
 
     Models without registers keep notes of their own in such patches of little content: Darcet et al. 2023, "Vision
     Transformers Need Registers" (arXiv 2309.16588).
     """
-    received = stack.layers[layer].weights()[0].float().mean((0, 1))[stack.grid.first :]
-    return tuple((received > OUTLIER * received.median()).nonzero()[:, 0].tolist())
+    shares = received(stack, layer)[stack.grid.first :]
+    return tuple(np.flatnonzero(shares > OUTLIER * np.median(shares)).tolist())

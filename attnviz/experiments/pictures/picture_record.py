@@ -14,11 +14,16 @@ from attnviz.core.message import Message
 from attnviz.models.capture import RecordedLayer, Trace
 from attnviz.models.catalogue import WeightsAre
 from attnviz.models.pictures import PatchGrid, PreparedPicture, PromptedPicture, Windows
+from attnviz.words import N_
 
 #: patches that look at patches; words that look at patches; the later stages of a model whose patches are merged
 PictureStack = Literal["picture", "words", "stage2", "stage3", "stage4"]
 STAGES: tuple[PictureStack, ...] = ("picture", "stage2", "stage3", "stage4")
 MOST_WORDS = 12
+_FIXED = N_(
+    "{name} computes attention in code of its own: its weights can be looked at, and nothing in it can be hidden, "
+    "silenced or scaled."
+)
 
 
 @dataclass(frozen=True)
@@ -103,8 +108,15 @@ class PictureRun:
 
     @property
     def notices(self) -> tuple[Message, ...]:
-        """What was done to the picture before the model was given it, and what of the model is not shown."""
-        return self.prepared.notices + self.left_out
+        """What was done to the picture before the model was given it, and what of the model is not to be had."""
+        return (
+            self.prepared.notices + self.left_out + (() if self.can_change else (Message(_FIXED, {"name": self.name}),))
+        )
+
+    @property
+    def can_change(self) -> bool:
+        """Whether patches can be hidden and heads silenced: not in a model that gives its weights only (Swin v2)."""
+        return any(layer.exact for layer in self.trace.layers)
 
     def stack(self, name: str) -> PatchStack:
         """The stack of that id, else the first."""

@@ -27,10 +27,10 @@ def windowed(loaded: LoadedModel, trace: Trace, prepared: PreparedPicture) -> di
     height, width = prepared.size
     found = {layer: windows_of(loaded.model, layer, height, width) for layer in trace.layers}
     known = {layer: windows for layer, windows in found.items() if windows is not None}
-    if not known and looks_in_windows(loaded.model):  # Swin v2
+    if not known and looks_in_windows(loaded.model):
         raise Problem(
-            "{name} looks inside windows in code of its own, and transformers hands on the weights of one layer of "
-            "each stage only: no stage of it can be shown. Swin's first version can.",
+            "{name} looks inside windows in code of its own, from which its weights cannot be read. Swin and Swin v2 "
+            "can be shown.",
             name=loaded.name,
         )
     return known

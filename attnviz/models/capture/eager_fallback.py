@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -25,13 +26,15 @@ WHY = Message(
 def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Trace:
     """Record a pass with `output_attentions=True`: slower, and it needs memory for L x H x Q x K more numbers."""
     part, given = arguments(model, logits, inputs)
-    with torch.no_grad(), uncompiled(model), switched(model, "eager"):
+    with torch.no_grad(), uncompiled(model), switched(model, "eager"), _windows_watched(model) as handed_on:
         output = part(**given, **_ask_for_attentions(part))
+    matrices = list(_matrices(output, ""))
+    of_windows = len(handed_on) > len(matrices)
     found: list[RecordedLayer] = []
     counts: Counter[tuple[str, StackName, AttentionKind]] = Counter()
-    for name, weights in _matrices(output, ""):
+    for name, weights in handed_on if of_windows else matrices:
         stack, kind = _place(name, model)
-        tower = name.rpartition(".")[0]
+        tower = "" if of_windows else name.rpartition(".")[0]
         index = counts[tower, stack, kind]
         counts[tower, stack, kind] += 1
         keys, queries = _padding(model, inputs, stack, kind, weights)
@@ -56,6 +59,27 @@ def eager_layers(model: nn.Module, logits: Logits, inputs: dict[str, Any]) -> Tr
         name: value for name, value in inputs.items() if isinstance(value, Tensor) and not value.is_floating_point()
     }
     return Trace(tuple(found), logits_of(output, logits, model, inputs), kept)
+
+
+@contextmanager
+def _windows_watched(model: nn.Module) -> Iterator[list[tuple[str, Tensor]]]:
+    """The weights that each layer of windows (Swin v2) hands on inside the model, which reports one of each stage."""
+    found: list[tuple[str, Tensor]] = []
+
+    def watch(name: str, output: Any) -> None:
+        if isinstance(output, tuple) and len(output) > 1 and isinstance(output[1], Tensor) and output[1].dim() == 4:
+            found.append((name, output[1]))
+
+    hooks = [
+        module.register_forward_hook(lambda _module, _given, output, name=name: watch(name, output))
+        for name, module in model.named_modules()
+        if name.endswith(".attention.self") and hasattr(module, "window_size")
+    ]
+    try:
+        yield found
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def _explain(model: nn.Module, output: Any) -> None:

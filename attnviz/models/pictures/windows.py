@@ -69,7 +69,7 @@ def of_all_patches(layer: RecordedLayer, windows: Windows) -> RecordedLayer:
     Where windows reach beyond the picture only weights are given, since what lies there takes a share of them.
     """
     places = windows.places().to(layer.device)
-    if windows.is_padded:
+    if windows.is_padded or not layer.exact:
         return replace(
             layer, q=None, k=None, v=None, bias=None, allowed=None, norms=None, w_o=None,
             reported=_pairs(layer.weights(), places, windows.rows * windows.columns),

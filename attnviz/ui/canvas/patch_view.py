@@ -18,7 +18,7 @@ from attnviz.ui.canvas.blobs import count, mapping
 from attnviz.ui.canvas.registration import component
 from attnviz.words import _
 
-PatchRows = Literal["row", "mean", "rollout"]
+PatchRows = Literal["row", "mean", "layers", "rollout"]
 MOST_FACTOR = 10.0
 
 
@@ -45,6 +45,7 @@ class PatchScene:
     heads    how many each layer has
     maps     (2, N, K): of every head the mean of its rows, and the usual row
     raw      heads before their softmax: all of them, or only the one on show
+    layers   (Q, K) the mean of all heads of all layers
     rolled   (T, T) attention followed through the layers up to the one on show
     """
 
@@ -58,6 +59,7 @@ class PatchScene:
     maps: NDArray[np.floating]
     raw: tuple[RawHead, ...] = ()
     every: bool = False
+    layers: NDArray[np.floating] | None = None
     rolled: NDArray[np.floating] | None = None
     measure: NDArray[np.floating] | None = None
     measure_text: tuple[str, ...] = ()
@@ -82,6 +84,10 @@ class PatchScene:
             return 0
         return (self.grid[0] // 2) * self.grid[1] + self.grid[1] // 2
 
+    def can_show(self, which: PatchRows) -> bool:
+        """Whether what this lies over the picture is here: attention is followed through layers of patches only."""
+        return {"layers": self.layers, "rollout": self.rolled}.get(which, self.maps) is not None
+
     def allowed(self, choices: PatchChoices) -> PatchChoices:
         """The choices without what does not exist here."""
         layer = min(max(choices.layer, 0), len(self.heads) - 1)
@@ -95,7 +101,7 @@ class PatchScene:
             silenced=tuple(
                 (at, head) for at, head in choices.silenced if at < len(self.heads) and head < self.heads[at]
             ),
-            shows="row" if choices.shows == "rollout" and self.rolled is None else choices.shows,
+            shows=choices.shows if self.can_show(choices.shows) else "row",
         )
 
 
@@ -116,13 +122,14 @@ def patch_view(
 
 
 def scene_blob(document: str, scene: PatchScene, choices: PatchChoices, echo: dict[str, Any]) -> bytes:
-    """The scene as bytes: the picture as it is, then maps, rolled-out rows and scores, compressed."""
+    """The scene as bytes: the picture as it is, then maps, rows of all layers and scores, compressed."""
     maps = packing.thumbnail_codes(scene.maps).tobytes()
-    rolled = b"" if scene.rolled is None else scene.rolled.astype("<f4").tobytes()
+    layers, rolled = _roots(scene.layers), _roots(scene.rolled)
     raw_header, raw = raw_scores.pack(scene.raw, 16 if scene.every else 32) if scene.raw else (None, b"")
     header: dict[str, Any] = {
         "doc": document,
-        "parts": {"picture": len(scene.picture), "maps": len(maps), "rolled": len(rolled), "raw": len(raw)},
+        "parts": {"picture": len(scene.picture), "maps": len(maps), "layers": len(layers)}
+        | {"rolled": len(rolled), "raw": len(raw)},
         "picture": {"type": scene.kind, "width": scene.size[0], "height": scene.size[1], "smooth": scene.smooth},
         "grid": {"rows": scene.grid[0], "columns": scene.grid[1], "first": scene.grid[2]},
         "special": list(scene.special),
@@ -139,7 +146,14 @@ def scene_blob(document: str, scene: PatchScene, choices: PatchChoices, echo: di
         "colours": canvas_wording.colours(),
         "labels": labels(),
     } | echo
-    return packing.blob(header, scene.picture + packing.squeeze(maps + rolled + raw))
+    return packing.blob(header, scene.picture + packing.squeeze(maps + layers + rolled + raw))
+
+
+def _roots(weights: NDArray[np.floating] | None) -> bytes:
+    """Weights as 16 bits of their square roots: none is off by more than 2e-5."""
+    if weights is None:
+        return b""
+    return np.rint(np.sqrt(np.clip(weights, 0, 1)) * (2**16 - 1)).astype("<u2").tobytes()
 
 
 def live_scene(scene: PatchScene, choices: PatchChoices) -> bytes:
@@ -196,11 +210,13 @@ def labels() -> dict[str, str]:
     return {
         "tile": _("Layer {layer}, head {head}"),
         "up_to": _("Attention followed through layers 0 to {layer}"),
+        "all_layers": _("All heads of all layers, their mean"),
         "patch": _("row {row}, column {column}"),
         "word": _("“{word}”"),
         "share": _("{token} ({share})"),
         "looks": _("From {query}: {patches} goes to patches, most of all to {keys}."),
         "looks_mean": _("From all together: {patches} goes to patches, most of all to {keys}."),
+        "looks_layers": _("In all heads of all layers, {query} gives {patches} to patches, most of all to {keys}."),
         "looks_rollout": _(
             "Through the layers so far: {query} is made of patches to {patches}, most of all of {keys}."
         ),
@@ -210,8 +226,12 @@ def labels() -> dict[str, str]:
         "shows": _("What lies over the picture"),
         "row": _("One row"),
         "row_help": _("What the patch, token or word that you point at looks at"),
-        "mean": _("Mean"),
+        "mean": _("Mean row"),
         "mean_help": _("The mean of all rows of this head"),
+        "layers": _("Mean of layers"),
+        "layers_help": _(
+            "What the patch, token or word that you point at looks at in all heads of all layers, on average"
+        ),
         "rollout": _("Rollout"),
         "rollout_help": _("What a patch is made of after this layer: all layers so far, with the residual stream"),
         "hide": _("Hide patches"),

@@ -33,7 +33,7 @@ def under(
     """The export menus below the view."""
     name = f"attention-{run.model}-layer{chosen.layer}-head{chosen.head}"
     caption = caption_of(run, stack, chosen)
-    weights = partial(weights_of, stack, chosen)
+    weights = partial(on_show, stack, scene, chosen)
     with show.line_under("patches-out"):
         show.export_menu(
             lambda: figure(run, stack, scene, chosen),
@@ -82,19 +82,30 @@ def _live(
 def weights_of(stack: PatchStack, chosen: canvas.PatchChoices) -> np.ndarray:
     """The head on show as it is on show, (Q, K): with what is hidden and with its scale."""
     layer = stack.layers[chosen.layer]
+    if not layer.exact:  # there are its weights and nothing else
+        own: np.ndarray = layer.weights(chosen.head)[0, 0].float().cpu().numpy()
+        return own
     mask: Any = layer.mask & seen_keys(stack.grid, chosen.hidden).to(layer.device) if chosen.hidden else "model"
     scale: Any = layer.scale_of(chosen.head) * chosen.factor if chosen.factor != 1.0 else "model"
     found: np.ndarray = layer.weights(chosen.head, mask=mask, scale=scale)[0, 0].float().cpu().numpy()
     return found
 
 
+def on_show(stack: PatchStack, scene: canvas.PatchScene, chosen: canvas.PatchChoices) -> np.ndarray:
+    """The rows that lie over the picture, (Q, K): of the head on show, of all layers, or through them."""
+    of_layers = {"layers": scene.layers, "rollout": scene.rolled}.get(chosen.shows)
+    found: np.ndarray = weights_of(stack, chosen) if of_layers is None else of_layers
+    return found
+
+
 def figure(run: PictureRun, stack: PatchStack, scene: canvas.PatchScene, chosen: canvas.PatchChoices) -> PatchPicture:
     """The picture as it is on show: each pinned row, else the usual one; the mean; or rows through the layers."""
-    first, weights = stack.grid.first, weights_of(stack, chosen)
-    title = _("Layer {layer}, head {head}").format(layer=chosen.layer, head=chosen.head)
-    if chosen.shows == "rollout" and scene.rolled is not None:
-        weights = scene.rolled
-        title = _("Attention followed through layers 0 to {layer}").format(layer=chosen.layer)
+    first, weights = stack.grid.first, on_show(stack, scene, chosen)
+    titles = {
+        "layers": _("All heads of all layers, their mean"),
+        "rollout": _("Attention followed through layers 0 to {layer}"),
+    }
+    title = titles.get(chosen.shows, _("Layer {layer}, head {head}")).format(layer=chosen.layer, head=chosen.head)
     if chosen.shows == "mean":
         rows = weights if stack.words else weights[first:]
         lit = [LitRow(_("mean of all rows"), rows.mean(0)[first:])]

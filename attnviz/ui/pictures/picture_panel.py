@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from attnviz.core.message import Problem
 from attnviz.experiments.pictures import (
     STAGES,
     HeadChange,
@@ -18,16 +19,22 @@ from attnviz.experiments.pictures import (
     changed_program,
     coarser,
     finer,
-    head_maps,
     program,
     rerun,
 )
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
-from attnviz.ui.pictures import picture_cache, picture_export, picture_scene, smallest_panel, text_tower_panel
+from attnviz.ui.pictures import (
+    picture_cache,
+    picture_export,
+    picture_facts,
+    picture_scene,
+    smallest_panel,
+    text_tower_panel,
+)
 from attnviz.ui.pictures import pictures_choices as choices
 from attnviz.ui.pictures.picture_cache import ChosenPicture
-from attnviz.ui.shared import link_state, plain, snippet, spoken, widgets
+from attnviz.ui.shared import link_state, plain, show_problem, snippet, spoken, widgets
 from attnviz.words import _, listed
 
 
@@ -49,7 +56,7 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     document = canvas.packing.fingerprint(*picture.about, run.model, loaded.version, stack.id)
     canvas.patch_view("patches", document, scene, chosen, partial(_keep, run.stacks[0].grid, stack))
     picture_export.under(loaded, picture, run, stack, scene, chosen, change)
-    _facts(loaded, picture, stack, scene)
+    picture_facts.draw(loaded, picture, stack, scene, chosen.layer)
     if run.texts is not None:
         text_tower_panel.draw(run.texts)
     smallest_panel.draw(loaded, picture, run)
@@ -103,7 +110,6 @@ def chosen_in(run: PictureRun, stack: PatchStack) -> canvas.PatchChoices:
     """What the link and the session hold, for this stack."""
     silenced = tuple((layer, head) for name, layer, head in link_state.value(choices.SILENCED) if name == stack.id)
     layer = min(link_state.value(choices.LAYER), len(stack.layers) - 1)
-    shows = link_state.value(choices.SHOWS)
     return canvas.PatchChoices(
         layer,
         min(link_state.value(choices.HEAD), stack.layers[layer].n_heads - 1),
@@ -111,7 +117,7 @@ def chosen_in(run: PictureRun, stack: PatchStack) -> canvas.PatchChoices:
         coarser(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
         silenced,
         link_state.value(choices.FACTOR),
-        "mean" if shows == "mean" else "rollout" if shows == "rollout" else "row",
+        link_state.value(choices.SHOWS),
     )
 
 
@@ -170,7 +176,11 @@ def _said(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: 
                 )
             )
         return
-    after = answer_under(loaded, picture, run, change)
+    try:
+        after = answer_under(loaded, picture, run, change)
+    except Problem as problem:  # what cannot be done to a model is no reason to take its heads away
+        show_problem(problem)
+        return
     if after.said != run.answer.said:
         template = _("With {what}: **{after}** ({share_after}). Without the change: **{before}** ({share_before}).")
     elif _share(after) != _share(run.answer):
@@ -215,30 +225,3 @@ def _share(answer: PictureAnswer) -> str:
 
 def _others(answer: PictureAnswer) -> str:
     return listed(f"{plain(word)} {share:.1%}" for word, share in answer.others[1:3])
-
-
-def _facts(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: canvas.PatchScene) -> None:
-    """One sentence with this picture's own numbers about all heads, and one about outliers."""
-    maps = picture_cache.of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
-    names = [(layer, head) for layer, count in enumerate(scene.heads) for head in range(count)]
-    if not stack.words:
-        near, far = int(maps.distance.argmin()), int(maps.distance.argmax())
-        said = _("Head {near} looks nearest, {least:.1f} pixels on average, head {far} farthest, {most:.1f}.")
-        st.markdown(
-            said.format(
-                near="{}.{}".format(*names[near]),
-                least=maps.distance[near],
-                far="{}.{}".format(*names[far]),
-                most=maps.distance[far],
-            )
-        )
-    else:
-        narrow = int(maps.entropy.argmin())
-        said = _("Head {head} decides most clearly where to look: it spreads over {share:.0%} of what it could.")
-        st.markdown(said.format(head="{}.{}".format(*names[narrow]), share=maps.entropy[narrow]))
-    if scene.sinks:
-        told = _(
-            "{count} patches with an orange corner are outliers in this layer: all others together give each more than "
-            "five times what the median patch is given."
-        )
-        st.caption(told.format(count=len(scene.sinks)))

@@ -9,7 +9,16 @@ import numpy as np
 from PIL import Image
 
 from attnviz.experiments.explorer import raw_heads_of
-from attnviz.experiments.pictures import HeadMaps, PatchMeasure, PatchStack, PictureRun, head_maps, rolled_out, sinks
+from attnviz.experiments.pictures import (
+    HeadMaps,
+    PatchMeasure,
+    PatchStack,
+    PictureRun,
+    head_maps,
+    mean_of_layers,
+    rolled_out,
+    sinks,
+)
 from attnviz.models.catalogue import LoadedModel
 from attnviz.packing import RawHead
 from attnviz.ui.canvas import PatchScene
@@ -46,6 +55,7 @@ def scene(
         np.stack([maps.mean, maps.first]),
         heads,
         every,
+        picture_cache.of_run(loaded, picture, ("layers", stack.id), partial(mean_of_layers, stack)),
         None if stack.words else _rolled(loaded, picture, stack)[layer],
         measure,
         _told(maps, order),

@@ -29,7 +29,7 @@ TEXT_HEAD = PAGE.whole("pic_text_head", 0, low=0, high=999)
 ORDER = PAGE.one_of("pic_order", ("place", *PATCH_MEASURES))
 LAYER = PAGE.whole("pic_layer", 0, low=0, high=999)
 HEAD = PAGE.whole("pic_head", 0, low=0, high=999)
-SHOWS = PAGE.one_of("pic_shows", ("row", "mean", "rollout"))
+SHOWS = PAGE.one_of("pic_shows", ("row", "mean", "rollout", "layers"))
 FACTOR = PAGE.real("pic_factor", 1.0, 0.0, 10.0)
 
 

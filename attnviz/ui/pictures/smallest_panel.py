@@ -20,7 +20,7 @@ _KEY = "smallest"
 
 def draw(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) -> None:
     """The button, the search as it goes on, and its result."""
-    if not run.answer.words:
+    if not run.answer.words or not run.can_change:
         return
     found: SmallestSet | None = picture_cache.found(loaded, picture, _KEY)
     place = st.empty()

@@ -13,11 +13,14 @@ from attnviz.experiments.pictures import (
     composed,
     head_maps,
     held_out,
+    mean_of_layers,
     program,
+    received,
     rerun,
     rolled_out,
     run_picture,
     sample,
+    sinks,
     smallest_set,
 )
 from attnviz.experiments.pictures.patch_measures import distances
@@ -184,6 +187,22 @@ def test_rollout_is_the_product_of_the_layers(vit):
     for number, layer in enumerate(run.trace.layers):
         so_far = (0.5 * layer.weights()[0].mean(0).double().numpy() + 0.5 * np.eye(65)) @ so_far
         np.testing.assert_allclose(rolled_out(run.stacks[0])[number], so_far, atol=1e-5)
+
+
+def test_the_mean_of_layers_is_over_all_heads_of_the_eager_path_s_layers(vit):
+    run = run_picture(vit, digits(2))
+    weights = torch.cat(eager(vit.model, **run.inputs).attentions)  # layers, heads, queries, keys
+    np.testing.assert_allclose(mean_of_layers(run.stacks[0]), weights.flatten(0, 1).mean(0), atol=1e-5)
+    np.testing.assert_allclose(received(run.stacks[0], 2), weights[2].mean((0, 1)), atol=1e-5)
+
+
+def test_patches_that_are_given_five_times_as_much_as_the_median_one_are_outliers(vit):
+    run = run_picture(vit, digits(2))
+    for layer in range(4):
+        shares = run.trace.layers[layer].weights()[0].mean((0, 1))[1:].numpy()
+        ranked = np.sort(shares)
+        median = (ranked[31] + ranked[32]) / 2
+        assert sinks(run.stacks[0], layer) == tuple(at for at in range(64) if shares[at] > 5 * median)
 
 
 def test_a_photograph_is_said_to_be_outside_what_the_model_knows(vit):

@@ -126,9 +126,43 @@ def test_few_patches_leave_nothing_out():
     assert run_picture(tiny(), picture()).left_out == ()
 
 
-def test_swin_v2_is_refused_in_a_sentence():
+def swin_v2():
+    torch.manual_seed(0)
     sizes = {"embed_dim": 16, "depths": [2, 2], "num_heads": [2, 4], "window_size": 4, "patch_size": 4}
     model = Swinv2ForImageClassification(Swinv2Config(image_size=32, **sizes)).eval()
-    loaded = LoadedModel(model, None, Entry(id="swin2", name="Swin v2", hub=None), "folder")
-    with pytest.raises(Problem, match="Swin v2 looks inside windows in code of its own"):
-        run_picture(loaded, picture())
+    return LoadedModel(model, None, Entry(id="swin2", name="Swin v2", hub=None), "folder")
+
+
+def test_swin_v2_s_windows_have_the_weights_of_its_own_softmax(monkeypatch):
+    loaded, kept = swin_v2(), []
+    softmax = torch.nn.functional.softmax
+    monkeypatch.setattr(
+        torch.nn.functional, "softmax", lambda scores, **how: kept.append(softmax(scores, **how)) or kept[-1]
+    )
+    run = run_picture(loaded, picture())
+    monkeypatch.undo()
+    assert [(stack.id, stack.grid.rows, stack.windows) for stack in run.stacks] == [
+        ("picture", 8, ((4, 0), (4, 2))),
+        ("stage2", 4, ((4, 0), (4, 0))),
+    ]
+    layers = [layer for stack in run.stacks for layer in stack.layers]
+    assert len(kept) == len(layers) == 4
+    for own, layer, size, shift in zip(kept, layers, (8, 8, 4, 4), (0, 2, 0, 0), strict=True):
+        shown = layer.weights()[0]
+        assert_close(shown.sum(-1), torch.ones_like(shown.sum(-1)), atol=1e-5, rtol=0)
+        for query in range(size * size):
+            for key in range(size * size):
+                window, row = window_of(*divmod(query, size), size, 4, shift)
+                other, column = window_of(*divmod(key, size), size, 4, shift)
+                expected = own[window, :, row, column] if window == other else torch.zeros(len(shown))
+                assert_close(shown[:, query, key], expected, atol=1e-6, rtol=0)
+
+
+def test_swin_v2_is_said_to_be_shown_and_not_to_be_changed():
+    loaded = swin_v2()
+    run = run_picture(loaded, picture())
+    assert not run.can_change
+    assert "its weights can be looked at, and nothing in it can be hidden" in str(run.notices[-1])
+    with pytest.raises(Problem, match="it can be shown but not changed"):
+        rerun(loaded, run, HeadChange(hidden=(0,)))
+    assert run_picture(tiny(), picture()).can_change

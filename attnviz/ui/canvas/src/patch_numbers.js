@@ -1,7 +1,16 @@
 // What a view of a picture has in memory: the heads' scores or maps, and the row of any head under what is chosen.
 
-import { floats } from "./blob.js";
-import { brightest, decoded, factorFor, headsInOrder, meanOf, placeOfHead, rowOf, seenKeys } from "./patch_rows.js";
+import {
+  brightest,
+  decoded,
+  factorFor,
+  headsInOrder,
+  meanOf,
+  placeOfHead,
+  rowOf,
+  seenKeys,
+  squares,
+} from "./patch_rows.js";
 import { readRawScores } from "./raw_scores.js";
 
 /** @import { PatchHeader, PatchState, RawHead } from "./types.js" */
@@ -19,8 +28,10 @@ export class PatchNumbers {
     this.order = headsInOrder(header);
     /** Of every head: the mean of its rows, then the usual row. */
     this.maps = payload.subarray(0, parts.maps);
-    this.rolled = floats(payload.subarray(parts.maps, parts.maps + parts.rolled));
-    const raw = payload.subarray(parts.maps + parts.rolled, parts.maps + parts.rolled + parts.raw);
+    const ends = [parts.maps + parts.layers, parts.maps + parts.layers + parts.rolled];
+    this.layers = squares(payload.subarray(parts.maps, ends[0]));
+    this.rolled = squares(payload.subarray(ends[0], ends[1]));
+    const raw = payload.subarray(ends[1], ends[1] + parts.raw);
     /** @type {RawHead[]} */
     this.raw = header.raw ? readRawScores(header.raw.header, raw) : [];
   }
@@ -68,9 +79,17 @@ export class PatchNumbers {
     return decoded(this.maps.subarray(from, from + this.tokens));
   }
 
-  /** A token's share of each token after the layers up to the one on show. @param {number} token */
-  rolledRow(token) {
-    return this.rolled.subarray(token * this.tokens, (token + 1) * this.tokens);
+  /**
+   * What lies over the large picture: the row of the head on show, or of what is of several layers: their mean, or what
+   * a token is made of after those up to the one on show.
+   * @param {number} token
+   * @param {PatchState} state
+   */
+  shown(token, state) {
+    const { shows, layer, head } = state;
+    if (shows === "row" || shows === "mean") return this.row(layer, head, token, state);
+    const held = shows === "layers" ? this.layers : this.rolled;
+    return held.subarray(token * this.tokens, (token + 1) * this.tokens);
   }
 
   /**

@@ -102,6 +102,14 @@ export function decoded(codes) {
 }
 
 /**
+ * Weights that came as 16 bits of their square roots.
+ * @param {Uint8Array} bytes
+ */
+export function squares(bytes) {
+  return Float32Array.from(new Uint16Array(bytes.slice().buffer), (root) => (root / 65535) ** 2);
+}
+
+/**
  * The heads as [layer, head], in the order in which they are shown.
  * @param {Pick<PatchHeader, "heads" | "measure" | "ordered">} header
  * @returns {[number, number][]}

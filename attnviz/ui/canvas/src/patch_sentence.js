@@ -32,14 +32,15 @@ export function queryName(header, query) {
  * @param {PatchHeader} header
  * @param {number} query
  * @param {Float32Array} row
- * @param {"row" | "mean" | "rollout"} shows
+ * @param {"row" | "mean" | "layers" | "rollout"} shows
  */
 export function sentence(header, query, row, shows) {
   const { labels } = header;
   const named = strongest(row, 3)
     .filter((token) => row[token] >= 0.005)
     .map((token) => fill(labels.share, { token: tokenName(header, token), share: percent(row[token]) }));
-  const template = { row: labels.looks, mean: labels.looks_mean, rollout: labels.looks_rollout }[shows];
+  const { looks, looks_mean: mean, looks_layers: layers, looks_rollout: rollout } = labels;
+  const template = { row: looks, mean, layers, rollout }[shows];
   const keys = joined(labels.join_things, named) || labels.nothing;
   return fill(template, { query: queryName(header, query), keys, patches: percent(ofPatches(header, row)) });
 }

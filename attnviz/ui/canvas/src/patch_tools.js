@@ -9,7 +9,7 @@ import { factorAt, placeOf } from "./scale_slider.js";
 
 const MOST = 10;
 const STEPS = 1000;
-const SHOWS = /** @type {const} */ (["row", "mean", "rollout"]);
+const SHOWS = /** @type {const} */ (["row", "mean", "layers", "rollout"]);
 
 export class PatchTools {
   /** @param {PatchView} view */
@@ -68,6 +68,7 @@ export class PatchTools {
   /** @param {boolean} on */
   paint(on) {
     this.painting = on;
+    this.view.large.toggleAttribute("data-painting", on); // else a finger on the picture scrolls the page
     this.update();
     if (on) this.view.say(this.view.header.labels.painting);
   }

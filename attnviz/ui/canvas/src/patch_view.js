@@ -90,11 +90,10 @@ export class PatchView {
     this.root.classList.add("pv-root");
     this.large.addEventListener("pointermove", (e) => this.move(e));
     this.large.addEventListener("pointerdown", (e) => this.press(e));
-    this.large.addEventListener("pointerup", () => this.endStroke());
-    this.large.addEventListener("pointercancel", () => this.endStroke());
-    this.large.addEventListener("pointerleave", () => this.point(null));
+    this.large.addEventListener("click", (e) => this.tap(e));
+    for (const end of ["pointerup", "pointercancel"]) this.large.addEventListener(end, () => this.endStroke());
+    for (const end of ["pointerleave", "blur"]) this.large.addEventListener(end, () => this.point(null));
     this.large.addEventListener("keydown", (e) => this.key(e));
-    this.large.addEventListener("blur", () => this.point(null));
   }
 
   /**
@@ -217,12 +216,27 @@ export class PatchView {
   /** @param {PointerEvent} event */
   press(event) {
     const patch = this.tokenUnder(event);
-    if (patch === null) return;
-    if (this.tools.painting) {
-      this.large.setPointerCapture(event.pointerId);
-      this.stroke = { last: patch, hides: !this.state.hidden.includes(patch) };
-      this.paintTo(patch);
-    } else if (this.header.words === null) this.pin(patch + this.header.grid.first);
+    if (patch === null || !this.tools.painting) return;
+    this.large.setPointerCapture(event.pointerId);
+    this.begin(patch);
+  }
+
+  /** Begins a stroke of the brush. @param {number} patch */
+  begin(patch) {
+    this.stroke = { last: patch, hides: !this.state.hidden.includes(patch) };
+    this.paintTo(patch);
+  }
+
+  /** A stroke over one patch. @param {number} patch */
+  dot(patch) {
+    this.begin(patch);
+    this.endStroke();
+  }
+
+  /** Pins once the finger is lifted: one that goes on to scroll the page pins nothing. @param {PointerEvent} event */
+  tap(event) {
+    const patch = this.tokenUnder(event);
+    if (patch !== null && !this.tools.painting && this.header.words === null) this.pin(patch + this.header.grid.first);
   }
 
   /** @param {number} patch */
@@ -255,7 +269,7 @@ export class PatchView {
   key(event) {
     const { grid, words } = this.header;
     const at = Math.max(0, (this.pointed ?? this.query) - grid.first);
-    if (event.key === "Enter" || event.key === " ") this.tools.painting ? this.paintKey(at) : this.pin(this.query);
+    if (event.key === "Enter" || event.key === " ") this.tools.painting ? this.dot(at) : this.pin(this.query);
     else if (event.key === "Escape") {
       if (this.pointed === null && !this.state.pins.length) return; // nothing is held: the key belongs to the page
       this.pointed = null;
@@ -266,13 +280,6 @@ export class PatchView {
       this.point(words === null ? next + grid.first : next);
     }
     event.preventDefault();
-  }
-
-  /** @param {number} patch */
-  paintKey(patch) {
-    this.stroke = { last: patch, hides: !this.state.hidden.includes(patch) };
-    this.paintTo(patch);
-    this.endStroke();
   }
 
   /**
@@ -339,9 +346,7 @@ export class PatchView {
 
   /** The row on show in the large picture. @param {number} query */
   rowOf(query) {
-    const numbers = /** @type {PatchNumbers} */ (this.numbers);
-    if (this.state.shows === "rollout" && numbers.rolled.length) return numbers.rolledRow(query);
-    return numbers.row(this.state.layer, this.state.head, query, this.state);
+    return /** @type {PatchNumbers} */ (this.numbers).shown(query, this.state);
   }
 
   /** @param {Theme} theme */
@@ -361,7 +366,8 @@ export class PatchView {
       if (query >= first && !state.pins.includes(query)) frame(ink, query - first, header, size, theme.q, "", theme);
     }
     const which = { layer: state.layer, head: state.head };
-    this.title.textContent = fill(state.shows === "rollout" ? header.labels.up_to : header.labels.tile, which);
+    const { tile, all_layers: layers, up_to: rollout } = header.labels;
+    this.title.textContent = fill({ row: tile, mean: tile, layers, rollout }[state.shows], which);
     this.say(sentence(header, query, row, state.shows));
     this.large.setAttribute("aria-label", heard(header, this.title, this.read));
     this.bar.textContent = fill(header.labels.full_light, { share: percent(this.topOf(row)) });
@@ -395,14 +401,8 @@ export class PatchView {
     const { state } = this;
     const numbers = /** @type {PatchNumbers} */ (this.numbers);
     const query = numbers.follows && state.shows !== "mean" ? this.query : null;
-    const name = JSON.stringify([
-      this.header.doc,
-      this.root.clientWidth,
-      devicePixelRatio,
-      query,
-      state,
-      this.oneScale,
-    ]);
+    const { doc } = this.header;
+    const name = JSON.stringify([doc, this.root.clientWidth, devicePixelRatio, query, state, this.oneScale]);
     if (name === this.drawnTiles && this.small.childElementCount) return;
     this.drawnTiles = name;
     for (const tile of /** @type {NodeListOf<HTMLElement>} */ (this.small.querySelectorAll(".pv-tile"))) {

@@ -470,8 +470,8 @@ export type ModelStripHeader = {
   words: Words;
 };
 
-/** Which row of a head lies over the picture: one token's, the mean of all, or one followed through the layers. */
-export type PatchRow = "row" | "mean" | "rollout";
+/** What lies over the picture: a token's row of a head, the mean of all rows, a row of all layers' mean or followed through them. */
+export type PatchRow = "row" | "mean" | "layers" | "rollout";
 
 /** What a visitor chose in the view of a picture. Heads are [layer, head], patches count row by row from 0. */
 export type PatchState = {
@@ -488,7 +488,7 @@ export type PatchHeader = Answer & {
   /** names picture, model and stack: what pins and paint belong to */
   doc: string;
   /** the bytes of each part of the payload */
-  parts: { picture: number; maps: number; rolled: number; raw: number };
+  parts: { picture: number; maps: number; layers: number; rolled: number; raw: number };
   picture: { type: string; width: number; height: number; smooth: boolean };
   grid: { rows: number; columns: number; first: number };
   special: string[];

@@ -1,0 +1,162 @@
+"""Models of other families in a folder, on the page about pictures: opened, pointed at, and beside the eager path."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+import torch
+from playwright.sync_api import expect
+
+from attnviz.experiments.pictures import run_picture, sample
+from attnviz.models.catalogue import LoadedModel
+from tests.browser.conftest import answered, until
+from tests.browser.test_pictures import centre_of, read
+from tests.experiments.pictures import test_prompted_run, test_windowed_run
+from tests.models.pictures import test_patch_grid
+from tests.models.tiny import eager
+
+Open = Callable[..., Any]
+QUESTION = "where is the cat"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, LoadedModel]]:
+    """Tiny random models, each in a folder and in memory."""
+    made = {
+        "registers": test_patch_grid.tiny("dinov2 with registers"),
+        "swin": test_windowed_run.tiny(),
+        "large swin": test_windowed_run.tiny(image=144),
+        "llava": test_prompted_run.tiny("llava"),
+        "dinov3": test_patch_grid.tiny("dinov3"),
+    }
+    found = {}
+    for name, loaded in made.items():
+        folder = tmp_path_factory.mktemp(name.replace(" ", "-"))
+        loaded.model.save_pretrained(folder)
+        if loaded.tokenizer is not None:
+            loaded.tokenizer.save_pretrained(folder)
+        found[name] = folder, loaded
+    return found
+
+
+@pytest.fixture
+def open_family(server_url: str, new_page: Open, folders: dict[str, tuple[Path, LoadedModel]]) -> Open:
+    """`open_family("swin")`: the page with that model and a photograph, after the visitor has agreed to load it."""
+
+    def opened(name: str, **link: str) -> Any:
+        page = new_page(width=1280, height=900)
+        asked = {"pic_model": "another", "pic_hub": str(folders[name][0]), "pic_from": "photo"} | link
+        page.goto(f"{server_url}/pictures?{urlencode(asked)}")
+        page.get_by_role("button", name="Load it").click(timeout=120_000)
+        return page
+
+    return opened
+
+
+def shown(page: Any) -> None:
+    """Wait until the heads are drawn and no script runs."""
+    page.get_by_test_id("picture").wait_for(timeout=120_000)
+    page.get_by_test_id("read").get_by_text("patches").first.wait_for(timeout=60_000)
+    answered(page)
+
+
+def told(page: Any) -> tuple[str, list[float]]:
+    """The sentence under the picture without its shares, and the shares."""
+    words = read(page)
+    return re.sub(r"[\d.]+%", "%", words), [float(each) for each in re.findall(r"([\d.]+)%", words)]
+
+
+def says(page: Any, begins: str, row: torch.Tensor, first: int) -> bool:
+    """Whether the sentence begins so, and gives the share of patches and the largest weights of a row, (K,)."""
+    words, shares = told(page)
+    most = row.topk(3).values
+    wanted = [float(row[first:].sum()), *(float(each) for each in most if each >= 0.005)]
+    return (
+        words.startswith(begins)
+        and len(shares) == len(wanted)
+        and np.allclose(shares, 100 * np.array(wanted), atol=0.11)
+    )
+
+
+def test_registers_are_named_and_their_rows_are_those_of_the_eager_path(
+    open_family: Open, folders: dict[str, tuple[Path, LoadedModel]]
+) -> None:
+    loaded = folders["registers"][1]
+    run = run_picture(loaded, sample("flower").pixels)
+    weights = torch.cat(eager(loaded.model, **run.inputs).attentions)  # layers, heads, queries, keys
+    page = open_family("registers")
+    shown(page)
+    chips = page.locator(".pv-chip")
+    expect(chips).to_have_text(["class token", "register 1", "register 2", "register 3"])
+    until(lambda: says(page, "From class token: % goes to patches", weights[0, 0, 0], 4))
+    chips.nth(2).hover()
+    until(lambda: says(page, "From register 2: % goes to patches", weights[0, 0, 2], 4))
+    page.mouse.move(*centre_of(page, 1, 3, 4, 4), steps=4)
+    until(lambda: says(page, "From row 2, column 4: % goes to patches", weights[0, 0, 4 + 7], 4))
+    page.locator("[data-shows=layers]").click()
+    page.mouse.move(*centre_of(page, 1, 3, 4, 4), steps=4)
+    mean = weights.mean((0, 1))[4 + 7]
+    until(lambda: says(page, "In all heads of all layers, row 2, column 4 gives % to patches", mean, 4))
+    given = page.get_by_text("Tokens that are no patches are given, in layer 0 on average: class token (")
+    expect(given).to_contain_text(f"register 3 ({float(weights[0].mean((0, 1))[3]):.1%})")
+
+
+def test_swin_s_windows_are_drawn_and_nobody_looks_out_of_his_own(
+    open_family: Open, folders: dict[str, tuple[Path, LoadedModel]]
+) -> None:
+    stacks = run_picture(folders["swin"][1], sample("flower").pixels).stacks
+    page = open_family("swin")
+    shown(page)
+    page.mouse.move(*centre_of(page, 1, 6), steps=4)
+    row = stacks[0].layers[0].weights(0)[0, 0, 8 + 6]
+    until(lambda: says(page, "From row 2, column 7: % goes to patches", row, 0))
+    places = re.findall(r"row (\d), column (\d) \(", read(page))
+    assert places
+    assert all(int(down) <= 4 < int(across) for down, across in places)  # the upper right one of four windows
+    page.get_by_text("Stage 2: 4 × 4 patches").click()
+    page.mouse.move(0, 0)
+    coarse = stacks[1].layers[0].weights(0)[0, 0, 4 * 2 + 2]
+    until(lambda: says(page, "From row 3, column 3: % goes to patches", coarse, 0))
+
+
+def test_a_stage_of_too_many_patches_is_said_to_be_left_out(open_family: Open) -> None:
+    page = open_family("large swin")
+    shown(page)
+    expect(page.get_by_text("Stage 1 of 36 × 36 patches is left out")).to_be_visible()
+
+
+def test_words_of_a_question_look_at_patches_and_hidden_ones_change_what_is_written(
+    open_family: Open, folders: dict[str, tuple[Path, LoadedModel]]
+) -> None:
+    loaded = folders["llava"][1]
+    run = run_picture(loaded, sample("flower").pixels, QUESTION)
+    stack = run.stack("words")
+    page = open_family("llava", pic_question=QUESTION)
+    shown(page)
+    chips = page.locator(".pv-chip")
+    expect(chips).to_have_text(list(stack.words))
+    at = stack.words.index("cat")
+    chips.nth(at).hover()
+    row = stack.layers[0].weights(0)[0, 0, at]
+    until(lambda: says(page, "From “cat”: % goes to patches", row, stack.grid.first))
+    page.get_by_test_id("hide").click()
+    page.mouse.click(*centre_of(page, 1, 1, 4, 4))
+    expect(page.get_by_text("1 of 16 patches hidden")).to_be_visible()
+
+
+def test_a_model_whose_pictures_torchvision_prepares_says_so(
+    open_family: Open, folders: dict[str, tuple[Path, LoadedModel]]
+) -> None:
+    folder = folders["dinov3"][0]
+    how = {"image_processor_type": "DINOv3ViTImageProcessorFast", "size": {"height": 32, "width": 32}}
+    (folder / "preprocessor_config.json").write_text(json.dumps(how))
+    page = open_family("dinov3")
+    sentence = page.get_by_text("prepares its pictures with torchvision, which is not installed here")
+    expect(sentence).to_be_visible()
