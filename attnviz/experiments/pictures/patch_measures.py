@@ -20,13 +20,13 @@ OUTLIER = 5.0  #: times what the median patch is given, from which on a patch co
 
 @dataclass(frozen=True, eq=False)
 class HeadMaps:
-    """Of every head of a stack: its measures (N,), and two rows of weights (N, T): mean of patches, and class token."""
+    """Of every head of a stack: its measures (N,), and two rows of weights (N, K): the mean, and the usual one."""
 
     distance: np.ndarray  #: pixels from a patch to where it looks, on average; NaN where queries are words
     entropy: np.ndarray  #: 0: one token, 1: all alike
     on_class: np.ndarray  #: the share that patches give to the class token; NaN where there is none
     mean: np.ndarray  #: (N, K)
-    first: np.ndarray  #: (N, K): the first token's row
+    usual: np.ndarray  #: (N, K): the row that is on show while none is chosen
 
     def by(self, name: PatchMeasure) -> np.ndarray:
         """The measure of that name."""
@@ -46,7 +46,7 @@ def head_maps(stack: PatchStack) -> HeadMaps:
                 measures.entropy_share(rows).mean(-1),
                 rows[..., 0].mean(-1) if grid.has_class else torch.full((len(rows),), torch.nan),
                 rows.mean(-2),
-                weights[:, 0],
+                weights[:, stack.usual],
             )
         )
     columns = [torch.cat(each).double().numpy() for each in zip(*parts, strict=True)]

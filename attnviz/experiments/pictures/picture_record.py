@@ -75,6 +75,13 @@ class PatchStack:
     def queries(self) -> int:
         return len(self.words) or self.grid.tokens
 
+    @property
+    def usual(self) -> int:
+        """The row on show while none is chosen: the class token's, the first word's, or that of the middle patch."""
+        if self.words or self.grid.first:
+            return 0
+        return (self.grid.rows // 2) * self.grid.columns + self.grid.columns // 2
+
     def has(self, layer: int, head: int) -> bool:
         return 0 <= layer < len(self.layers) and 0 <= head < self.layers[layer].n_heads
 

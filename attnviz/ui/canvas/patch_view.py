@@ -67,6 +67,7 @@ class PatchScene:
     sinks: tuple[int, ...] = ()
     smooth: bool = True
     windows: tuple[tuple[int, int], ...] = ()  #: side and shift of each layer's windows, where it has some
+    usual: int = 0  #: the row on show while none is chosen
 
     @property
     def queries(self) -> int:
@@ -76,13 +77,6 @@ class PatchScene:
     @property
     def keys(self) -> int:
         return self.grid[0] * self.grid[1] + self.grid[2]
-
-    @property
-    def usual(self) -> int:
-        """The row on show while none is chosen: the class token's, the first word's, or that of the middle patch."""
-        if self.words is not None or self.grid[2]:
-            return 0
-        return (self.grid[0] // 2) * self.grid[1] + self.grid[1] // 2
 
     def can_show(self, which: PatchRows) -> bool:
         """Whether what this lies over the picture is here: attention is followed through layers of patches only."""

@@ -27,12 +27,7 @@ def draw(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: 
         said = _("Tokens that are no patches are given, in layer {layer} on average: {tokens}.")
         st.caption(said.format(layer=layer, tokens=_given(stack, shares, range(first))))
     if scene.sinks:
-        said = _(
-            "Outliers in layer {layer}, with an orange corner: {patches}. Each is given more than five times what the "
-            "median patch is given."
-        )
-        most = sorted(scene.sinks, key=lambda patch: -shares[first + patch])[:MOST_NAMED]
-        st.caption(said.format(layer=layer, patches=_given(stack, shares, [first + patch for patch in most])))
+        st.caption(_outliers(stack, shares, scene.sinks, layer))
 
 
 def _about_heads(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack, scene: PatchScene) -> str:
@@ -45,6 +40,22 @@ def _about_heads(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack,
     near, far = int(maps.distance.argmin()), int(maps.distance.argmax())
     said = _("Head {near} looks nearest, {least:.1f} pixels on average, head {far} farthest, {most:.1f}.")
     return said.format(near=names[near], least=maps.distance[near], far=names[far], most=maps.distance[far])
+
+
+def _outliers(stack: PatchStack, shares: np.ndarray, patches: tuple[int, ...], layer: int) -> str:
+    if len(patches) > MOST_NAMED:
+        said = _(
+            "Outliers in layer {layer}, with an orange corner: {count} patches, most of all {patches}. Each is given "
+            "more than five times what the median patch is given."
+        )
+    else:
+        said = _(
+            "Outliers in layer {layer}, with an orange corner: {patches}. Each is given more than five times what the "
+            "median patch is given."
+        )
+    tokens = [stack.grid.first + patch for patch in patches]
+    most = sorted(tokens, key=lambda token: -shares[token])[:MOST_NAMED]
+    return said.format(layer=layer, count=len(patches), patches=_given(stack, shares, most))
 
 
 def _given(stack: PatchStack, shares: np.ndarray, tokens: Iterable[int]) -> str:

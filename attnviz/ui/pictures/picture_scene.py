@@ -52,7 +52,7 @@ def scene(
         tuple(say(each) for each in grid.special),
         stack.words or None,
         tuple(each.n_heads for each in stack.layers),
-        np.stack([maps.mean, maps.first]),
+        np.stack([maps.mean, maps.usual]),
         heads,
         every,
         picture_cache.of_run(loaded, picture, ("layers", stack.id), partial(mean_of_layers, stack)),
@@ -63,6 +63,7 @@ def scene(
         picture_cache.of_run(loaded, picture, ("sinks", stack.id, layer), partial(sinks, stack, layer)),
         max(width, height) > SMALL,
         stack.windows,
+        stack.usual,
     )
 
 

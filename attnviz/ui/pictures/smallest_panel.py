@@ -57,10 +57,10 @@ def _search(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun):  # ty
 
 
 def _least_telling_first(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun) -> list[int]:
-    """Patches in the order in which they are tried: what all heads look at least comes first."""
+    """Patches in the order in which they are tried: first what all heads, or their class token, look at least."""
     stack = run.stack("words")
     maps = picture_cache.of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
-    rows = maps.mean if stack.words else maps.first
+    rows = maps.usual if stack.grid.has_class and not stack.words else maps.mean
     return [int(patch) for patch in np.argsort(rows[:, stack.grid.first :].mean(0), kind="stable")]
 
 

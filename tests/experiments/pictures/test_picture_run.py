@@ -178,7 +178,7 @@ def test_measures_of_heads_are_those_of_their_definitions(vit):
     entropy = -(rows * np.log(np.maximum(rows, 1e-30))).sum(-1).mean() / np.log(65)
     assert maps.entropy[7] == pytest.approx(entropy, rel=1e-3)
     np.testing.assert_allclose(maps.mean[7], rows.mean(0), rtol=1e-4, atol=1e-7)
-    np.testing.assert_allclose(maps.first[7], weights[0], rtol=1e-4, atol=1e-7)
+    np.testing.assert_allclose(maps.usual[7], weights[0], rtol=1e-4, atol=1e-7)
 
 
 def test_rollout_is_the_product_of_the_layers(vit):

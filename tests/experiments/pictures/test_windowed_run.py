@@ -85,6 +85,13 @@ def test_hidden_patches_are_looked_at_in_no_window_and_the_answer_changes():
                 assert float(weights[window, :, :, gone].max()) == 0
 
 
+def test_the_row_that_stands_for_a_head_is_the_middle_patch_s():
+    stack = run_picture(tiny(), picture()).stacks[0]
+    assert stack.usual == 4 * 8 + 4
+    maps = head_maps(stack)
+    np.testing.assert_allclose(maps.usual[3], stack.layers[1].weights(1)[0, 0, 36].numpy(), atol=1e-6)
+
+
 def test_a_silenced_head_of_the_second_stage_is_that_stage_s():
     loaded = tiny()
     run = run_picture(loaded, picture())
