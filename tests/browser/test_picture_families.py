@@ -71,7 +71,7 @@ def shown(page: Any) -> None:
 def told(page: Any) -> tuple[str, list[float]]:
     """The sentence under the picture without its shares, and the shares."""
     words = read(page)
-    return re.sub(r"[\d.]+%", "%", words), [float(each) for each in re.findall(r"([\d.]+)%", words)]
+    return re.sub(r"[<>]?[\d.]+%", "%", words), [float(each) for each in re.findall(r"([\d.]+)%", words)]
 
 
 def points(page: Any, place: tuple[int, int, int, int], holds: Callable[[], bool]) -> None:

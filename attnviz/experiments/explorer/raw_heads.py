@@ -39,7 +39,7 @@ def _of_layer(layer: RecordedLayer, heads: list[int]) -> list[RawHead]:
     padding = None if layer.padding is None else _array(layer.padding)[0, 0, 0]
     if not layer.exact:
         weights = _array(layer.weights(heads)[0].float())
-        return [RawHead(weights[i], masks[i], layer.scale, 0, False, padding) for i in range(len(heads))]
+        return [RawHead(weights[i], masks[i], 1.0, 0, False, padding) for i in range(len(heads))]
     scores = _array(layer.stages_of(heads, mask=None, scale=None, values=False).scores[0].float())
     biases = None if layer.bias is None else _per_head(layer.bias.float(), heads, layer)
     sinks = None if layer.sinks is None else layer.sinks.float().cpu().tolist()

@@ -4,7 +4,7 @@ import { fill, joined } from "./dom.js";
 import { percent } from "./numbers.js";
 import { strongest } from "./patch_rows.js";
 
-/** @import { PatchHeader } from "./types.js" */
+/** @import { PatchHeader, PatchState } from "./types.js" */
 
 /**
  * What a token is called.
@@ -25,6 +25,16 @@ export function tokenName({ special, grid, labels }, token) {
 export function queryName(header, query) {
   if (header.words === null) return tokenName(header, query);
   return fill(header.labels.word, { word: header.words[query] ?? "" });
+}
+
+/**
+ * What lies over the large picture.
+ * @param {PatchHeader} header
+ * @param {PatchState} state
+ */
+export function titleOf({ labels }, { shows, layer, head }) {
+  const { tile, all_layers: layers, up_to: rollout } = labels;
+  return fill({ row: tile, mean: tile, layers, rollout }[shows], { layer, head });
 }
 
 /**

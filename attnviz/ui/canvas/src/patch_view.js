@@ -8,7 +8,7 @@ import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawin
 import { fitted, patchesBetween, patchUnder, stepFrom, wordFrom } from "./patch_geometry.js";
 import { PatchNumbers } from "./patch_numbers.js";
 import { drawPins } from "./patch_pins.js";
-import { heard, sentence } from "./patch_sentence.js";
+import { heard, sentence, titleOf } from "./patch_sentence.js";
 import { PatchTools } from "./patch_tools.js";
 import { Sequence } from "./sequence.js";
 import { markPainted, measured, onceAFrame } from "./surface.js";
@@ -356,7 +356,8 @@ export class PatchView {
     const row = this.rowOf(query);
     const size = fitted(header.picture, main.clientWidth - 2, Math.min(TALLEST, main.clientWidth));
     const ink = this.light(this.large, size, row);
-    windowBorders(ink, header.windows[state.layer], header.grid, size);
+    const window = ["row", "mean"].includes(state.shows) ? header.windows[state.layer] : undefined;
+    windowBorders(ink, window, header.grid, size);
     corners(ink, header.sinks, header.grid, size);
     const { first } = header.grid;
     if (header.words === null && state.shows !== "mean") {
@@ -365,9 +366,7 @@ export class PatchView {
       });
       if (query >= first && !state.pins.includes(query)) frame(ink, query - first, header, size, theme.q, "", theme);
     }
-    const which = { layer: state.layer, head: state.head };
-    const { tile, all_layers: layers, up_to: rollout } = header.labels;
-    this.title.textContent = fill({ row: tile, mean: tile, layers, rollout }[state.shows], which);
+    this.title.textContent = titleOf(header, state);
     this.say(sentence(header, query, row, state.shows));
     this.large.setAttribute("aria-label", heard(header, this.title, this.read));
     this.bar.textContent = fill(header.labels.full_light, { share: percent(this.topOf(row)) });
