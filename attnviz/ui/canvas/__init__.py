@@ -44,7 +44,7 @@ from attnviz.ui.canvas.kinds import AskedText, Head, HeadEdit, Options, Overview
 from attnviz.ui.canvas.live_view import live_view
 from attnviz.ui.canvas.mask_grid import mask_grid
 from attnviz.ui.canvas.model_strip import model_strip, strip_picture
-from attnviz.ui.canvas.patch_view import PatchChoices, PatchScene, live_scene, patch_view
+from attnviz.ui.canvas.patch_view import PatchChoices, PatchRows, PatchScene, live_scene, patch_view
 from attnviz.ui.canvas.pictures import head_picture, lines_picture
 from attnviz.ui.canvas.registration import component, served_by_address
 
@@ -55,6 +55,7 @@ __all__ = [
     "Options",
     "Overview",
     "PatchChoices",
+    "PatchRows",
     "PatchScene",
     "Pin",
     "Pins",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import cast
 
 import streamlit as st
 
@@ -117,7 +118,7 @@ def chosen_in(run: PictureRun, stack: PatchStack) -> canvas.PatchChoices:
         coarser(link_state.value(choices.HIDDEN), run.stacks[0].grid, stack.grid),
         silenced,
         link_state.value(choices.FACTOR),
-        link_state.value(choices.SHOWS),
+        cast(canvas.PatchRows, link_state.value(choices.SHOWS)),
     )
 
 
