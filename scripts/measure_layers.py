@@ -29,9 +29,10 @@ def main() -> None:
                 last = result.timings[-1]
                 print(f"d={d} training={training} {last.kind:9} n={last.n:5} {last.seconds:.3g} s {last.nbytes:,} B")
             results.append(layer_timing.to_json(result))
+            said = result.machine.words
     lines = ",\n".join(json.dumps(result) for result in results)
     TARGET.write_text(f'{{"results": [\n{lines}\n]}}\n', "utf-8")
-    print(TARGET.stat().st_size, "bytes;", results[0]["machine"])
+    print(TARGET.stat().st_size, "bytes;", said)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
-import platform
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -27,6 +25,7 @@ from attnviz.core.limits import require_multiple
 from attnviz.core.message import Problem
 from attnviz.core.seeding import seeded
 from attnviz.experiments.compare import compared_layers, layer_costs
+from attnviz.experiments.compare.measured_on import MeasuredOn, this_machine
 
 KINDS = ("explicit", "fused", "linear", "lstm", "gru", "conv")
 LENGTHS = tuple(2**i for i in range(5, 14))
@@ -58,7 +57,7 @@ class LayerTiming:
 @dataclass(frozen=True)
 class Result:
     config: Config
-    machine: str
+    machine: MeasuredOn
     timings: tuple[LayerTiming, ...]
     of: int  #: how many there will be
 
@@ -130,7 +129,7 @@ def measure(config: Config) -> Iterator[Result]:
         call = _call(layers[kind], x, config.training)
         call()  # what is set up once does not count
         found.append(LayerTiming(kind, n, _fastest(call, config.rounds), peak_bytes(call)))
-        yield Result(config, machine(), tuple(found), len(places))
+        yield Result(config, this_machine(), tuple(found), len(places))
 
 
 def _call(layer: nn.Module, x: Tensor, training: bool) -> Callable[[], Any]:
@@ -176,24 +175,6 @@ def peak_bytes(call: Callable[[], Any]) -> int:
     return int(held.max(initial=0))
 
 
-def machine() -> str:
-    """One line on the processor, torch, its threads and the clock."""
-    clock = "processor time" if torch.get_num_threads() == 1 else "wall time"
-    threads = torch.get_num_threads()
-    return (
-        f"{_processor()}, {os.cpu_count()} cores; torch {torch.__version__}, {threads} "
-        f"thread{'s' if threads != 1 else ''}, float32, {clock}"
-    )
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
-
-
 def _fits(kind: str, n: int, config: Config) -> bool:
     copies = 4 if config.training else 2
     return kind != "explicit" or copies * config.heads * n * n * 4 <= MOST_BYTES
@@ -221,10 +202,10 @@ def prepared() -> dict[tuple[int, bool], Result]:
 def to_json(result: Result) -> dict[str, Any]:
     """A result as plain data."""
     rows = [[t.kind, t.n, float(f"{t.seconds:.4g}"), t.nbytes] for t in result.timings]
-    return {"config": asdict(result.config), "machine": result.machine, "timings": rows}
+    return {"config": asdict(result.config), "machine": asdict(result.machine), "timings": rows}
 
 
 def from_json(held: dict[str, Any], of: int | None = None) -> Result:
     """The result that `to_json` wrote; `of`: how many timings there will be, where it is a partial one."""
     rows = tuple(LayerTiming(*row) for row in held["timings"])
-    return Result(Config(**held["config"]), held["machine"], rows, len(rows) if of is None else of)
+    return Result(Config(**held["config"]), MeasuredOn(**held["machine"]), rows, len(rows) if of is None else of)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.core import masks
+from attnviz.core.message import Several
 from attnviz.experiments.lessons.subject import Facts, Subject
 
 
@@ -42,7 +43,7 @@ def examples(subject: Subject) -> Facts:
     count = len(words) - 1
     near = {"one": 1, "all": count}
     right = "one" if near["one"] == count == 1 else "all"
-    return Facts({"n": len(words), "count": count, "shown": "; ".join(shown) or words[0]}, right)
+    return Facts({"n": len(words), "count": count, "shown": Several(tuple(shown)) if shown else words[0]}, right)
 
 
 def too_late(subject: Subject) -> Facts:

@@ -22,7 +22,7 @@ STAGES: tuple[PictureStack, ...] = ("picture", "stage2", "stage3", "stage4")
 MOST_WORDS = 12
 _FIXED = N_(
     "{name} computes attention in code of its own: its weights can be looked at, and nothing in it can be hidden, "
-    "silenced or scaled."
+    "silenced or given another scale."
 )
 
 

@@ -14,7 +14,7 @@ from attnviz.figures.compare_curves import KindCurve
 from attnviz.models.settings import current
 from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import kind_names
-from attnviz.ui.shared import chart_of, guard, one_of, plain, show, snippet, term_popover
+from attnviz.ui.shared import chart_of, guard, one_of, show, snippet, spoken, term_popover
 from attnviz.ui.sharing import tables, units
 from attnviz.words import _, sentences
 
@@ -135,7 +135,7 @@ def _pictures(result: layer_timing.Result) -> None:
         "Measured on: {machine}. Batch 1, d = {d}, {heads} heads, kernel {k}; the fastest of several rounds. "
         "Exponents are fitted from the longest sequence down to an eighth of it: the broad bands."
     )
-    st.caption(said.format(machine=plain(result.machine), d=config.d, heads=config.heads, k=config.k))
+    st.caption(said.format(machine=spoken(result.machine.words), d=config.d, heads=config.heads, k=config.k))
     st.caption(
         _(
             "Two traps. nn.LSTM on a CPU runs in one fused kernel and nn.GRU step by step, so that the GRU, with three "

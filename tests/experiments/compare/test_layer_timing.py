@@ -7,6 +7,7 @@ import torch
 from attnviz.core.message import Problem
 from attnviz.experiments.compare import compared_layers, layer_timing
 from attnviz.experiments.compare.layer_timing import Config, LayerTiming, Result
+from attnviz.experiments.compare.measured_on import this_machine
 
 pytestmark = pytest.mark.slow  # in `make check-all`
 
@@ -54,7 +55,7 @@ def test_the_exponent_of_a_power_law_is_found(p):
 
 def test_exponents_leave_out_what_is_shorter_than_an_eighth_of_the_longest():
     rows = tuple(LayerTiming("lstm", n, (1e-3 if n < 512 else n * 1e-6), n) for n in layer_timing.LENGTHS)
-    seconds, nbytes, flops = Result(Config(), "", rows, len(rows)).exponents("lstm")
+    seconds, nbytes, flops = Result(Config(), this_machine(), rows, len(rows)).exponents("lstm")
     assert (seconds, nbytes, flops) == (pytest.approx(1), pytest.approx(1), pytest.approx(1))
 
 
@@ -62,7 +63,7 @@ def test_one_layer_overtakes_another_between_the_lengths_where_it_does():
     lengths = (32, 64, 128, 256)
     rows = tuple(LayerTiming("fused", n, n**2 * 1e-9, 1) for n in lengths)
     rows += tuple(LayerTiming("lstm", n, 100 * n * 1e-9, 1) for n in lengths)
-    result = Result(Config(), "", rows, len(rows))
+    result = Result(Config(), this_machine(), rows, len(rows))
     assert result.overtaken("fused", "lstm") == pytest.approx(100)
     assert result.overtaken("lstm", "fused") is None
 
@@ -71,8 +72,10 @@ def test_the_shipped_measurements_are_whole_and_say_where_they_were_made():
     shipped = layer_timing.prepared()
     assert set(shipped) == {(d, training) for d in layer_timing.WIDTHS for training in (False, True)}
     for result in shipped.values():
-        assert "torch" in result.machine
-        assert "core" in result.machine
+        assert result.machine.cores >= 1
+        said = str(result.machine.words)
+        assert f"torch {result.machine.torch}, threads: 1, float32, processor time" in said
+        assert result.machine.processor in said
         assert {t.kind for t in result.timings} == set(layer_timing.KINDS)
         explicit, fused = result.exponents("explicit"), result.exponents("fused")
         assert explicit[1] == pytest.approx(2, abs=0.15), "its memory grows with the square"

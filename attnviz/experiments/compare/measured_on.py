@@ -1,0 +1,44 @@
+"""The machine that something was measured on, as its own record tells it."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from attnviz.core.message import Message
+
+
+@dataclass(frozen=True)
+class MeasuredOn:
+    """The processor, its cores, torch, and the threads that torch used: with one, what is told is processor time."""
+
+    processor: str
+    cores: int
+    torch: str
+    threads: int
+
+    @property
+    def words(self) -> Message:
+        """All of it in one line, with the clock."""
+        clock = Message("processor time") if self.threads == 1 else Message("wall time")
+        return Message(
+            "{processor}, cores: {cores}; torch {torch}, threads: {threads}, float32, {clock}",
+            {name: getattr(self, name) for name in ("processor", "cores", "torch", "threads")} | {"clock": clock},
+        )
+
+
+def this_machine() -> MeasuredOn:
+    """The one that this runs on."""
+    return MeasuredOn(_processor(), os.cpu_count() or 1, torch.__version__, torch.get_num_threads())
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()

@@ -1,0 +1,54 @@
+"""What may stand in Latin letters on a page in Chinese: names, symbols and units. Each group says why."""
+
+from __future__ import annotations
+
+from attnviz.experiments.compare import layer_timing
+from attnviz.experiments.scaling import released_models
+from attnviz.models.architecture import all_presets, claims, gpus, quality
+from attnviz.models.catalogue import CATALOGUE
+
+#: names and what is cited, as they stand in the app's own data: of models, of papers, of files
+NAMES: tuple[str, ...] = tuple(
+    sorted(
+        {
+            *(entry.name for entry in CATALOGUE),
+            *(entry.id for entry in CATALOGUE),
+            *(preset.id for preset in all_presets().values()),
+            *(preset.source for preset in all_presets().values()),
+            *(claim.source for claim in claims()),
+            *(gpu.source for gpu in gpus().values()),
+            quality()[1],
+            "value cannot be converted to",  # torch refuses a number
+            "shapes cannot be multiplied",  # torch, of two matrices
+            *(result.machine.processor for result in layer_timing.prepared().values()),
+            *(family.paper for family in released_models.FAMILIES),
+            *(family.code for family in released_models.FAMILIES),
+            *(family.setting for family in released_models.FAMILIES),
+        }
+        - {""},
+        key=len,
+        reverse=True,
+    )
+)
+#: kinds of attention and of parts of a model, which the field writes so in Chinese, too (docs/terms.zh.md)
+FIELD = """
+ALiBi BERT CLIP CNN DeiT DINO DeepSeek DynamicCache FFN FlexAttention GELU GPT GQA GRU Gemma KV LSTM LayerNorm
+Linear Llama LoRA LongNet Longformer MHA MLA MLP MQA Mistral MultiheadAttention NTK OLMo OPT PaliGemma QK Qwen RMSNorm
+ReLU RoPE SmolLM SigLIP Swin
+Transformer Transformers ViT YaRN BigBird HeavyHitters SWA Granite Neo
+argmax attnviz autograd Autograd logit softmax sigmoid tanh eager dropout Dropout nn torch transformers numpy NumPy
+PyTorch
+kernel trace capture meta train eval view expand repeat weight dtype finfo NaN Top top masked
+scaled scores weights output
+"""
+#: symbols, functions and letters of formulas, as on paper
+SYMBOLS = "cos sin exp log ln max min mod Dv Dk dk dv std tr KL"
+#: units, kinds of files, parts of a machine, keys
+UNITS = """
+ms kB MB GB TB KiB MiB GiB FLOP FLOPs GFLOP TFLOP TFLOPs CPU GPU cpu cuda bfloat float int fp
+CSV HTML JSON PNG SVG TOML JPEG WebP GIF GGUF UTF Python Streamlit JavaScript Chromium Enter Escape Ctrl Tab iframe
+NVIDIA SXM PCIe RTX KB TiB MFLOP TXT https arXiv XXL
+"""
+#: what a trained model answers, and who made the pictures and where they come from
+ANSWERS = "Spain Rome But function science zero vultilion UCI scikit CC BY"
+ALLOWED = frozenset(" ".join((FIELD, SYMBOLS, UNITS, ANSWERS)).split())

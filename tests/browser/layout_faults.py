@@ -1,0 +1,69 @@
+"""What is wrong with where words stand on a page: wider than the window, cut off, or one over the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.browser.conftest import widest
+
+_FAULTS = """(quiet) => {
+    const shown = [], cut = [];
+    const rects = (text) => {
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        return [...range.getClientRects()].filter(({width, height}) => width > 1 && height > 1);
+    };
+    const up = (node) => node.parentElement ?? node.getRootNode().host ?? null;
+    const clip = (node, {left, right}) => {
+        for (let box = node; box; box = up(box)) {
+            const {overflowX, position} = getComputedStyle(box);
+            if (overflowX === "auto" || overflowX === "scroll" || box.dataset?.testid === "stMain") return null;
+            if (overflowX === "visible") continue;
+            const place = box.getBoundingClientRect();
+            if (left < place.left - 2 || right > place.right + 2) return box;
+        }
+        return null;
+    };
+    const look = (node) => {
+        if (node.nodeType === Node.TEXT_NODE) {
+            if (!node.data.trim()) return;
+            const box = node.parentElement ?? node.getRootNode().host;
+            const found = rects(node).filter(({left, right}) => right > 0 && left < innerWidth + 400);
+            if (!found.length) return;
+            if (found.some((rect) => clip(box, rect))) cut.push(node.data.trim().slice(0, 80));
+            else for (const rect of found) shown.push({rect, text: node.data.trim().slice(0, 60), box});
+            return;
+        }
+        if (node.nodeType === Node.ELEMENT_NODE) {
+            if (node.matches(quiet) || !node.checkVisibility({visibilityProperty: true, opacityProperty: true})) return;
+            if (node.shadowRoot) look(node.shadowRoot);
+        }
+        node.childNodes.forEach(look);
+    };
+    look(document.querySelector("[data-testid=stMain]"));
+    shown.sort((a, b) => a.rect.top - b.rect.top);
+    const over = new Set();
+    shown.forEach((one, at) => {
+        for (const other of shown.slice(at + 1)) {
+            const tall = Math.min(one.rect.height, other.rect.height);
+            if (other.rect.top > one.rect.bottom - 0.35 * tall) {
+                if (other.rect.top > one.rect.bottom) break;
+                continue;
+            }
+            const wide = Math.min(one.rect.right, other.rect.right) - Math.max(one.rect.left, other.rect.left);
+            if (wide > 3 && one.box !== other.box) over.add(`${one.text} | ${other.text}`);
+        }
+    });
+    return [...new Set(cut.map((text) => `cut: ${text}`)), ...[...over].map((text) => `over: ${text}`)];
+}"""
+#: What lies over others on purpose, is read out alone, or scrolls inside itself.
+_QUIET = ".av-sr, script, style, .katex, [data-testid=stDataFrame], [class*=st-key-presenter-place], pre, .sr-only, "
+#: Slanted words of an axis: their boxes lie over each other, they do not.
+_QUIET += "text[transform*='rotate(']:not([transform*='rotate(0'])"
+
+
+def layout_faults(page: Any) -> list[str]:
+    """A line for each fault of the page at its present size."""
+    found: list[str] = page.evaluate(_FAULTS, _QUIET)
+    wide, there = widest(page), page.viewport_size["width"]
+    return ([f"wide: {wide} of {there}"] if wide > there else []) + found

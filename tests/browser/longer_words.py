@@ -1,0 +1,54 @@
+"""A language that nobody speaks: each word of the app 40% longer, made for a test and never shipped.
+
+German and French take about that much more room than English; a page that holds these words holds theirs.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+from attnviz.words import LOCALE_DIR, OWN_NAME
+from scripts import languages
+
+NAME = "xx"
+GROWTH = 0.4
+#: what stays as it is: placeholders, tags, code, formulas, targets of links, signs of Markdown
+KEPT = re.compile(
+    r"%?\{[^{}]*\}|%\(\w+\)\w|%s|</?[a-z][^<>]*>|`[^`]*`|\$[^$]*\$|\]\([^)]*\)|https?://\S+|:[a-z]+(?:/\w+)?[:\[]|&\S+?;"
+)
+_WORD = re.compile(r"[A-Za-z][A-Za-z’']*")
+_TAIL = "éèêëęėē"
+
+
+def longer(text: str) -> str:
+    """The sentence with two letters more for every five, at the end of its words; everything else as it was."""
+    made, at = [], 0
+    for kept in KEPT.finditer(text):
+        made += [_grown(text[at : kept.start()]), kept[0]]
+        at = kept.end()
+    return "".join([*made, _grown(text[at:])])
+
+
+def _grown(words: str) -> str:
+    return _WORD.sub(lambda word: word[0] + (_TAIL * 9)[: math.ceil(GROWTH * len(word[0]))], words)
+
+
+def write(folder: Path) -> None:
+    """Compile the language into `folder`, in which it is the only one beside English."""
+    catalog = languages.read(LOCALE_DIR / "zh.po")
+    for message in catalog:
+        if message.id == OWN_NAME:
+            message.string = "Longer"
+        elif message.id:
+            message.string = longer(message.id if isinstance(message.id, str) else message.id[-1])
+    (folder / f"{NAME}.mo").write_bytes(languages.program_of(catalog))
+
+
+def script(folder: Path, app: Path) -> Path:
+    """A script that serves the app in this language and English."""
+    file = folder / "app.py"
+    own = f"from pathlib import Path\n\nfrom attnviz import words\n\nwords.LOCALE_DIR = Path({str(folder)!r})\n"
+    file.write_text(own + app.read_text("utf-8").replace("from __future__ import annotations\n", ""))
+    return file

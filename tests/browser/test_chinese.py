@@ -1,0 +1,90 @@
+"""In Chinese every page, section, step and menu is walked: what eye and ear meet has no English left but names.
+
+`python -m pytest tests/browser/test_chinese.py` takes about two minutes; a page's views share one window.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import groupby
+
+import pytest
+
+from attnviz.models.catalogue import EXAMPLES
+from attnviz.ui.shared import choices_of
+from attnviz.ui.web import navigation
+from tests.browser.allowed_english import ALLOWED, NAMES
+from tests.browser.conftest import answered
+from tests.browser.every_view import GROUND, STILL, opened, page_of, views
+from tests.browser.shown_words import DRAWN, said_on, unfolded
+
+WORD = re.compile(r"(?<![\w.\-_/=])[A-Za-z][A-Za-z'’]+(?![\w_/=])")
+#: A token of the visitor's is a part of a word: "ired" of "tired".
+VISITORS = " ".join(
+    [
+        *(example.text + " " + example.second for example in EXAMPLES),
+        *(
+            str(choice.default)
+            for row in navigation.ROWS
+            for choice in choices_of(row.name)
+            if choice.kind == "text" and choice.default
+        ),
+    ]
+)
+WALKS = {name: list(held) for name, held in groupby(sorted(views(), key=page_of), page_of)}
+
+
+def english_in(texts: Iterable[str]) -> dict[str, str]:
+    """Each English word that is not allowed, and a text that it stands in."""
+    found: dict[str, str] = {}
+    for text in texts:
+        if any(name.startswith(text) for name in NAMES):
+            continue  # a cell of a table cuts what is long
+        rest = text
+        for name in NAMES:
+            rest = rest.replace(name, " ")
+        for word in WORD.findall(rest):
+            if word not in ALLOWED and word.lower() not in VISITORS.lower():
+                found.setdefault(word, text[:160])
+    return found
+
+
+def menus(page, met: set[str]) -> set[str]:
+    """What stands in the menus of the page, each opened once in a walk: `met` names those that were."""
+    said: set[str] = set()
+    body = page.locator("[data-testid=stPopoverBody]")
+    for button in page.locator("[data-testid=stPopover] button:visible").all():
+        name = button.inner_text()
+        if name in met:
+            continue
+        met.add(name)
+        button.click()
+        body.first.wait_for()
+        answered(page)
+        said |= said_on(page)
+        button.click()
+        body.first.wait_for(state="detached")
+    return said
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_no_english_is_left_on_any_view_of_a_page(server_url, new_page, name):
+    page = new_page(width=1280, height=720, locale="zh-CN")
+    page.add_init_script(DRAWN)
+    said: dict[str, str] = {}
+    met: set[str] = set()
+    for view in WALKS[name]:
+        opened(page, server_url, view)
+        unfolded(page)
+        page.evaluate(STILL, GROUND["light"])
+        for word, text in english_in(said_on(page) | menus(page, met)).items():
+            said.setdefault(word, f"{view}: {text}")
+    assert said == {}
+
+
+def test_what_is_english_is_found(server_url, new_page):
+    page = new_page(width=1280, height=720, locale="en-GB")
+    page.add_init_script(DRAWN)
+    opened(page, server_url, "masks")
+    assert len(english_in(said_on(page))) > 100
