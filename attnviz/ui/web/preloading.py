@@ -40,6 +40,7 @@ BESIDE_THE_MENU = f"""
 html:not(:has(.stHtml)) .stMainBlockContainer {{ max-width: none }}
 """
 _ROOT = re.compile(r"^html \{", re.MULTILINE)  #: how a rule for the page's root begins: "&" where it is nested in one
+STREAMLITS = b"static/js/"  #: what only Streamlit's own page has in it
 _IMPORTED = re.compile(rb"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")
 
 
@@ -69,8 +70,13 @@ class Preloading:
                 if message.get("more_body"):
                     return
                 packed = "content-encoding" in Headers(raw=held["headers"])
+                page = gzip.decompress(body) if packed else body
+                if STREAMLITS not in page:  # a file that a visitor saves
+                    await send(held)
+                    await send({"type": "http.response.body", "body": body})
+                    return
                 query = parse_qs(scope["query_string"].decode("latin-1"))  # as bytes, %ff would end in an error
-                whole = with_names(gzip.decompress(body) if packed else body, place in WITH_CHARTS, early_style(query))
+                whole = with_names(page, place in WITH_CHARTS, early_style(query))
                 root = link_preview.root_of(scope.get("scheme", "http"), Headers(scope=scope), self.base_path)
                 language = query.get("lang", [""])[-1]
                 whole = link_preview.with_preview(whole, place, language, root)
@@ -108,7 +114,7 @@ def with_names(page: bytes, charts: bool = False, style: str = "") -> bytes:
 
     `style` comes last in its head.
     """
-    if b"static/js/" not in page:
+    if STREAMLITS not in page:
         return page
     widgets = scripts()
     lines = [_line(name) for name in widgets]

@@ -107,3 +107,8 @@ def test_the_rest_of_the_page_is_as_streamlit_wrote_it():
     assert with_tags.count("<title>") == 1
     assert link_preview.with_preview(b"<html>no title</html>", "masks", "", None) == b"<html>no title</html>"
     assert PAGE.split("</title>")[1].split("</head>")[0].strip() in with_tags
+
+
+def test_a_file_that_a_visitor_saves_is_sent_as_it_is():
+    file = "<!doctype html><html><head><title>Layer 5, head 4</title></head><body></body></html>"
+    assert served(file).get("/media/live.html").text == file
