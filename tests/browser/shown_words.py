@@ -39,7 +39,10 @@ _SAID = """(quiet) => {
 
 #: What is no sentence of anybody's: code, formulas, and signs that a font draws for their name.
 QUIET = ", ".join(
-    ("script", "style", "noscript", "template", "pre", "code", ".katex", "[data-testid^=stIcon], [data-testid$=Icon]")
+    (
+        *("script", "style", "noscript", "template", "pre", "code", ".katex"),
+        *("[data-testid^=stIcon]", "[data-testid$=Icon]", "[role=img][translate=no]"),
+    )
 )
 
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from itertools import groupby
 
 import pytest
 
+from attnviz.experiments.heads.sentence_sets import words_of_one_token
 from attnviz.models.catalogue import EXAMPLES
+from attnviz.models.loading import load
 from attnviz.ui.shared import choices_of
 from attnviz.ui.web import navigation
 from tests.browser.allowed_english import ALLOWED, NAMES
@@ -33,6 +36,12 @@ VISITORS = " ".join(
     ]
 )
 WALKS = {name: list(held) for name, held in groupby(sorted(views(), key=page_of), page_of)}
+
+
+@cache
+def random_words() -> frozenset[str]:
+    """Of which the texts on Heads are made, for the model that the page opens with."""
+    return frozenset(words_of_one_token(load("smollm2-135m")))
 
 
 def english_in(texts: Iterable[str]) -> dict[str, str]:
@@ -79,7 +88,8 @@ def test_no_english_is_left_on_any_view_of_a_page(server_url, new_page, name):
         unfolded(page)
         page.evaluate(STILL, GROUND["light"])
         for word, text in english_in(said_on(page) | menus(page, met)).items():
-            said.setdefault(word, f"{view}: {text}")
+            if word not in view and not (name == "heads" and word in random_words()):  # a refusal quotes its link
+                said.setdefault(word, f"{view}: {text}")
     assert said == {}
 
 

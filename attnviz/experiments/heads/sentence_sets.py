@@ -61,7 +61,7 @@ def parts_of_text(loaded: LoadedModel, text: str, count: int, length: int) -> tu
 
 def repeated_words(loaded: LoadedModel, count: int, length: int, seed: int) -> tuple[str, ...]:
     """Random words twice over, each word one token of this model, so that only what was read can tell what follows."""
-    words, draw = _words_of_one_token(loaded), random.Random(seed)
+    words, draw = words_of_one_token(loaded), random.Random(seed)
     around = len(encode(loaded, words[0])) - 1
     half = (length - around) // 2
     found: list[str] = []
@@ -73,7 +73,7 @@ def repeated_words(loaded: LoadedModel, count: int, length: int, seed: int) -> t
     return tuple(found)
 
 
-def _words_of_one_token(loaded: LoadedModel) -> list[str]:
+def words_of_one_token(loaded: LoadedModel) -> list[str]:
     """Plain words that are one token where they stand after a space, and one at the beginning of a text too."""
     tokenizer: Any = loaded.tokenizer
     known = sorted(tokenizer.get_vocab().items(), key=lambda entry: entry[1])

@@ -76,7 +76,6 @@ def test_the_same_numbers_give_the_same_chart() -> None:
         (formatted,),
         (np.array(["a", "b"], dtype=object),),
     ],
-    ids=repr,
 )
 def test_other_values_of_any_kind_give_another_one(other: tuple[Any, ...]) -> None:
     kept = [chart_of(bars, np.arange(4.0)), chart_of(bars, "a b"), chart_of(bars, Place(2, "a"))]
