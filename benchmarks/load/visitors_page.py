@@ -51,9 +51,9 @@ def page(held: Mapping[str, Any]) -> str:
     ):
         if what in held:
             found = held[what]
-            taken = f"{found['day']}, {found['machine']}; load of the machine {found['load']}."
+            taken = f"{found['day']}, {found['machine']}; load at the end, its own included, {found['load']}."
             parts.append(f"{heading}\n\n{taken}\n\n{drawn(found['rows'])}")
-    return "\n".join(parts)
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
 
 
 def _class(rows: list[Mapping[str, Any]]) -> str:
@@ -78,7 +78,7 @@ def _kinds(rows: Mapping[str, list[float]]) -> str:
         f"An open costs {opened:.0f} ms of at most {AN_OPEN}",
         f"an answer {answered:.0f} ms of at most {AN_ANSWER}, as often each as visitors do it.",
     ]
-    return table(["what", "mean", "median"], lines) + f"\n{'; '.join(verdict)}\n"
+    return table(["what", "mean", "median"], lines).strip("\n") + f"\n\n{'; '.join(verdict)}"
 
 
 def an_answer(means: Mapping[str, float]) -> float:
