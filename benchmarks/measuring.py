@@ -13,6 +13,8 @@ from pathlib import Path
 
 import torch
 
+from attnviz.core.processor import processor_name
+
 
 def peak_extra_bytes(call: Callable[[], object], device: str = "cpu") -> int:
     """Bytes by which memory rises at its peak while `call` runs and its result is still referenced.
@@ -70,18 +72,10 @@ def ratio(taken: list[float], to: list[float]) -> float:
 
 def machine(device: str = "cpu") -> str:
     """One line that describes the machine the numbers were measured on."""
-    where = f"{os.cpu_count()} CPU cores ({_processor()}), {torch.get_num_threads()} torch threads"
+    where = f"{os.cpu_count()} CPU cores ({processor_name()}), {torch.get_num_threads()} torch threads"
     if device == "cuda":
         where = f"{torch.cuda.get_device_name()}, {where}"
     return f"{where}; {platform.system()}, Python {platform.python_version()}, torch {torch.__version__}"
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.machine()
 
 
 def _status(field: str) -> int:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import platform
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
 from attnviz.core.message import Message
+from attnviz.core.processor import processor_name
 
 
 @dataclass(frozen=True)
@@ -33,12 +32,4 @@ class MeasuredOn:
 
 def this_machine() -> MeasuredOn:
     """The one that this runs on."""
-    return MeasuredOn(_processor(), os.cpu_count() or 1, torch.__version__, torch.get_num_threads())
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+    return MeasuredOn(processor_name(), os.cpu_count() or 1, torch.__version__, torch.get_num_threads())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import platform
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import torch
 
 from attnviz.core.message import Problem
+from attnviz.core.processor import processor_name
 from attnviz.core.roofline import Machine
 from attnviz.experiments.decoding.prefill_and_decode import Measured, PassPoint
 from attnviz.models.settings import current
@@ -36,7 +36,7 @@ def path_of(model: str) -> Path:
 
 def keep(model: str, measured: Measured) -> KeptMeasurement:
     """Write a measurement; the file is whole or not there at all."""
-    kept = KeptMeasurement(measured, datetime.now(UTC).date().isoformat(), _processor(), torch.get_num_threads())
+    kept = KeptMeasurement(measured, datetime.now(UTC).date().isoformat(), processor_name(), torch.get_num_threads())
     target = path_of(model)
     fresh = target.with_suffix(".fresh")
     try:
@@ -62,12 +62,3 @@ def find(model: str) -> KeptMeasurement | None:
         return KeptMeasurement(measured, str(held["day"]), str(held["processor"]), int(held["threads"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.machine())

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 
 from attnviz.core.message import Problem
 
-BETWEEN_LOOKS = (
-    0.3  #: seconds before who waits hears the first time how many are before him, and then between two times
-)
+#: seconds before who waits hears the first time how many are before him, and then between two times
+BETWEEN_LOOKS = 0.3
 
 
 class WaitingLine:
