@@ -331,7 +331,7 @@ RELIANCES: tuple[Reliance, ...] = (
     Reliance(
         "streamlit",
         "a look at the preferred theme after printing, in its frontend",
-        "attnviz/ui/web/theme_of_link.js",
+        "attnviz/ui/web/before_streamlit.js",
         "light or dark by a switch, without loading the page again",
         in_frontend("addEventListener(`afterprint`"),
     ),

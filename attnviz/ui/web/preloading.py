@@ -31,14 +31,14 @@ WIDGETS = (
 #: Pages that open with a chart, by their names in an address. Plotly's script is the largest of all.
 WITH_CHARTS = frozenset({"scaling", "heads", "masks", "positions", "decoding", "sharing", "compare"})
 CHART = "PlotlyChart"
-THEME_ROUTE = "attnviz/theme_of_link.js"  #: below the app's root, as Streamlit's own files are
+EARLY_ROUTE = "attnviz/before_streamlit.js"  #: below the app's root, as Streamlit's own files are
 #: The menu comes after the first words, which stand where they will stand beside it, as wide as they will be.
 BESIDE_THE_MENU = f"""
 @media (min-width: 769px) {{
-  html:not(:has(.stSidebar)) div:has(> .stMain) {{ margin-left: {MENU_WIDTH}px }}
+  html:root div:has(> .stMain) {{ margin-left: {MENU_WIDTH}px }}
 }}
-html:not(:has(.stHtml)) .stMainBlockContainer {{ max-width: none }}
 """
+AS_WIDE = "html:root .stMainBlockContainer { max-width: none }"
 _ROOT = re.compile(r"^html \{", re.MULTILINE)  #: how a rule for the page's root begins: "&" where it is nested in one
 STREAMLITS = b"static/js/"  #: what only Streamlit's own page has in it
 _IMPORTED = re.compile(rb"""(?:from|import)\s*["']\./([\w.-]+\.js)["']""")
@@ -101,12 +101,18 @@ def early_style(query: Mapping[str, Sequence[str]]) -> str:
     """The style that the page of this link begins with, for as long as Streamlit has not put it there itself.
 
     By its place it would lose against Streamlit's own rules; as nested rules it says more exactly what it is about.
+    The script that comes first takes each part away as soon as the page has what it waits for.
     """
     embedded, presented = query.get("embed") == ["true"], query.get("present") == ["1"]
     parts = [PAGE_STYLE, *[EMBEDDED_STYLE] * embedded, *[presenting.STYLE] * presented]
     rules = "".join(part.removeprefix("<style>").removesuffix("</style>") for part in parts)
-    beside = "" if embedded or presented else BESIDE_THE_MENU
-    return f"<style>html:not(:has(.stHtml)) {{{_ROOT.sub('& {', rules)}}}{beside}</style>\n"
+    alone = embedded or presented
+    style = _until(".stHtml", f"html:root {{{_ROOT.sub('& {', rules)}}}{'' if alone else AS_WIDE}")
+    return style if alone else style + _until(".stSidebar", BESIDE_THE_MENU)
+
+
+def _until(selector: str, rules: str) -> str:
+    return f'<style data-until="{selector}">{rules}</style>\n'
 
 
 def with_names(page: bytes, charts: bool = False, style: str = "") -> bytes:
@@ -121,7 +127,7 @@ def with_names(page: bytes, charts: bool = False, style: str = "") -> bytes:
     if charts:  # it may come last: the widgets stand above the chart
         lines += [_line(name, ' fetchpriority="low"') for name in scripts((CHART,)) if name not in widgets]
     named = "".join(line for line in lines if line.split("/")[-1].split('"')[0].encode() not in page)
-    first = f'<script src="./{THEME_ROUTE}"></script>\n'
+    first = f'<script src="./{EARLY_ROUTE}"></script>\n'
     last = (named + style).encode() + b"</head>"
     return page.replace(b"<head>", b"<head>\n" + first.encode(), 1).replace(b"</head>", last, 1)
 

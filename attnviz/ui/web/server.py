@@ -29,7 +29,7 @@ from attnviz.ui.web.watching import Watching, health, metrics
 log = logging.getLogger("attnviz")
 
 MAIN = Path(__file__).with_name("main.py")
-THEME_SCRIPT = Path(__file__).with_name("theme_of_link.js")
+EARLY_SCRIPT = Path(__file__).with_name("before_streamlit.js")
 
 
 def warm() -> None:
@@ -78,9 +78,9 @@ async def plotly_js(_request: Request) -> FileResponse:
     return FileResponse(PLOTLY_JS, media_type="text/javascript", headers={"Cache-Control": "public, max-age=86400"})
 
 
-async def theme_of_link(_request: Request) -> FileResponse:
+async def before_streamlit(_request: Request) -> FileResponse:
     """The script that runs before Streamlit's own."""
-    return FileResponse(THEME_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
+    return FileResponse(EARLY_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "no-cache"})
 
 
 async def preview(_request: Request) -> FileResponse:
@@ -115,7 +115,7 @@ def routes(base_path: str = "") -> list[Route]:
         Route(f"{root}/{ahead.PREFIX}/{{token}}/{{layer:int}}.{{head:int}}", head),
         Route(f"{root}/{sentence_heads.PREFIX}/{{token}}", heads),
         Route(f"{root}/{show.PLOTLY_ROUTE}", plotly_js),
-        Route(f"{root}/{preloading.THEME_ROUTE}", theme_of_link),
+        Route(f"{root}/{preloading.EARLY_ROUTE}", before_streamlit),
         Route(f"{root}/{link_preview.ROUTE}", preview),
         Route(f"{root}/attnviz/health", health),
         Route(f"{root}/attnviz/metrics", metrics),

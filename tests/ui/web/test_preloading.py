@@ -96,7 +96,7 @@ def test_a_script_that_streamlit_no_longer_has_is_left_out(monkeypatch):
 
 def test_our_script_comes_before_streamlit_s_own_also_where_the_page_is_compressed(client):
     page = client.get("/").text
-    assert page.index(preloading.THEME_ROUTE) < page.index("static/js/")
+    assert page.index(preloading.EARLY_ROUTE) < page.index("static/js/")
     zipped = client.get("/zipped")
     assert zipped.text == page
     assert "etag" not in zipped.headers
@@ -117,4 +117,5 @@ def test_the_page_begins_with_the_style_that_the_script_sends_later(client):
     assert ".stMainBlockContainer { padding-top: 4.25rem }}</style>" in embedded
     assert "& { font-size" in presented
     assert "font-size: clamp(17px" not in plain
-    assert all(page.count("<style>html:not(:has(.stHtml)) {") == 1 for page in (plain, embedded, presented))
+    assert [page.count('<style data-until=".stSidebar">') for page in (plain, embedded, presented)] == [1, 0, 0]
+    assert all(page.count('<style data-until=".stHtml">html:root {') == 1 for page in (plain, embedded, presented))

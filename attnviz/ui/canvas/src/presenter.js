@@ -218,7 +218,7 @@ class Presenter {
     if (kept.theme === theme) return;
     const told = kept.theme !== null || theme !== "system";
     kept.theme = theme;
-    // src/theme_of_link.js, which came with the page, hears this
+    // ui/web/before_streamlit.js, which came with the page, hears this
     if (told) globalThis.dispatchEvent(new CustomEvent("attnviz-theme", { detail: theme }));
     requestAnimationFrame(() => requestAnimationFrame(() => this.component && this.draw()));
   }
