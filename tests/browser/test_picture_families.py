@@ -14,16 +14,21 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from attnviz.experiments.pictures import run_picture, sample
+from attnviz.experiments.pictures import PictureRun, run_picture, sample
 from attnviz.models.catalogue import LoadedModel
 from tests.browser.conftest import answered, until
 from tests.browser.test_pictures import centre_of, read
-from tests.experiments.pictures import test_prompted_run, test_windowed_run
+from tests.experiments.pictures import test_compared_run, test_prompted_run, test_windowed_run
+from tests.experiments.pictures.test_compared_run import NAMES
 from tests.models.pictures import test_patch_grid
 from tests.models.tiny import eager
 
 Open = Callable[..., Any]
 QUESTION = "where is the cat"
+#: families of one tower, of two, and of words and pictures, each opened once; those with more to be seen come below
+SEEING = ("vit", "deit", "dinov2", "dinov3", "beit", "clip's pictures", "siglip's pictures")
+COMPARING = ("clip", "siglip")
+ASKED = ("paligemma", "qwen2_vl")
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +40,14 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, L
         "large swin": test_windowed_run.tiny(image=144),
         "swin v2": test_windowed_run.swin_v2(),
         "llava": test_prompted_run.tiny("llava"),
-        "dinov3": test_patch_grid.tiny("dinov3"),
+        "dinov3 as published": test_patch_grid.tiny("dinov3"),
     }
+    made |= {name: test_patch_grid.tiny(name) for name in SEEING}
+    made |= {name: test_compared_run.tiny(name) for name in COMPARING}
+    made |= {name: test_prompted_run.tiny(name) for name in ASKED}
     found = {}
     for name, loaded in made.items():
-        folder = tmp_path_factory.mktemp(name.replace(" ", "-"))
+        folder = tmp_path_factory.mktemp(re.sub(r"\W", "-", name))
         loaded.model.save_pretrained(folder)
         if loaded.tokenizer is not None:
             loaded.tokenizer.save_pretrained(folder)
@@ -96,6 +104,42 @@ def says(page: Any, begins: str, row: torch.Tensor, first: int) -> bool:
         and len(shares) == len(wanted)
         and np.allclose(shares, 100 * np.array(wanted), atol=0.11)
     )
+
+
+def usual_row(loaded: LoadedModel, run: PictureRun) -> torch.Tensor:
+    """The row of layer 0, head 0 that is on show at first, by transformers' eager path where patches look at patches.
+
+    Rows of words are held against that path in tests/experiments/pictures/test_prompted_run.py.
+    """
+    stack = run.stacks[0]
+    if stack.words:
+        return stack.layers[0].weights(0)[0, 0, stack.usual]
+    found = eager(loaded.model, **run.inputs)
+    weights: torch.Tensor = getattr(found, "vision_model_output", found).attentions[0]
+    return weights[0, 0, stack.usual]
+
+
+@pytest.mark.parametrize("name", [*SEEING, *COMPARING, *ASKED])
+def test_a_family_opens_from_a_folder_and_shows_the_weights_of_the_eager_path(
+    open_family: Open, folders: dict[str, tuple[Path, LoadedModel]], name: str
+) -> None:
+    loaded = folders[name][1]
+    words = QUESTION if name in ASKED else NAMES
+    run = run_picture(loaded, sample("flower").pixels, words)
+    stack = run.stacks[0]
+    page = open_family(name, pic_question=words, pic_names=words)
+    shown(page)
+    expect(page.locator(".pv-chip")).to_have_text(list(stack.words) or [str(each) for each in stack.grid.special])
+    looks = f"“{stack.words[0]}”" if stack.words else str(stack.grid.name(stack.usual))
+    row = usual_row(loaded, run)
+    until(lambda: says(page, f"From {looks}: % goes to patches", row, stack.grid.first))
+    expect(page.locator(".pv-tile")).to_have_count(sum(layer.n_heads for layer in stack.layers))
+    if name in COMPARING:
+        expect(page.get_by_text(f"The model says {run.answer.words[0]}")).to_be_visible()
+        expect(page.get_by_role("heading", name="The tower that reads")).to_be_visible()
+    if name in ASKED:
+        expect(page.get_by_text("The model writes ")).to_be_visible()
+    expect(page.get_by_text("The same in PyTorch")).to_have_count(0)  # it runs for the models of ours only
 
 
 def test_registers_are_named_and_their_rows_are_those_of_the_eager_path(
@@ -175,9 +219,9 @@ def test_words_of_a_question_look_at_patches_and_hidden_ones_change_what_is_writ
 def test_a_model_whose_pictures_torchvision_prepares_says_so(
     open_family: Open, folders: dict[str, tuple[Path, LoadedModel]]
 ) -> None:
-    folder = folders["dinov3"][0]
+    folder = folders["dinov3 as published"][0]
     how = {"image_processor_type": "DINOv3ViTImageProcessorFast", "size": {"height": 32, "width": 32}}
     (folder / "preprocessor_config.json").write_text(json.dumps(how))
-    page = open_family("dinov3")
+    page = open_family("dinov3 as published")
     sentence = page.get_by_text("prepares its pictures with torchvision, which is not installed here")
     expect(sentence).to_be_visible()

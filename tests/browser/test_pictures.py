@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from PIL import Image
 from playwright.sync_api import expect
 
+from attnviz.experiments.pictures import composed, held_out, run_picture
+from attnviz.models.loading import load
 from tests.browser import saving
 from tests.browser.conftest import answered, until, widest
 from tests.models.pictures.test_photo import picture, png_that_claims, saved
@@ -85,6 +89,40 @@ def test_painting_over_patches_changes_what_the_model_says(open_pictures: Open) 
     page.get_by_text("The model says eight").wait_for()
 
 
+def test_rollout_and_the_mean_of_layers_follow_what_is_hidden_without_a_server(open_pictures: Open) -> None:
+    page = open_pictures("?pic_digits=8", stranger=True)
+    run = run_picture(load("digit-vit"), composed([held_out().pictures[held_out().like(8)]]))
+    hidden = list(range(9, 15))
+    weights = []
+    for layer in run.trace.layers:
+        scores = (layer.q[0] @ layer.k[0].mT) * layer.scale
+        weights.append(scores.index_fill(-1, torch.tensor(hidden) + 1, -torch.inf).softmax(-1))
+    mean = torch.stack(weights).mean((0, 1))[0]
+    half = [(each.mean(0) + torch.eye(65)) / 2 for each in weights]
+    page.locator(".pv-tile[data-head='3.0']").click()
+    page.wait_for_url(lambda url: "pic_layer=3" in url)
+    answered(page)
+    page.context.set_offline(True)
+    page.get_by_test_id("hide").click()
+    page.mouse.move(*centre_of(page, 1, 1))
+    page.mouse.down()
+    page.mouse.move(*centre_of(page, 1, 6), steps=6)
+    page.mouse.up()
+    page.mouse.move(0, 0)
+    for shows, begins, row in (
+        ("layers", "In all heads of all layers, class token gives", mean),
+        ("rollout", "Through the layers so far: class token is made of patches to", (half[3] @ half[2] @ half[1])[0]),
+    ):
+        row = row if shows == "layers" else row @ half[0]
+        wanted = [float(row[1:].sum()), *map(float, row.topk(3).values)]
+        page.locator(f"[data-shows={shows}]").click()
+        until(lambda begins=begins: read(page).startswith(begins))
+        told = [float(each) / 100 for each in re.findall(r"([\d.]+)%", read(page))]
+        np.testing.assert_allclose(told, wanted, atol=0.0011)
+    expect(page.locator(".pv-bar")).to_contain_text("queries and keys are those that each head had before")
+    page.context.set_offline(False)
+
+
 def test_a_head_is_silenced(open_pictures: Open) -> None:
     page = open_pictures()
     page.locator(".pv-tile[data-head='1.2']").click()
@@ -153,35 +191,41 @@ def give(page: Any, name: str, data: bytes) -> None:
     chooser.set_input_files({"name": name, "mimeType": "image/png", "buffer": data})
 
 
-def test_every_kind_of_bad_file_gets_a_sentence_and_loses_nothing(new_page: Open, server_url: str) -> None:
+def turned(image: Image.Image) -> bytes:
+    """The picture as a camera saves it that was held upright: lying on its side, with a note to turn it."""
+    exif = Image.Exif()
+    exif[0x0112] = 6  # to be turned by 90 degrees, clockwise
+    return saved(image, "JPEG", exif=exif)
+
+
+def test_every_kind_of_file_gets_a_sentence_and_a_bad_one_loses_nothing(new_page: Open, server_url: str) -> None:
     page = new_page()
     page.goto(f"{server_url}/pictures?pic_from=own")
-    give(page, "seen-through.png", saved(picture(mode="RGBA")))
+    picture_box = page.get_by_test_id("picture")
+    moving = saved(picture(), save_all=True, append_images=[Image.new("RGB", (30, 20), "red")])
+    for name, data, sentence in (
+        ("moving.png", moving, "Animated, 2 pictures: the first one is used."),
+        ("printed.jpg", saved(picture(mode="CMYK"), "JPEG"), "Its colours were made for print (CMYK)"),
+        ("lying.jpg", turned(picture(300, 40)), "Turned upright, as the camera noted"),
+        ("seen-through.png", saved(picture(mode="RGBA")), "Transparent parts are white here."),
+    ):
+        give(page, name, data)
+        expect(page.get_by_text(sentence)).to_be_visible(timeout=60_000)
+        expect(picture_box).to_be_visible(timeout=60_000)
+        answered(page)
     held = page.get_by_text("Transparent parts are white here.")
-    held.wait_for(timeout=60_000)
-    page.get_by_test_id("picture").wait_for()
     for name, data, sentence in (
         ("words.png", b"only words", "words.png is no picture in one of these formats: PNG, JPEG, WebP"),
         ("dot.png", saved(picture(1, 1)), "dot.png is 1 × 1 pixels; each side needs at least 2"),
+        ("wide.png", saved(picture(4097, 3)), "wide.png is 4097 × 3 pixels; a side may have 4096"),
         ("bomb.png", png_that_claims(50_000, 50_000), "bomb.png claims more pixels than any side of 4096 allows"),
         ("half.png", saved(picture(200, 200))[:3000], "half.png begins as a picture and cannot be read to its end"),
     ):
         give(page, name, data)
-        page.get_by_text(sentence).wait_for()
+        expect(page.get_by_text(sentence)).to_be_visible()
         answered(page)
         expect(held).to_be_visible()  # the picture that was there before
-        expect(page.get_by_test_id("picture")).to_be_visible()
-
-
-def test_animated_and_printed_pictures_are_shown_with_what_was_done_to_them(new_page: Open, server_url: str) -> None:
-    page = new_page()
-    page.goto(f"{server_url}/pictures?pic_from=own")
-    moving = saved(picture(), save_all=True, append_images=[Image.new("RGB", (30, 20), "red")])
-    give(page, "moving.png", moving)
-    page.get_by_text("Animated, 2 pictures: the first one is used.").wait_for(timeout=60_000)
-    give(page, "printed.jpg", saved(picture(mode="CMYK"), "JPEG"))
-    page.get_by_text("Its colours were made for print (CMYK)").wait_for()
-    page.get_by_test_id("picture").wait_for()
+        expect(picture_box).to_be_visible()
 
 
 def test_a_view_saved_with_its_picture_opens_with_both(new_page: Open, server_url: str, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import {
   patchUnder,
   stepFrom,
 } from "../../attnviz/ui/canvas/src/patch_geometry.js";
+import { followed, meanOfRows, mixed } from "../../attnviz/ui/canvas/src/patch_layers.js";
 import { factorFor, headsInOrder, meanOf, rowOf, seenKeys, squares } from "../../attnviz/ui/canvas/src/patch_rows.js";
 
 const scores = Float32Array.from({ length: 25 }, (_, i) => Math.sin(i * 1.7) * 3);
@@ -68,6 +69,25 @@ test("the mean is over the rows of patches", () => {
   const rows = [1, 2, 3, 4].map((q) => rowOf(head, q, null, 1));
   const mean = meanOf(head, 1, null, 1);
   mean.forEach((value, k) => assert.ok(Math.abs(value - rows.reduce((sum, row) => sum + row[k], 0) / 4) < 1e-6));
+});
+
+test("what a token is made of is its row in the product of the layers' mixes, the residual stream included", () => {
+  const seen = seenKeys([1], grid);
+  const rows = (/** @type {number} */ factor) => [0, 1, 2, 3, 4].map((q) => rowOf(head, q, seen, factor));
+  const [first, second] = [rows(1), rows(2)];
+  const half = (/** @type {Float32Array[]} */ of, /** @type {number} */ q, /** @type {number} */ k) =>
+    of[q][k] / 2 + (q === k ? 0.5 : 0);
+  for (let q = 0; q < 5; q++) {
+    const found = followed([mixed(first), mixed(second)], q);
+    for (let k = 0; k < 5; k++) {
+      const expected = [0, 1, 2, 3, 4].reduce((sum, j) => sum + half(second, q, j) * half(first, j, k), 0);
+      assert.ok(Math.abs(found[k] - expected) < 1e-6);
+    }
+  }
+  assert.deepEqual(followed([mixed(first)], 3), mixed(first)[3]);
+  const blind = Array.from({ length: 5 }, () => new Float32Array(5)); // who may look at nothing stays what he is
+  assert.deepEqual([...mixed(blind)[2]], [0, 0, 1, 0, 0]);
+  assert.deepEqual([...meanOfRows([Float32Array.of(0.25, 0.75), Float32Array.of(0.75, 0.25)], 2)], [0.5, 0.5]);
 });
 
 test("heads stand by layer, or by their measure with the largest first", () => {

@@ -101,6 +101,8 @@ def test_a_drawing_in_a_link_is_read(visit):
     page = visit("pictures", pic_from="draw", pic_view=packed(d=[drawing]))
     assert "The model says **seven**" in said(page)
     assert "Draw a digit above" in said(visit("pictures", pic_from="draw"))
+    several = said(visit("pictures", pic_from="draw", pic_model="digit-reader"))
+    assert "Draw two or three digits above, one in each field" in several
 
 
 def test_nonsense_instead_of_digits_gets_a_sentence(visit):
@@ -140,7 +142,7 @@ def test_what_is_exported_is_what_is_on_show():
     from attnviz.experiments.pictures import run_picture
     from attnviz.models.loading import load
     from attnviz.ui.canvas import PatchChoices
-    from attnviz.ui.pictures.picture_export import weights_of
+    from attnviz.ui.pictures.picture_export import all_heads, weights_of
 
     held = held_out()
     run = run_picture(load("digit-vit"), composed([held.pictures[0]]))
@@ -149,7 +151,14 @@ def test_what_is_exported_is_what_is_on_show():
     scores = (layer.q[0, 2] @ layer.k[0, 2].mT * layer.scale * 2).numpy()
     scores[:, [1, 2]] = -np.inf
     expected = np.exp(scores - scores.max(-1, keepdims=True))
-    np.testing.assert_allclose(found, expected / expected.sum(-1, keepdims=True), atol=1e-6)
+    expected /= expected.sum(-1, keepdims=True)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    chosen = PatchChoices(1, 2, pins=(5,), hidden=(0, 1), factor=2.0)
+    side_by_side = all_heads(run, run.stacks[0], 0, chosen)
+    assert side_by_side.hidden == (0, 1)
+    assert [each.name for each in side_by_side.lit] == ["head 0", "head 1", "head 2", "head 3"]
+    np.testing.assert_allclose(side_by_side.lit[2].weights, expected[5, 1:], atol=1e-6)
+    assert float(side_by_side.lit[3].weights[:2].sum()) == 0
 
 
 def test_a_view_saved_with_its_picture_holds_both_and_opens_again_within_the_limit(visit):

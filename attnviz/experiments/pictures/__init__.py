@@ -3,6 +3,7 @@
 What makes pictures belongs to `models`; it is exported here too, because `ui` draws it.
 """
 
+from attnviz.experiments.pictures.changed_weights import weights_under
 from attnviz.experiments.pictures.patch_measures import (
     PATCH_MEASURES,
     HeadMaps,
@@ -81,4 +82,5 @@ __all__ = [
     "seen_keys",
     "sinks",
     "smallest_set",
+    "weights_under",
 ]

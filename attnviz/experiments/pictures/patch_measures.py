@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from attnviz.core import measures, rollout
-from attnviz.experiments.pictures.picture_record import PatchStack
+from attnviz.experiments.pictures.changed_weights import UNCHANGED, weights_under
+from attnviz.experiments.pictures.picture_record import HeadChange, PatchStack
 from attnviz.models.pictures import PatchGrid
 
 PatchMeasure = Literal["distance", "entropy", "class"]
@@ -33,12 +34,12 @@ class HeadMaps:
         return {"distance": self.distance, "entropy": self.entropy, "class": self.on_class}[name]
 
 
-def head_maps(stack: PatchStack) -> HeadMaps:
-    """All heads of a stack, a layer at a time."""
+def head_maps(stack: PatchStack, change: HeadChange = UNCHANGED) -> HeadMaps:
+    """All heads of a stack under a change, a layer at a time."""
     grid, parts = stack.grid, []
     apart = torch.from_numpy(distances(grid))
-    for layer in stack.layers:
-        weights = layer.weights()[0].float()  # (H, Q, K)
+    for at in range(len(stack.layers)):
+        weights = weights_under(stack, at, change)
         rows = weights if stack.words else weights[:, grid.first :]
         parts.append(
             (
@@ -69,16 +70,16 @@ def distances(grid: PatchGrid) -> np.ndarray:
     return np.hypot(y[:, None] - y[None], x[:, None] - x[None])
 
 
-def rolled_out(stack: PatchStack) -> np.ndarray:
+def rolled_out(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(L, T, T): the share of each token in each after every layer (Abnar and Zuidema 2020)."""
-    weights = torch.stack([layer.weights()[0].float().mean(0) for layer in stack.layers])
+    weights = torch.stack([weights_under(stack, at, change).mean(0) for at in range(len(stack.layers))])
     rolled: np.ndarray = rollout.rollout(weights[:, None]).numpy()
     return rolled
 
 
-def mean_of_layers(stack: PatchStack) -> np.ndarray:
+def mean_of_layers(stack: PatchStack, change: HeadChange = UNCHANGED) -> np.ndarray:
     """(Q, K): the mean of all heads of all layers, each head counting alike."""
-    total = sum(layer.weights()[0].float().sum(0) for layer in stack.layers)
+    total = sum(weights_under(stack, at, change).sum(0) for at in range(len(stack.layers)))
     assert isinstance(total, Tensor)
     mean: np.ndarray = (total / sum(layer.n_heads for layer in stack.layers)).cpu().numpy()
     return mean

@@ -130,7 +130,7 @@ def _norms(found: two_sources.Result) -> None:
     """Why the picture's keys need a norm of their own, and that both ways to compute it agree."""
     text, picture = found.key_lengths
     told = {
-        "both": _("Both sources’ keys are equally long, whatever they are made of: {text} and {picture} on average."),
+        "both": _("Every key is {text} long, whichever source it comes from and whatever it is made of."),
         "text": _(
             "The picture’s keys are {picture} long on average, the text’s {text}: its scores are as much larger, and "
             "a word gives {top} to a single patch, on average, where with that norm it is {usual}."
@@ -140,11 +140,23 @@ def _norms(found: two_sources.Result) -> None:
             "text’s {text}. A word gives {top} to a single patch, on average; with all norms {usual}."
         ),
     }[found.config.norms]
+    if found.without_ink:
+        said = _("Only the keys of the patches without ink are 0, with a norm or without: {count} of {of}.")
+        told = sentences(told, said)
     st.markdown("**" + _("Why a norm for the picture’s keys, too?") + "**")
     top, usual = (
         float(each.on_picture.max(-1).mean()) for each in (found, two_sources.run(replace(found.config, norms="both")))
     )
-    st.markdown(told.format(text=f"{text:.1f}", picture=f"{picture:.1f}", top=f"{top:.0%}", usual=f"{usual:.0%}"))
+    st.markdown(
+        told.format(
+            text=f"{text:.1f}",
+            picture=f"{picture:.1f}",
+            top=f"{top:.0%}",
+            usual=f"{usual:.0%}",
+            count=found.without_ink,
+            of=len(found.patches),
+        )
+    )
     st.markdown(
         sentences(
             _("To leave out that one norm changes the output by up to {moved}.").format(moved=f"{found.moved:.2f}"),

@@ -118,7 +118,8 @@ def patch_view(
 def scene_blob(document: str, scene: PatchScene, choices: PatchChoices, echo: dict[str, Any]) -> bytes:
     """The scene as bytes: the picture as it is, then maps, rows of all layers and scores, compressed."""
     maps = packing.thumbnail_codes(scene.maps).tobytes()
-    layers, rolled = _roots(scene.layers), _roots(scene.rolled)
+    # where every head's scores are sent, the browser follows them through the layers at every frame
+    layers, rolled = (b"", b"") if scene.every else (_roots(scene.layers), _roots(scene.rolled))
     raw_header, raw = raw_scores.pack(scene.raw, 16 if scene.every else 32) if scene.raw else (None, b"")
     header: dict[str, Any] = {
         "doc": document,
@@ -216,6 +217,10 @@ def labels() -> dict[str, str]:
         ),
         "nothing": _("nothing in particular"),
         "full_light": _("Full light is {share}. Brightness is the square root of the weight."),
+        "full_light_changed": _(
+            "Full light is {share}. Brightness is the square root of the weight; queries and keys are those that each "
+            "head had before the change."
+        ),
         "unpin": _("{token}: no longer hold it"),
         "shows": _("What lies over the picture"),
         "row": _("One row"),

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from attnviz.experiments.pictures import HeadChange, PatchStack, PictureRun, head_maps, seen_keys
+from attnviz.experiments.pictures import HeadChange, PatchStack, PictureRun, head_maps, weights_under
 from attnviz.figures.svg_patches import LitRow, PatchPicture
 from attnviz.live import patch_page
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
-from attnviz.ui.pictures import picture_cache, picture_input
+from attnviz.ui.pictures import picture_answer, picture_cache, picture_input, picture_scene
 from attnviz.ui.pictures.picture_cache import ChosenPicture
 from attnviz.ui.shared import page_address, show
 from attnviz.words import _, language, say, sentences, speaking
@@ -32,7 +32,7 @@ def under(
 ) -> None:
     """The export menus below the view."""
     name = f"attention-{run.model}-layer{chosen.layer}-head{chosen.head}"
-    caption = caption_of(run, stack, chosen)
+    caption = caption_of(run, chosen, change)
     weights = partial(on_show, stack, scene, chosen)
     with show.line_under("patches-out"):
         show.export_menu(
@@ -45,7 +45,7 @@ def under(
             embeds=True,
         )
         show.export_menu(
-            lambda: all_heads(loaded, picture, run, stack, scene, chosen),
+            lambda: all_heads(run, stack, scene.usual, chosen),
             f"{name}-all-heads",
             "patches-all",
             lambda: measures(loaded, picture, stack, scene),
@@ -81,13 +81,8 @@ def _live(
 
 def weights_of(stack: PatchStack, chosen: canvas.PatchChoices) -> np.ndarray:
     """The head on show as it is on show, (Q, K): with what is hidden and with its scale."""
-    layer = stack.layers[chosen.layer]
-    if not layer.exact:  # there are its weights and nothing else
-        own: np.ndarray = layer.weights(chosen.head)[0, 0].float().cpu().numpy()
-        return own
-    mask: Any = layer.mask & seen_keys(stack.grid, chosen.hidden).to(layer.device) if chosen.hidden else "model"
-    scale: Any = layer.scale_of(chosen.head) * chosen.factor if chosen.factor != 1.0 else "model"
-    found: np.ndarray = layer.weights(chosen.head, mask=mask, scale=scale)[0, 0].float().cpu().numpy()
+    every = weights_under(stack, chosen.layer, picture_scene.shown_under(stack, chosen))
+    found: np.ndarray = every[chosen.head].cpu().numpy()
     return found
 
 
@@ -117,23 +112,16 @@ def figure(run: PictureRun, stack: PatchStack, scene: canvas.PatchScene, chosen:
     return PatchPicture(run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title)
 
 
-def all_heads(
-    loaded: LoadedModel,
-    picture: ChosenPicture,
-    run: PictureRun,
-    stack: PatchStack,
-    scene: canvas.PatchScene,
-    chosen: canvas.PatchChoices,
-) -> PatchPicture:
-    """The heads of the layer on show side by side: the usual row of each, or the last pinned one's."""
+def all_heads(run: PictureRun, stack: PatchStack, usual: int, chosen: canvas.PatchChoices) -> PatchPicture:
+    """The heads of the layer on show side by side as they are on show: the usual row, or the last pinned one."""
     first = stack.grid.first
-    at = chosen.pins[-1] if chosen.pins else scene.usual
-    lit = []
-    for head in range(scene.heads[chosen.layer]):
-        rows = stack.layers[chosen.layer].weights(head)[0, 0].float().cpu().numpy()
-        lit.append(LitRow(_("head {head}").format(head=head), rows[at, first:]))
+    at = chosen.pins[-1] if chosen.pins else usual
+    every = weights_under(stack, chosen.layer, picture_scene.shown_under(stack, chosen)).cpu().numpy()
+    lit = [LitRow(_("head {head}").format(head=head), rows[at, first:]) for head, rows in enumerate(every)]
     title = _("Layer {layer}: {query}").format(layer=chosen.layer, query=query_name(stack, at))
-    return PatchPicture(run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, title=title, side=200.0)
+    return PatchPicture(
+        run.prepared.shown, (stack.grid.rows, stack.grid.columns), lit, chosen.hidden, title=title, side=200.0
+    )
 
 
 def query_name(stack: PatchStack, at: int) -> str:
@@ -143,12 +131,13 @@ def query_name(stack: PatchStack, at: int) -> str:
     return say(stack.grid.name(at))
 
 
-def caption_of(run: PictureRun, stack: PatchStack, chosen: canvas.PatchChoices) -> str:
-    """Model, layer, head and what the colour means."""
+def caption_of(run: PictureRun, chosen: canvas.PatchChoices, change: HeadChange) -> str:
+    """Model, layer, head, what is changed in them, and what the colour means."""
     weights = {"trained": _("Trained weights."), "random": _("Random weights, never trained.")}
     parts = [
         _("{model}, layer {layer}, head {head}.").format(model=run.name, layer=chosen.layer, head=chosen.head),
         weights.get(run.weights_are, _("Weights as they are in the file.")),
+        *([_("Changed: {what}.").format(what=picture_answer.what_changed(run, change))] if change else []),
         _("Light is the square root of the attention weight."),
     ]
     return sentences(*parts)

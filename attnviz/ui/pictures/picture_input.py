@@ -101,7 +101,9 @@ def _drawing(pads: int) -> ChosenPicture | None:
     bitmaps = [digit_pad.bitmap(each) for each in drawings[:pads]]
     inked = [each for each in bitmaps if each is not None and each.any()]
     if not inked:
-        st.info(_("Draw a digit above: the model reads it when you lift the pen."))
+        one = _("Draw a digit above: the model reads it when you lift the pen.")
+        several = _("Draw two or three digits above, one in each field: the model reads them when you lift the pen.")
+        st.info(one if pads == 1 else several)
         return None
     counts = [counts_of_drawing(each) for each in inked]
     name = hashlib.sha256(np.stack(counts).tobytes()).hexdigest()[:16]

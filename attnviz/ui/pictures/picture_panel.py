@@ -7,13 +7,11 @@ from typing import cast
 
 import streamlit as st
 
-from attnviz.core.message import Problem
 from attnviz.experiments.pictures import (
     STAGES,
     HeadChange,
     PatchGrid,
     PatchStack,
-    PictureAnswer,
     PictureRun,
     PictureStack,
     card,
@@ -21,11 +19,11 @@ from attnviz.experiments.pictures import (
     coarser,
     finer,
     program,
-    rerun,
 )
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui import canvas
 from attnviz.ui.pictures import (
+    picture_answer,
     picture_cache,
     picture_export,
     picture_facts,
@@ -35,8 +33,8 @@ from attnviz.ui.pictures import (
 )
 from attnviz.ui.pictures import pictures_choices as choices
 from attnviz.ui.pictures.picture_cache import ChosenPicture
-from attnviz.ui.shared import link_state, plain, show_problem, snippet, spoken, widgets
-from attnviz.words import _, listed
+from attnviz.ui.shared import link_state, plain, snippet, spoken, widgets
+from attnviz.words import _
 
 
 def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
@@ -49,11 +47,11 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     with ordered:
         order = _order(stack)
     chosen = chosen_in(run, stack)
-    scene = picture_scene.scene(loaded, picture, run, stack, (chosen.layer, chosen.head), order)
+    scene = picture_scene.scene(loaded, picture, run, stack, picture_scene.shown_under(stack, chosen), order)
     chosen = scene.allowed(chosen)
     change = change_of(run, stack, chosen)
     with said:
-        _said(loaded, picture, run, change)
+        picture_answer.draw(loaded, picture, run, change)
     document = canvas.packing.fingerprint(*picture.about, run.model, loaded.version, stack.id)
     canvas.patch_view("patches", document, scene, chosen, partial(_keep, run.stacks[0].grid, stack))
     picture_export.under(loaded, picture, run, stack, scene, chosen, change)
@@ -150,79 +148,3 @@ def change_of(run: PictureRun, stack: PatchStack, chosen: canvas.PatchChoices) -
             silenced += [(other.id, layer, head) for _name, layer, head in held if other.has(layer, head)]
     hidden = tuple(patch for patch in link_state.value(choices.HIDDEN) if patch < run.stacks[0].grid.patches)
     return HeadChange(hidden, tuple(silenced), chosen.factor, (stack.id, chosen.layer, chosen.head))
-
-
-def answer_under(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: HeadChange) -> PictureAnswer:
-    """What the model says under a change, asked once."""
-    if not change:
-        return run.answer
-    return picture_cache.of_run(loaded, picture, change, lambda: rerun(loaded, run, change)[0], reruns=True)
-
-
-def _said(loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, change: HeadChange) -> None:
-    """What the model says, and beside it what it says under the change."""
-    if not run.answer.words:
-        st.markdown(_("This model gives no names: it turns a picture into vectors. Its heads can be looked at."))
-        return
-    words = _written(run.answer)
-    if not change:
-        if len(run.answer.words) > 1:
-            st.markdown(
-                _("The model writes **{said}** and is {share} sure.").format(said=words, share=_share(run.answer))
-            )
-        else:
-            st.markdown(
-                _("The model says **{said}** and is {share} sure. Next: {others}.").format(
-                    said=words, share=_share(run.answer), others=_others(run.answer)
-                )
-            )
-        return
-    try:
-        after = answer_under(loaded, picture, run, change)
-    except Problem as problem:  # what cannot be done to a model is no reason to take its heads away
-        show_problem(problem)
-        return
-    if after.said != run.answer.said:
-        template = _("With {what}: **{after}** ({share_after}). Without the change: **{before}** ({share_before}).")
-    elif _share(after) != _share(run.answer):
-        template = _("With {what} it is still **{after}** ({share_after}); without the change {share_before}.")
-    else:
-        template = _("With {what} it is still **{after}** ({share_after}), as without the change, to 0.1%.")
-    st.markdown(
-        template.format(
-            what=what_changed(run, change),
-            after=_written(after),
-            share_after=_share(after),
-            before=words,
-            share_before=_share(run.answer),
-        )
-    )
-
-
-def what_changed(run: PictureRun, change: HeadChange) -> str:
-    """The change in words."""
-    parts = []
-    if change.hidden:
-        of = run.stacks[0].grid.patches
-        parts.append(_("{count} of {of} patches hidden").format(count=len(change.hidden), of=of))
-    if change.silenced:
-        heads = listed(f"{layer}.{head}" for _name, layer, head in change.silenced)
-        parts.append(_("silenced heads {heads}").format(heads=heads))
-    if change.factor != 1.0:
-        at = f"{change.head[1]}.{change.head[2]}"
-        parts.append(_("the scale of head {head} times {factor:g}").format(head=at, factor=change.factor))
-    return listed(parts)
-
-
-def _written(answer: PictureAnswer) -> str:
-    words = [word for word in answer.words if not (word.startswith("<") and word.endswith(">"))]
-    return plain(" ".join(words)) if words else _("nothing")
-
-
-def _share(answer: PictureAnswer) -> str:
-    share = answer.share
-    return "99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
-
-
-def _others(answer: PictureAnswer) -> str:
-    return listed(f"{plain(word)} {share:.1%}" for word, share in answer.others[1:3])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from io import BytesIO
+from typing import TypeVar
 
 import numpy as np
 from PIL import Image
 
 from attnviz.experiments.explorer import raw_heads_of
 from attnviz.experiments.pictures import (
+    HeadChange,
     HeadMaps,
     PatchMeasure,
     PatchStack,
@@ -21,23 +24,29 @@ from attnviz.experiments.pictures import (
 )
 from attnviz.models.catalogue import LoadedModel
 from attnviz.packing import RawHead
-from attnviz.ui.canvas import PatchScene
+from attnviz.ui.canvas import PatchChoices, PatchScene
 from attnviz.ui.pictures import picture_cache
 from attnviz.ui.pictures.picture_cache import ChosenPicture
 from attnviz.words import _, say
 
+T = TypeVar("T")
 MOST_CELLS = 400_000  #: of all heads' scores, from which on only the head on show is sent
 SMALL = 64  #: pixels; a smaller picture is drawn with hard edges
 
 
 def scene(
-    loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, stack: PatchStack, at: tuple[int, int], order: str
+    loaded: LoadedModel, picture: ChosenPicture, run: PictureRun, stack: PatchStack, change: HeadChange, order: str
 ) -> PatchScene:
-    """All that is drawn of a stack with the head `at` on show."""
-    layer = at[0]
+    """All that is drawn of a stack with the head of `change` on show.
+
+    Heads are ordered, and measured, by what they are without the change: none jumps while patches are painted over.
+    """
+    _id, layer, head = change.head
+    at = layer, head
     height, width = run.prepared.size
     data, kind = picture_cache.of_run(loaded, picture, "bytes", partial(_encoded, run.prepared.shown))
     maps: HeadMaps = picture_cache.of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
+    drawn: HeadMaps = maps if not change else _under(loaded, picture, stack, change, head_maps)
     cells = sum(each.n_heads * each.shape[2] * each.shape[3] for each in stack.layers)
     every = cells <= MOST_CELLS
     raw = partial(_raw, stack, None if every else at)
@@ -52,11 +61,11 @@ def scene(
         tuple(say(each) for each in grid.special),
         stack.words or None,
         tuple(each.n_heads for each in stack.layers),
-        np.stack([maps.mean, maps.usual]),
+        np.stack([drawn.mean, drawn.usual]),
         heads,
         every,
-        picture_cache.of_run(loaded, picture, ("layers", stack.id), partial(mean_of_layers, stack)),
-        None if stack.words else _rolled(loaded, picture, stack)[layer],
+        _under(loaded, picture, stack, change, mean_of_layers),
+        None if stack.words else _under(loaded, picture, stack, change, rolled_out)[layer],
         measure,
         _told(maps, order),
         order != "place",
@@ -67,14 +76,27 @@ def scene(
     )
 
 
+def shown_under(stack: PatchStack, chosen: PatchChoices) -> HeadChange:
+    """What is changed in the weights on show: patches of this stack's grid hidden, the scale of the head on show."""
+    return HeadChange(chosen.hidden, factor=chosen.factor, head=(stack.id, chosen.layer, chosen.head))
+
+
 def order_of(order: str) -> PatchMeasure:
     """The measure that an order is by."""
     names: dict[str, PatchMeasure] = {"distance": "distance", "entropy": "entropy", "class": "class"}
     return names[order]
 
 
-def _rolled(loaded: LoadedModel, picture: ChosenPicture, stack: PatchStack) -> np.ndarray:
-    return picture_cache.of_run(loaded, picture, ("rolled", stack.id), partial(rolled_out, stack))
+def _under(
+    loaded: LoadedModel,
+    picture: ChosenPicture,
+    stack: PatchStack,
+    change: HeadChange,
+    made: Callable[[PatchStack, HeadChange], T],
+) -> T:
+    """What is made of a stack under a change, once; without any it is the same for whatever head is on show."""
+    key = (made.__name__, stack.id, change.hidden, change if change.factor != 1.0 else None)
+    return picture_cache.of_run(loaded, picture, key, partial(made, stack, change))
 
 
 def _raw(stack: PatchStack, at: tuple[int, int] | None) -> tuple[RawHead, ...]:

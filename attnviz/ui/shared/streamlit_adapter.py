@@ -63,7 +63,9 @@ PAGE_STYLE = """<style>
 @media (min-width: 1000px) and (max-height: 760px) {
   [data-testid=stLayoutWrapper]:has(> .st-key-page-about-low), .st-key-page-about-low { display: contents }
   .st-key-page-about-low > .stElementContainer { margin: -3.5rem 11rem -0.25rem 15rem; width: auto !important }
-  .st-key-page-about-low > .stElementContainer p { font-size: 0.85rem; line-height: 1.3; margin: 0 }
+  .st-key-page-about-low > .stElementContainer p {
+    font-size: 0.85rem; line-height: 1.3; margin: 0; min-height: 2.9rem
+  }
   .st-key-page-about-low > [data-testid=stLayoutWrapper] { order: 9 }
 }
 .st-key-l-vectors :is(td, th) { padding: 0.2rem 0.75rem !important }

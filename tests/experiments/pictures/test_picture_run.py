@@ -22,6 +22,7 @@ from attnviz.experiments.pictures import (
     sample,
     sinks,
     smallest_set,
+    weights_under,
 )
 from attnviz.experiments.pictures.patch_measures import distances
 from attnviz.experiments.pictures.smallest_patches import taken_away
@@ -194,6 +195,29 @@ def test_the_mean_of_layers_is_over_all_heads_of_the_eager_path_s_layers(vit):
     weights = torch.cat(eager(vit.model, **run.inputs).attentions)  # layers, heads, queries, keys
     np.testing.assert_allclose(mean_of_layers(run.stacks[0]), weights.flatten(0, 1).mean(0), atol=1e-5)
     np.testing.assert_allclose(received(run.stacks[0], 2), weights[2].mean((0, 1)), atol=1e-5)
+
+
+def test_hidden_patches_and_a_scale_are_followed_through_the_layers(vit):
+    """Beside a softmax by hand over the recorded queries and keys, without the hidden keys."""
+    run, hidden, (layer, head) = run_picture(vit, digits(2)), (0, 9, 27, 63), (2, 1)
+    change = HeadChange(hidden, factor=2.5, head=("picture", layer, head))
+    expected = []
+    for at, each in enumerate(run.trace.layers):
+        scores = (each.q[0] @ each.k[0].mT).double() * each.scale
+        scores[head] *= 2.5 if at == layer else 1.0
+        scores[..., [1 + patch for patch in hidden]] = -torch.inf
+        expected.append(scores.softmax(-1))
+    for at, weights in enumerate(expected):
+        assert_close(weights_under(run.stacks[0], at, change), weights.float(), atol=1e-5, rtol=0)
+    mean = torch.cat(expected).mean(0).numpy()
+    np.testing.assert_allclose(mean_of_layers(run.stacks[0], change), mean, atol=1e-5)
+    so_far = np.eye(65)
+    for number, weights in enumerate(expected):
+        so_far = (0.5 * weights.mean(0).numpy() + 0.5 * np.eye(65)) @ so_far
+        np.testing.assert_allclose(rolled_out(run.stacks[0], change)[number], so_far, atol=1e-5)
+    maps = head_maps(run.stacks[0], change)
+    np.testing.assert_allclose(maps.usual[9], expected[layer][head, 0], atol=1e-5)
+    np.testing.assert_allclose(maps.mean[9], expected[layer][head, 1:].mean(0), atol=1e-5)
 
 
 def test_patches_that_are_given_five_times_as_much_as_the_median_one_are_outliers(vit):

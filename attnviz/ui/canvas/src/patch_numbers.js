@@ -1,5 +1,6 @@
 // What a view of a picture has in memory: the heads' scores or maps, and the row of any head under what is chosen.
 
+import { followed, meanOfRows, mixed } from "./patch_layers.js";
 import {
   brightest,
   decoded,
@@ -29,8 +30,11 @@ export class PatchNumbers {
     /** Of every head: the mean of its rows, then the usual row. */
     this.maps = payload.subarray(0, parts.maps);
     const ends = [parts.maps + parts.layers, parts.maps + parts.layers + parts.rolled];
+    /** Rows of all layers, under what Python was told of last; nothing where every head's scores are here. */
     this.layers = squares(payload.subarray(parts.maps, ends[0]));
     this.rolled = squares(payload.subarray(ends[0], ends[1]));
+    /** Of each layer what it mixes of what, and what was hidden and scaled then. */
+    this.mixes = { of: "", each: /** @type {Float32Array[][]} */ ([]) };
     const raw = payload.subarray(ends[1], ends[1] + parts.raw);
     /** @type {RawHead[]} */
     this.raw = header.raw ? readRawScores(header.raw.header, raw) : [];
@@ -88,8 +92,42 @@ export class PatchNumbers {
   shown(token, state) {
     const { shows, layer, head } = state;
     if (shows === "row" || shows === "mean") return this.row(layer, head, token, state);
+    if (this.follows) {
+      if (shows === "layers") return this.meanRow(token, state, this.order);
+      return followed(this.mixesUnder(state).slice(0, layer + 1), token);
+    }
     const held = shows === "layers" ? this.layers : this.rolled;
     return held.subarray(token * this.tokens, (token + 1) * this.tokens);
+  }
+
+  /**
+   * The mean of a token's rows in these heads.
+   * @param {number} token
+   * @param {PatchState} state
+   * @param {readonly [number, number][]} heads
+   */
+  meanRow(token, state, heads) {
+    const one = { ...state, shows: /** @type {const} */ ("row") };
+    const rows = heads.map(([layer, head]) => this.row(layer, head, token, one));
+    return meanOfRows(rows, this.tokens);
+  }
+
+  /**
+   * Every layer with what is hidden and scaled, as `followed` takes it; made anew only where that changed.
+   * @param {PatchState} state
+   */
+  mixesUnder(state) {
+    const { hidden, factor, layer, head } = state;
+    const of = JSON.stringify([hidden, factor === 1 ? null : [factor, layer, head]]);
+    if (of !== this.mixes.of) {
+      const tokens = Array.from({ length: this.tokens }, (_, token) => token);
+      const each = this.header.heads.map((_, at) => {
+        const heads = this.order.filter(([l]) => l === at);
+        return mixed(tokens.map((token) => this.meanRow(token, state, heads)));
+      });
+      this.mixes = { of, each };
+    }
+    return this.mixes.each;
   }
 
   /**

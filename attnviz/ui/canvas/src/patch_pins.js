@@ -28,7 +28,7 @@ export function drawPins(view, theme) {
       if (header.words === null && token >= header.grid.first) {
         frame(ink, token - header.grid.first, header, size, theme.q, "", theme);
       }
-      box.append(canvas, el("span", "", `${i + 1}: ${name} ×`));
+      box.append(canvas, el("span", "", `${i + 1}: ${name}\u00a0×`));
       box.addEventListener("click", () => view.pin(token));
       return box;
     }),

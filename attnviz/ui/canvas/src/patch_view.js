@@ -4,11 +4,14 @@ import { inflate, readHeader } from "./blob.js";
 import { viewComponent } from "./component.js";
 import { el, fill } from "./dom.js";
 import { percent } from "./numbers.js";
+import { PatchChips } from "./patch_chips.js";
 import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawing.js";
-import { fitted, patchesBetween, patchUnder, stepFrom, wordFrom } from "./patch_geometry.js";
+import { fitted } from "./patch_geometry.js";
+import { PatchHand } from "./patch_hand.js";
 import { PatchNumbers } from "./patch_numbers.js";
 import { drawPins } from "./patch_pins.js";
 import { heard, sentence, titleOf } from "./patch_sentence.js";
+import { PatchTiles } from "./patch_tiles.js";
 import { PatchTools } from "./patch_tools.js";
 import { Sequence } from "./sequence.js";
 import { markPainted, measured, onceAFrame } from "./surface.js";
@@ -22,8 +25,6 @@ const NARROW = 640;
 const MOST_PINS = 6;
 /** Pixels that the large picture may be high. */
 const TALLEST = 400;
-/** Milliseconds that each word stays while all are read one after the other. */
-const PACE = 1100;
 
 export class PatchView {
   /** @param {HTMLElement} root */
@@ -40,17 +41,15 @@ export class PatchView {
     /** @type {number | null} the token under the hand */
     this.pointed = null;
     this.oneScale = false;
-    this.drawnTiles = "";
     this.gestures = new Sequence();
-    this.walk = 0;
     /** @type {Component | null} */
     this.component = null;
-    /** @type {{ last: number, hides: boolean } | null} */
-    this.stroke = null;
-    this.small = el("div", "pv-small", null, { "data-testid": "heads" });
+    /** How many scenes have come: one that takes long to unpack is not drawn over a later one. */
+    this.scenes = 0;
+    this.tiles = new PatchTiles(this);
+    this.chips = new PatchChips(this);
     this.large = el("canvas", "pv-large", null, { tabindex: "0", role: "application", "data-testid": "picture" });
     this.title = el("div", "pv-title");
-    this.chips = el("div", "pv-chips");
     this.pinned = el("div", "pv-pins", null, { "data-testid": "pins" });
     this.read = el("div", "pv-read", null, { "aria-live": "polite", "data-testid": "read" });
     this.bar = el("div", "pv-bar");
@@ -84,16 +83,11 @@ export class PatchView {
   build() {
     const main = el("div", "pv-main");
     const head = el("div", "pv-head");
-    head.append(this.title, this.chips);
+    head.append(this.title, this.chips.box);
     main.append(head, this.large, this.bar, this.read, this.tools.box, this.pinned);
-    this.root.replaceChildren(this.small, main);
+    this.root.replaceChildren(this.tiles.box, main);
     this.root.classList.add("pv-root");
-    this.large.addEventListener("pointermove", (e) => this.move(e));
-    this.large.addEventListener("pointerdown", (e) => this.press(e));
-    this.large.addEventListener("click", (e) => this.tap(e));
-    for (const end of ["pointerup", "pointercancel"]) this.large.addEventListener(end, () => this.endStroke());
-    for (const end of ["pointerleave", "blur"]) this.large.addEventListener(end, () => this.point(null));
-    this.large.addEventListener("keydown", (e) => this.key(e));
+    this.hand = new PatchHand(this);
   }
 
   /**
@@ -104,11 +98,13 @@ export class PatchView {
     const [header, packed] = /** @type {[PatchHeader, Uint8Array]} */ (readHeader(bytes));
     this.component = component;
     const picture = packed.subarray(0, header.parts.picture);
+    const turn = (this.scenes += 1);
     const same = this.held?.doc === header.doc && this.ground !== null;
     const [payload, image] = await Promise.all([
       inflate(packed.subarray(header.parts.picture)),
       same ? null : createImageBitmap(new Blob([picture.slice()], { type: header.picture.type })),
     ]);
+    if (turn !== this.scenes) return;
     const behind = this.gestures.isBehind(header.session, header.ack);
     this.held = header;
     this.numbers = new PatchNumbers(header, payload);
@@ -116,80 +112,9 @@ export class PatchView {
     if (!same) this.pointed = null;
     if (!behind || !this.chosen || !same) this.chosen = structuredClone(header.state);
     this.tools.build();
-    this.makeTiles();
-    this.makeChips();
+    this.tiles.build(this.numbers);
+    this.chips.build();
     this.draw();
-  }
-
-  makeTiles() {
-    const { header } = this;
-    const { order } = /** @type {PatchNumbers} */ (this.numbers);
-    const name = JSON.stringify([header.doc, order, header.measureText, header.labels.tile]);
-    if (this.small.dataset.name === name) return;
-    this.small.dataset.name = name;
-    this.drawnTiles = "";
-    this.small.style.setProperty("--pv-columns", String(header.ordered ? 4 : Math.min(12, Math.max(...header.heads))));
-    this.small.replaceChildren(
-      ...order.map(([layer, head]) => {
-        const tile = el("button", "pv-tile", null, { type: "button", "data-head": `${layer}.${head}` });
-        const title = fill(header.labels.tile, { layer, head });
-        const at = header.heads.slice(0, layer).reduce((sum, n) => sum + n, 0) + head;
-        const more = header.measureText[at] ?? "";
-        tile.title = more ? `${title}: ${more}` : title;
-        tile.setAttribute("aria-label", `${layer}.${head} ${tile.title}`); // what is seen is what it can be called
-        tile.append(el("canvas", "pv-tile-canvas"), el("span", "pv-tile-name", `${layer}.${head}`));
-        tile.addEventListener("click", () => this.choose(layer, head));
-        return tile;
-      }),
-    );
-  }
-
-  /** Tokens that are no patches, or the words that look, to point at and to pin. */
-  makeChips() {
-    const { special, words, labels } = this.header;
-    const names = words ?? special;
-    this.chips.replaceChildren(
-      ...names.map((name, token) => {
-        const chip = el("button", "av-button pv-chip", name, { type: "button", "data-token": String(token) });
-        chip.addEventListener("pointerenter", (e) => e.pointerType === "mouse" && this.point(token));
-        chip.addEventListener("pointerleave", () => this.point(null));
-        chip.addEventListener("focus", () => this.point(token));
-        chip.addEventListener("blur", () => this.point(null));
-        chip.addEventListener("click", () => this.pin(token));
-        return chip;
-      }),
-    );
-    if (words === null || words.length < 2) return;
-    const play = el("button", "av-button pv-play", "▶", {
-      type: "button",
-      "aria-label": labels.play,
-      title: labels.play,
-    });
-    play.addEventListener("click", () => (this.walk ? this.stand() : this.go()));
-    this.chips.prepend(play);
-  }
-
-  /** Shows word after word, as they were written. */
-  go() {
-    const { words } = this.header;
-    let at = 0;
-    const step = () => {
-      if (!words || at >= words.length || !this.root.isConnected) this.stand();
-      else {
-        this.point(at);
-        at += 1;
-        this.walk = window.setTimeout(step, PACE);
-      }
-    };
-    this.root.dataset.walking = "true";
-    step();
-  }
-
-  stand() {
-    clearTimeout(this.walk);
-    this.walk = 0;
-    delete this.root.dataset.walking;
-    this.point(null);
   }
 
   /** @param {number | null} token */
@@ -199,87 +124,12 @@ export class PatchView {
     this.redraw();
   }
 
-  /** @param {PointerEvent} event */
-  tokenUnder(event) {
-    const box = this.large.getBoundingClientRect();
-    const size = { width: box.width, height: box.height };
-    return patchUnder(event.clientX - box.left, event.clientY - box.top, this.header.grid, size);
-  }
-
-  /** @param {PointerEvent} event */
-  move(event) {
-    const patch = this.tokenUnder(event);
-    if (this.stroke && patch !== null) this.paintTo(patch);
-    else if (this.header.words === null) this.point(patch === null ? null : patch + this.header.grid.first);
-  }
-
-  /** @param {PointerEvent} event */
-  press(event) {
-    const patch = this.tokenUnder(event);
-    if (patch === null || !this.tools.painting) return;
-    this.large.setPointerCapture(event.pointerId);
-    this.begin(patch);
-  }
-
-  /** Begins a stroke of the brush. @param {number} patch */
-  begin(patch) {
-    this.stroke = { last: patch, hides: !this.state.hidden.includes(patch) };
-    this.paintTo(patch);
-  }
-
-  /** A stroke over one patch. @param {number} patch */
-  dot(patch) {
-    this.begin(patch);
-    this.endStroke();
-  }
-
-  /** Pins once the finger is lifted: one that goes on to scroll the page pins nothing. @param {PointerEvent} event */
-  tap(event) {
-    const patch = this.tokenUnder(event);
-    if (patch !== null && !this.tools.painting && this.header.words === null) this.pin(patch + this.header.grid.first);
-  }
-
-  /** @param {number} patch */
-  paintTo(patch) {
-    if (!this.stroke) return;
-    const hidden = new Set(this.state.hidden);
-    for (const each of patchesBetween(this.stroke.last, patch, this.header.grid.columns)) {
-      if (this.stroke.hides) hidden.add(each);
-      else hidden.delete(each);
-    }
-    this.stroke.last = patch;
-    this.change({ hidden: [...hidden].sort((a, b) => a - b) }, false);
-  }
-
-  endStroke() {
-    if (!this.stroke) return;
-    this.stroke = null;
-    this.tell();
-  }
-
   /** @param {number} token */
   pin(token) {
     const { pins } = this.state;
     const without = pins.filter((each) => each !== token);
     const now = without.length < pins.length ? without : [...pins.slice(-MOST_PINS + 1), token];
     this.change({ pins: now });
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    const { grid, words } = this.header;
-    const at = Math.max(0, (this.pointed ?? this.query) - grid.first);
-    if (event.key === "Enter" || event.key === " ") this.tools.painting ? this.dot(at) : this.pin(this.query);
-    else if (event.key === "Escape") {
-      if (this.pointed === null && !this.state.pins.length) return; // nothing is held: the key belongs to the page
-      this.pointed = null;
-      this.change({ pins: [] });
-    } else {
-      const next = words === null ? stepFrom(at, event.key, grid) : wordFrom(this.query, event.key, words.length);
-      if (next === null) return;
-      this.point(words === null ? next + grid.first : next);
-    }
-    event.preventDefault();
   }
 
   /**
@@ -326,7 +176,7 @@ export class PatchView {
   }
 
   leave() {
-    clearTimeout(this.walk);
+    this.chips.stop();
   }
 
   draw() {
@@ -336,7 +186,7 @@ export class PatchView {
     this.root.dataset.narrow = String(width < NARROW);
     const theme = themeOf(this.root, this.held.colours);
     this.drawLarge(theme);
-    this.drawTiles();
+    this.tiles.draw(this.numbers);
     drawPins(this, theme);
     this.tools.update();
     this.root.dataset.query = String(this.query);
@@ -369,12 +219,10 @@ export class PatchView {
     this.title.textContent = titleOf(header, state);
     this.say(sentence(header, query, row, state.shows));
     this.large.setAttribute("aria-label", heard(header, this.title, this.read));
-    this.bar.textContent = fill(header.labels.full_light, { share: percent(this.topOf(row)) });
-    for (const chip of this.chips.querySelectorAll(".pv-chip")) {
-      const token = Number(/** @type {HTMLElement} */ (chip).dataset.token);
-      chip.setAttribute("aria-pressed", String(state.pins.includes(token)));
-      chip.toggleAttribute("data-lit", token === query && state.shows !== "mean");
-    }
+    const changed = state.hidden.length > 0 || state.silenced.length > 0;
+    const light = changed ? header.labels.full_light_changed : header.labels.full_light;
+    this.bar.textContent = fill(light, { share: percent(this.topOf(row)) });
+    this.chips.update();
   }
 
   /**
@@ -393,26 +241,6 @@ export class PatchView {
   light(canvas, size, row) {
     const ground = /** @type {HTMLCanvasElement} */ (this.ground);
     return drawLight(canvas, ground, size, this.header, { row, top: this.topOf(row), hidden: this.state.hidden });
-  }
-
-  /** Draws the small pictures, unless nothing that they show has changed. */
-  drawTiles() {
-    const { state } = this;
-    const numbers = /** @type {PatchNumbers} */ (this.numbers);
-    const query = numbers.follows && state.shows !== "mean" ? this.query : null;
-    const { doc } = this.header;
-    const name = JSON.stringify([doc, this.root.clientWidth, devicePixelRatio, query, state, this.oneScale]);
-    if (name === this.drawnTiles && this.small.childElementCount) return;
-    this.drawnTiles = name;
-    for (const tile of /** @type {NodeListOf<HTMLElement>} */ (this.small.querySelectorAll(".pv-tile"))) {
-      const [layer, head] = String(tile.dataset.head).split(".").map(Number);
-      const canvas = /** @type {HTMLCanvasElement} */ (tile.firstElementChild);
-      const row = numbers.row(layer, head, this.query, state);
-      this.light(canvas, fitted(this.header.picture, Math.max(16, tile.clientWidth - 4), 200), row);
-      const silenced = state.silenced.some(([l, h]) => l === layer && h === head);
-      tile.toggleAttribute("data-silenced", silenced);
-      tile.setAttribute("aria-pressed", String(layer === state.layer && head === state.head));
-    }
   }
 }
 
