@@ -33,7 +33,7 @@ ALLOWED = {
     "attnviz/ui/masks/leak_panel.py": (1, "the visitor's words"),
     "attnviz/ui/masks/traps_panel.py": (1, "a number in front of a title"),
     "attnviz/ui/pictures/picture_input.py": (1, "a key"),
-    "attnviz/ui/pictures/picture_panel.py": (1, "what a model wrote"),
+    "attnviz/ui/pictures/picture_answer.py": (1, "what a model wrote"),
     "attnviz/ui/positions/order_panel.py": (1, "the visitor's words"),
     "attnviz/ui/scaling/softmax_panel.py": (3, "numbers"),
     "attnviz/ui/shared/guarding.py": (1, "an exception as Python writes it"),

@@ -52,7 +52,7 @@ class Result:
     from_text: np.ndarray  #: (Q, M): what the text brings, after W_O
     from_picture: np.ndarray  #: (Q, M): what the picture brings, times the factor, after W_O
     output: np.ndarray  #: (Q, M): the two added
-    key_lengths: tuple[float, float]  #: the mean length of a key that is used and is not 0: of the text, of the picture
+    key_lengths: tuple[float, float]  #: the mean length of a key that is used: of the text, of the picture
     without_ink: int  #: patches that hold no ink: their keys are 0, with a norm or without
     fused_difference: float  #: between the explicit path and torch's fused kernels
     moved: float  #: the largest change of the output when the picture's keys alone are not normalised, instead of both
@@ -86,17 +86,11 @@ def run(config: Config) -> Result:
         parts[0].numpy(),
         config.factor * parts[1].numpy(),
         output.numpy(),
-        (_mean_length(keys[0]), _mean_length(keys[1])),
+        (float(keys[0].norm(dim=-1).mean()), float(keys[1].norm(dim=-1).mean())),
         int((patches.sum(-1) == 0).sum()),
         float((fused - output).abs().max()),
         float((both - without).abs().max()),
     )
-
-
-def _mean_length(keys: Tensor) -> float:
-    """The mean length of rows (..., D) that are not 0; 0 where all are."""
-    lengths = keys.norm(dim=-1)
-    return float(lengths.sum() / (lengths > 0).sum().clamp_min(1))
 
 
 def module(config: Config, made: dict[str, Tensor], norms: Norms | None = None, use_fused: bool = False) -> Attention:

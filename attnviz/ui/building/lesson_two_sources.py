@@ -140,7 +140,7 @@ def _norms(found: two_sources.Result) -> None:
             "text’s {text}. A word gives {top} to a single patch, on average; with all norms {usual}."
         ),
     }[found.config.norms]
-    if found.without_ink:
+    if found.without_ink and found.config.norms == "both":
         said = _("Only the keys of the patches without ink are 0, with a norm or without: {count} of {of}.")
         told = sentences(told, said)
     st.markdown("**" + _("Why a norm for the picture’s keys, too?") + "**")

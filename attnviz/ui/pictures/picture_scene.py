@@ -46,9 +46,9 @@ def scene(
     height, width = run.prepared.size
     data, kind = picture_cache.of_run(loaded, picture, "bytes", partial(_encoded, run.prepared.shown))
     maps: HeadMaps = picture_cache.of_run(loaded, picture, ("maps", stack.id), partial(head_maps, stack))
-    drawn: HeadMaps = maps if not change else _under(loaded, picture, stack, change, head_maps)
     cells = sum(each.n_heads * each.shape[2] * each.shape[3] for each in stack.layers)
     every = cells <= MOST_CELLS
+    drawn = maps if every or not change else _under(loaded, picture, stack, change, head_maps)
     raw = partial(_raw, stack, None if every else at)
     heads = picture_cache.of_run(loaded, picture, ("raw", stack.id, None if every else at), raw)
     measure = None if order == "place" else maps.by(order_of(order))
