@@ -1,4 +1,4 @@
-"""What a page fetches before a visitor has asked for it: no page begins with the highlighter of programs, 1.5 MB."""
+"""What a page does before a visitor has asked for it: what it fetches, and how far what is read jumps while it comes."""
 
 from __future__ import annotations
 
@@ -13,6 +13,18 @@ from tests.browser.conftest import answered
 
 Open = Callable[..., Any]
 HIGHLIGHTER = "StreamlitSyntaxHighlighter"
+#: The browser's own measure of how much moved by itself, and how far; from 0.1 on, people are disturbed by it.
+LARGEST_SHIFT = 0.1
+WATCH_SHIFTS = """(() => {
+    const shifts = globalThis.shifts = [];
+    const key = (node) => /st-key-[\\w-]+/.exec((node?.closest ? node : node?.parentElement)
+        ?.closest("[class*=st-key-]")?.className)?.[0] ?? "?";
+    new PerformanceObserver((list) => {
+        for (const {hadRecentInput, value, sources} of list.getEntries()) {
+            if (!hadRecentInput) shifts.push([value, ...sources.map(({node}) => key(node))]);
+        }
+    }).observe({type: "layout-shift", buffered: true});
+})()"""
 
 
 def fetched(page: Any) -> list[str]:
@@ -22,12 +34,19 @@ def fetched(page: Any) -> list[str]:
     return found
 
 
+def stays(page: Any) -> None:
+    """Nothing that is read has jumped while the page came."""
+    shifts = page.evaluate("shifts")
+    assert sum(value for value, *_keys in shifts) < LARGEST_SHIFT, shifts
+
+
 @pytest.mark.parametrize("name", [row.name for row in ROWS])
 def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_plotly(
     server_url: str, new_page: Open, name: str
 ) -> None:
     page = new_page(stranger=True)
     scripts = fetched(page)
+    page.add_init_script(WATCH_SHIFTS)
     page.goto(f"{server_url}/{'' if name == 'home' else name}")
     page.get_by_test_id("stMain").get_by_role("heading").first.wait_for(timeout=90_000)
     answered(page)
@@ -37,6 +56,18 @@ def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_pl
         assert [script for script in scripts if script.startswith(CHART)]
     if name != "build":  # every step of Build stands beside the line of a program that it is
         assert not [script for script in scripts if script.startswith(HIGHLIGHTER)]
+    stays(page)
+
+
+@pytest.mark.parametrize("name", ["", "explore", "positions"])
+def test_nothing_jumps_on_a_phone(server_url: str, new_page: Open, name: str) -> None:
+    page = new_page(width=390, height=844)
+    page.add_init_script(WATCH_SHIFTS)
+    page.goto(f"{server_url}/{name}")
+    page.get_by_test_id("stMain").get_by_role("heading").first.wait_for(timeout=90_000)
+    answered(page)
+    page.wait_for_load_state("networkidle")
+    stays(page)
 
 
 def test_a_program_comes_with_its_highlighter_when_it_is_opened(server_url: str, new_page: Open) -> None:

@@ -67,9 +67,10 @@ def _chips(
 
 def _about(step: steps.WalkStep, seen: board_wording.Seen) -> None:
     """Draw the step's name, sentence and formula."""
-    left, right = st.columns([1.25, 1], gap="medium", vertical_alignment="center")
+    left, right = st.columns(2, gap="medium", vertical_alignment="center")
     left.markdown(f"**{board_wording.name(step.id)}** · {board_wording.sentence(step.id, seen)}")
-    right.latex(formula(step.id, seen.result))
+    with right.container(key="step-formula"):  # it begins where the program below it does
+        st.latex(formula(step.id, seen.result))
 
 
 def _written(step: steps.WalkStep, result: attention_by_hand.Result, board: cells.Board) -> None:

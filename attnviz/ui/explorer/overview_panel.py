@@ -22,6 +22,7 @@ from attnviz.ui.shared import link_state, model_cache, show, spoken, widgets
 from attnviz.words import _, say, tongue
 
 TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
+FILLS = 1.75  # layers for each head: such a grid is as high as its box at every width, so that its room can be kept
 PATIENCE = 0.4  # seconds of measuring before its progress is shown
 
 
@@ -41,15 +42,17 @@ def draw(run: ModelRun, stack: Stack) -> tuple[int, int]:
         st.caption(say(survey.MEASURES[by][1]))
         tiles = _ordered(tiles, _measured(run, stack), by, names[by])
     tiles = replace(tiles, root=link_state.value(choices.CURVE) == "root")  # the same steps as the large head has
-    return canvas.overview_grid(
-        "heads",
-        tiles,
-        stack.queries.labels,
-        None if stack.same_tokens else stack.keys.labels,
-        selected=explorer_state.at(stack),
-        on_pick=explorer_state.go_to,
-        asked=_asked(run, stack, by),
-    )
+    fills = len(tiles.heads) >= FILLS * max(tiles.heads)
+    with st.container(key="many-heads" if fills else "few-heads"):
+        return canvas.overview_grid(
+            "heads",
+            tiles,
+            stack.queries.labels,
+            None if stack.same_tokens else stack.keys.labels,
+            selected=explorer_state.at(stack),
+            on_pick=explorer_state.go_to,
+            asked=_asked(run, stack, by),
+        )
 
 
 def _asked(run: ModelRun, stack: Stack, by: str) -> canvas.AskedText:

@@ -38,7 +38,7 @@ def ask() -> HeadsRequest | None:
     names = {s.entry.id: s.name for s in here}
     repeated = link_state.value(choices.TEXT) == "repeated"
     model_at, text_at, by_at, other_at, seed_at = st.columns(
-        [1.3, 1.2, 1.2, 1.1, 0.7 if repeated else 0.01], vertical_alignment="bottom"
+        [1.6, 1.15, 1.15, 1.1, 0.6 if repeated else 0.01], vertical_alignment="bottom"
     )
     with model_at:
         model = one_of(choices.MODEL, _("Model"), names, style="select")

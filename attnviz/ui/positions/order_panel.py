@@ -17,11 +17,12 @@ from attnviz.words import _, listed, ngettext
 def panel() -> None:
     config = _controls()
     result = position_results.shuffled(config)
-    st.latex(
+    said, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")  # the pictures need the height
+    formula.latex(
         r"\begin{gathered}\mathrm{out}(Px) = P\,\mathrm{out}(x)\ \ ?\\ "
         rf"\max\left|\mathrm{{out}}(Px) - P\,\mathrm{{out}}(x)\right| = {tex_number(result.change)}\end{{gathered}}"
     )
-    st.markdown(f"**{_verdict(result)}**")
+    said.markdown(f"**{_verdict(result)}**")
     _matrices(result)
     _every(result)
     position_code_panel.program(position_snippets.order(config), "order")

@@ -66,7 +66,8 @@ PAGE_STYLE = """<style>
   .st-key-page-about-low > .stElementContainer p {
     font-size: 0.85rem; line-height: 1.3; margin: 0; min-height: 2.9rem
   }
-  .st-key-page-about-low > [data-testid=stLayoutWrapper] { order: 9 }
+  .st-key-page-about-low > [data-testid=stLayoutWrapper] { order: 9; margin-top: auto }
+  .stVerticalBlock:has(> [data-testid=stLayoutWrapper] > .st-key-page-about-low) { min-height: 115vh }
 }
 .st-key-l-vectors :is(td, th) { padding: 0.2rem 0.75rem !important }
 @media (max-width: 640px) {
@@ -77,6 +78,10 @@ PAGE_STYLE = """<style>
   }
   :is(.st-key-l-top, .st-key-l-below) button { width: 100% }
   .st-key-l-vectors :is(td, th) { padding: 0.2rem 0.4rem !important; font-size: 0.85rem }
+}
+@media (max-width: 640px) {
+  :is(.st-key-p_section, .st-key-s_section) > [data-testid=stSkeleton] { min-height: 130px }
+  :is(.st-key-c_section, .st-key-d_view, .st-key-h_view) > [data-testid=stSkeleton] { min-height: 84px }
 }
 @media (min-width: 641px) { .st-key-l-below { display: none } }
 [data-testid=stButtonGroup] > div { gap: 0.3rem !important }
@@ -92,17 +97,30 @@ PAGE_STYLE = """<style>
 }
 .st-key-b-weights [data-testid=stElementToolbar] { display: none }
 @media (hover: none) { [data-testid=stElementToolbar] { display: none } }
+@media (min-width: 641px) { .st-key-step-formula .katex-display > .katex { text-align: left } }
 .st-key-page-heading .stHorizontalBlock { flex-wrap: nowrap }
 .st-key-presenter-place { position: absolute; pointer-events: none }
 .stHorizontalBlock .stElementContainer[class*="st-key-"] > [data-testid=stSkeleton] { min-height: 68px }
 .st-key-w_find > [data-testid=stSkeleton] { min-height: 68px }
+.st-key-page-heading .st-key-present { min-width: 4.3rem }
+.st-key-page-heading .st-key-share { min-width: 4.4rem }
+.st-key-page-heading .stElementContainer > [data-testid=stSkeleton],
+[class*="st-key-glossary-"] .stElementContainer > [data-testid=stSkeleton] { min-height: 40px !important; height: 40px }
 [class*="st-key-menu-of-"] > .stElementContainer:not(:first-child) { height: 30px; margin: 0 !important }
 .st-key-canvas-of-steps { min-height: 30rem }
 .st-key-canvas-of-home { min-height: 28rem }
 .st-key-build_strip { min-height: 6rem }
 .st-key-m-grid, .st-key-m-before, .st-key-m-after { min-height: 18rem }
 .st-key-h-three-0, .st-key-h-three-1, .st-key-h-three-2 { min-height: 18rem }
-@media (min-width: 1000px) { .st-key-canvas-of-heads { min-height: 37rem } }
+@media (min-width: 1000px) {
+  .st-key-canvas-of-heads > [data-testid=stLayoutWrapper]:first-child > .stHorizontalBlock:has(.st-key-by) {
+    min-height: max(37rem, 100vh - 18rem)
+  }
+  .st-key-canvas-of-heads { min-height: 37rem }
+  .st-key-head { min-height: 22rem }
+  .st-key-patches { min-height: 30rem }
+}
+.st-key-many-heads > .stElementContainer { min-height: 37rem }
 @media (max-width: 640px) { .st-key-canvas-of-steps { min-height: 46rem } }
 .st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }
 @media (prefers-reduced-motion: reduce) {
