@@ -1,4 +1,4 @@
-"""What a page does before a visitor has asked for it: what it fetches, and how far what is read jumps while it comes."""
+"""What a page does before a visitor has asked for it: what it fetches, and how far it jumps while it comes."""
 
 from __future__ import annotations
 
