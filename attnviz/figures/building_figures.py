@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from attnviz.figures.heatmap import label, masked_legend, matrix
 from attnviz.figures.theme import SCALED, SERIES, THEORY, Figure, layout
+from attnviz.figures.title_lines import above
 from attnviz.words import _
 
 
@@ -50,14 +51,14 @@ def side_by_side(
     fig = layout(fig, title, height=int(np.clip(120 + 30 * len(rows), 240, 460)))
     if any(not np.isfinite(values).all() for _name, values in parts):
         masked_legend(fig, _("masked"))
-    return fig.update_layout(margin={"t": 56 if title else 36})
+    return fig.update_layout(margin={"t": above(fig, 56 if title else 36)})
 
 
 def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> Figure:
     """The sums of the rows of a weight matrix beside the sums of its columns, with a line at 1."""
     names = (_("sum of each row: what a word gives"), _("sum of each column: what a word gets"))
     fig = make_subplots(1, 2, subplot_titles=names, horizontal_spacing=0.12, shared_xaxes="all")
-    top = 1.15 * max(1.0, float(rows.max(initial=0)), float(cols.max(initial=0)))
+    top = 1.35 * max(1.0, float(rows.max(initial=0)), float(cols.max(initial=0)))
     for number, (values, words) in enumerate(((rows, queries), (cols, keys)), start=1):
         bars = go.Bar(
             x=values,
@@ -75,7 +76,7 @@ def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Seque
         fig.update_yaxes(**_ticks(words), autorange="reversed", showgrid=False, row=1, col=number)
         fig.update_xaxes(range=[0, top], row=1, col=number)
     fig = layout(fig, height=int(np.clip(100 + 24 * max(len(queries), len(keys)), 160, 430)))
-    return fig.update_layout(margin={"t": 40})
+    return fig.update_layout(margin={"t": above(fig, 40)})
 
 
 def _ticks(words: Sequence[str]) -> dict[str, object]:
@@ -89,8 +90,8 @@ def _ticks(words: Sequence[str]) -> dict[str, object]:
 
 def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> Figure:
     """A panel of bars for each way of making weights from the same scores: title -> weights (K,)."""
-    per_row = -(-len(weights) // 2)
-    fig = make_subplots(2, per_row, subplot_titles=list(weights), horizontal_spacing=0.06, vertical_spacing=0.32)
+    rows = -(-len(weights) // 2)  # two beside each other: on a phone three have no room for their numbers
+    fig = make_subplots(rows, 2, subplot_titles=list(weights), horizontal_spacing=0.1, vertical_spacing=0.16)
     for i, (name, values) in enumerate(weights.items(), start=1):
         bars = go.Bar(
             x=list(range(len(keys))),
@@ -102,14 +103,14 @@ def normaliser_bars(weights: Mapping[str, np.ndarray], keys: Sequence[str]) -> F
             textposition="outside",
             cliponaxis=False,
         )
-        at = {"row": 1 + (i - 1) // per_row, "col": 1 + (i - 1) % per_row}
+        at = {"row": 1 + (i - 1) // 2, "col": 1 + (i - 1) % 2}
         fig.add_trace(bars, **at)
         low, high = min(0.0, float(values.min())), max(1.0, float(values.max()))
         room = 0.18 * (high - low)
         fig.update_yaxes(range=[low - (room if low < 0 else 0), high + room], showgrid=False, zeroline=True, **at)
         fig.update_xaxes(**_ticks(keys), showgrid=False, **at)
-    fig = layout(fig, height=400)
-    return fig.update_layout(margin={"t": 36}, bargap=0.25)
+    fig = layout(fig, height=40 + 160 * rows)
+    return fig.update_layout(margin={"t": above(fig, 36)}, bargap=0.25)
 
 
 def growth(copies: Sequence[int], lines: Mapping[str, np.ndarray]) -> Figure:

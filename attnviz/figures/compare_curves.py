@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.figures.theme import FONT, SERIES, THEORY, Figure, layout
+from attnviz.figures.title_lines import above
 
 #: layers of one family share a colour; `DASHES` tells them apart
 COLOURS = {
@@ -78,7 +79,7 @@ def over(
     fig.update_layout(
         title={"font": {"size": 14, "family": FONT}},
         legend=below(),
-        margin={"t": 34},
+        margin={"t": above(fig, 34)},
     )
     fig.update_xaxes(tickfont={"size": 11}).update_yaxes(
         tickfont={"size": 11 if binary else 9}

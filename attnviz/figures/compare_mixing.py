@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from attnviz.figures.compare_curves import below
 from attnviz.figures.theme import SERIES, WEIGHTS, Figure, layout
+from attnviz.figures.title_lines import above
 from attnviz.words import _
 
 
@@ -20,7 +21,7 @@ def matrices(
     fig = make_subplots(
         len(rows),
         len(names),
-        column_titles=[name.replace(" ", "<br>") for name in names],
+        column_titles=list(names),
         horizontal_spacing=0.025,
         vertical_spacing=0.05,
     )
@@ -39,13 +40,13 @@ def matrices(
     fig.update_yaxes(showticklabels=False, showgrid=False, autorange="reversed", constrain="domain")
     for row, (said, _found) in enumerate(rows, 1):
         fig.update_yaxes(title={"text": said, "font": {"size": 12}}, row=row, col=1)
+    fig.update_annotations(font_size=12)
     fig = layout(fig, height=height or 60 + 190 * len(rows))
     bar = {"title": "", "thickness": 10, "tickvals": [0, 1], "ticktext": ["0", _("largest")], "len": 0.5}
     bar |= {"orientation": "h", "y": -0.03, "yanchor": "top"}
     fig.update_layout(
-        coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar}, margin={"t": 40, "l": 4}
+        coloraxis={"colorscale": WEIGHTS, "cmin": 0, "cmax": 1, "colorbar": bar}, margin={"t": above(fig, 26), "l": 4}
     )
-    fig.update_annotations(font_size=12)
     return fig
 
 

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.compare_curves import COLOURS, DASHES, below
 from attnviz.figures.theme import THEORY, Figure, layout
+from attnviz.figures.title_lines import above
 from attnviz.words import _
 
 FLOOR = 1e-12  #: a gradient of exactly 0, or below this, is drawn here
@@ -70,7 +71,7 @@ def _finished(fig: Figure, title: str, height: int) -> Figure:
     fig.update_layout(
         title={"font": {"size": 14}},
         legend=below(),
-        margin={"t": 34},
+        margin={"t": above(fig, 34)},
         showlegend=True,
     )
     return fig

@@ -9,9 +9,10 @@ from pathlib import Path
 import plotly
 import plotly.graph_objects as go
 
-from attnviz.figures.picture import wide
 from attnviz.figures.svg import PAPER, Background
 from attnviz.figures.theme import FONT, Figure
+from attnviz.figures.title_lines import above
+from attnviz.figures.wrapping import wide
 
 PLOTLY_JS = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
@@ -34,16 +35,16 @@ def prepared(
     width = width or int(out.layout.width or WIDTH)
     ink, grid = ("#E8EAED", "#3A3F4A") if background == "dark" else ("#1F2328", "#D8DCE2")
     height = height or int(out.layout.height or 500)
-    above = 20 + _room_on_top(out) + _legend_above(out)
+    out.update_layout(title={"text": ""})
+    on_top = 20 + _room_on_top(out) + _legend_above(out)
     out.update_layout(
         template="plotly_dark" if background == "dark" else "plotly_white",
         paper_bgcolor="rgba(0,0,0,0)" if background == "transparent" else PAPER[background],
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 14, "color": ink},
         width=width,
-        height=height + above,
-        title={"text": ""},
-        margin={"l": _room_at_left(out), "r": 24, "t": above, "b": 36},
+        height=height + on_top,
+        margin={"l": _room_at_left(out), "r": 24, "t": on_top, "b": 36},
     )
     for number, trace in enumerate(out.data):
         trace.uid = f"{number:06}"  # plotly.js would draw one by lot, and no two files would be the same
@@ -59,7 +60,7 @@ def _legend_above(fig: Figure) -> int:
     """Pixels for a legend that lies above the plot, or for the titles of several plots side by side."""
     shown = fig.layout.showlegend is not False and sum(bool(trace.name) for trace in fig.data) > 1
     titled = any(note.yref == "paper" and (note.y or 0) >= 1 for note in fig.layout.annotations)
-    return 26 if shown or titled else 0
+    return above(fig, 26) if shown or titled else 0
 
 
 def _room_at_left(fig: Figure) -> int:

@@ -10,6 +10,7 @@ from plotly.subplots import make_subplots
 
 from attnviz.figures.compare_curves import below
 from attnviz.figures.theme import MASKED, Q_BLUE, SERIES, SIGNED, Figure, layout
+from attnviz.figures.title_lines import above
 from attnviz.words import _
 
 LEFT = MASKED  #: numbers that nothing rotates
@@ -101,4 +102,4 @@ def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figur
     fig.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain")
     fig.update_yaxes(showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain")
     layout(fig, height=60 + 210 * rows)
-    return fig.update_layout(margin={"t": 30})
+    return fig.update_layout(margin={"t": above(fig, 30)})

@@ -11,6 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from attnviz.figures.theme import THEORY, Figure, layout
+from attnviz.figures.title_lines import above, part_title
 from attnviz.words import _
 
 GAP = 0.04  #: between two rows of bars, as a share of the width
@@ -28,14 +29,15 @@ def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
     for i, (name, colour, weights) in enumerate(rows):
         axis, left = str(i + 1) if i else "", i * (width + GAP)
         look[f"xaxis{axis}"] = {"domain": [left, left + width], "title": {"text": _("key")}, "automargin": True}
-        title = {"text": name, "x": left + width / 2, "y": 1, "xref": "paper", "yref": "paper"}
-        look["annotations"].append(title | {"yanchor": "bottom", "showarrow": False, "font": {"size": 14}})
+        title = {"text": part_title(name, len(rows), 14), "x": left + width / 2, "xref": "paper", "showarrow": False}
+        look["annotations"].append(title | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"size": 14}})
         keys = np.arange(1, len(weights) + 1)
         marker = {"color": colour, "line": {"width": 0}}
         traces.append(
             {"type": "bar", "x": keys, "y": weights, "xaxis": f"x{axis}", "yaxis": "y", "marker": marker, "name": name}
         )
-    return go.Figure(traces, look)
+    fig = go.Figure(traces, look)
+    return fig.update_layout(margin={"t": above(fig, 36)})
 
 
 def _even(n: int) -> dict[str, Any]:

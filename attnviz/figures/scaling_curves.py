@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from attnviz.figures.compare_curves import below
 from attnviz.figures.theme import THEORY, Figure, layout, with_alpha
+from attnviz.figures.title_lines import axis_title
 from attnviz.words import _
 
 FLOOR = 1e-9  #: drawn in place of 0 on a log axis
@@ -99,7 +100,7 @@ def _x_axis(x: np.ndarray, title: str) -> dict[str, Any]:
     ticks = [value for value in (1, 4, 16, 64, 256, 1024, 4096) if x[0] <= value <= x[-1]]
     return {
         "type": "log",
-        "title": {"text": title},
+        "title": {"text": axis_title(title)},
         "tickvals": ticks,
         "range": [low - pad, high + pad],
         "automargin": True,

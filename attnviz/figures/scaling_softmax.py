@@ -39,7 +39,8 @@ def overflow(shifts: np.ndarray, attempts: Sequence[tuple[str, np.ndarray, np.nd
             mode="markers+text",
             marker={"symbol": "x", "size": 11, "color": colour},
             text=[f"+{broken:g}"],
-            textposition="top center" if i % 2 else "bottom center",
+            # a mark far right has no room beside it
+            textposition=("top " if i % 2 else "bottom ") + ("left" if broken > 100 else "center"),
             showlegend=False,
             hovertemplate=_("breaks when {shift} is added").format(shift=f"{broken:g}") + f"<extra>{name}</extra>",
         )

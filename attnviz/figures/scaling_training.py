@@ -8,6 +8,7 @@ import numpy as np
 from plotly.subplots import make_subplots
 
 from attnviz.figures.theme import THEORY, Figure, layout, with_alpha
+from attnviz.figures.title_lines import above
 from attnviz.words import _
 
 
@@ -40,10 +41,9 @@ def measures(
     dash = {"color": THEORY, "width": 1.2, "dash": "dash"}
     fig.add_hline(y=chance, line=dash, row=1, col=2)
     fig.add_hline(y=even, line=dash, row=2, col=1)
-    fig = layout(fig, height=520)
-    fig.update_layout(legend={"y": 1.08}, margin={"t": 56})
     fig.update_annotations(font_size=13)
-    return fig
+    fig = layout(fig, height=520)
+    return fig.update_layout(legend={"y": 1.08}, margin={"t": above(fig, 56)})
 
 
 def _add(fig: Figure, name: str, colour: str, values: np.ndarray, row: int, col: int, legend: bool) -> None:

@@ -210,7 +210,7 @@ def memory(weights: int, cache: int, room: int) -> Figure:
     fig.add_vline(x=room / gib, line={"color": THEORY, "width": 2})
     fig.update_layout(barmode="stack", legend_traceorder="normal")
     fig.update_xaxes(title={"text": _("GiB"), "font": {"size": 12}}, rangemode="tozero")
-    return layout(fig, height=140)
+    return layout(fig, height=170)
 
 
 def quality(models: Sequence[str], seconds: Sequence[float], scores: Sequence[float]) -> Figure:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attnviz.figures import svg
-from attnviz.figures.picture import Picture, wrapped
+from attnviz.figures.picture import Picture
 from attnviz.figures.svg import Drawn, Ink
+from attnviz.figures.wrapping import wrapped
 
 GAP, LINE = 28, 18
 

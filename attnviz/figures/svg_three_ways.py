@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.figures import svg
-from attnviz.figures.picture import wrapped
 from attnviz.figures.svg import Drawn, Ink
 from attnviz.figures.theme import FONT, K_VERMILION, MASKED, Q_BLUE, V_GREEN, WEIGHTS, ramp
+from attnviz.figures.wrapping import wrapped
 from attnviz.words import _, ended, sentences
 
 WIDE, BETWEEN, MAP = 320, 36, 130

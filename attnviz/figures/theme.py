@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from attnviz.extras import needed_for
+from attnviz.figures.title_lines import break_titles
 from attnviz.words import N_
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ def layout(fig: Figure, title: str | None = None, height: int | None = None) -> 
     )
     fig.update_xaxes(automargin=True)
     fig.update_yaxes(automargin=True)
+    break_titles(fig)
     return fig
 
 

@@ -11,6 +11,7 @@ from plotly.subplots import make_subplots
 from attnviz.figures.heatmap import label
 from attnviz.figures.patch_light import GLOW, hover_points, picture_axes
 from attnviz.figures.theme import SERIES, Figure, layout
+from attnviz.figures.title_lines import above
 from attnviz.words import _
 
 
@@ -38,10 +39,10 @@ def looks(text: np.ndarray, picture: np.ndarray, words: Sequence[str], pixels: n
     ticks = {"tickmode": "array", "tickvals": list(range(len(words))), "ticktext": [label(word) for word in words]}
     fig.update_xaxes(range=[0, 1], tickformat=".0%", row=1, col=1)
     fig.update_yaxes(**ticks, autorange="reversed", showgrid=False, zeroline=False, row=1, col=1)
-    fig = layout(fig, height=300)
     fig.update_annotations(font_size=12)  # four heads side by side on a phone
+    fig = layout(fig, height=300)
     below = {"orientation": "h", "yanchor": "top", "y": -0.12, "x": 0}
-    return fig.update_layout(margin={"t": 36}, barmode="group", legend=below, showlegend=heads > 1)
+    return fig.update_layout(margin={"t": above(fig, 36)}, barmode="group", legend=below, showlegend=heads > 1)
 
 
 def _patches(fig: Figure, column: int, weights: np.ndarray, pixels: np.ndarray, side: int, per: int) -> None:

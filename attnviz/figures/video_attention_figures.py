@@ -8,6 +8,7 @@ from plotly.subplots import make_subplots
 
 from attnviz.figures.patch_light import GLOW, hover_points, picture_axes
 from attnviz.figures.theme import Q_BLUE, Figure, layout
+from attnviz.figures.title_lines import above
 from attnviz.words import _
 
 
@@ -41,4 +42,4 @@ def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, int, int]) -> 
         fig.add_trace(hover_points(x, y, told, says, size=22), **place)
         picture_axes(fig, video.shape[1:], frame + 1, place)
     fig = layout(fig, height=60 + 200 * down)
-    return fig.update_layout(margin={"t": 30})
+    return fig.update_layout(margin={"t": above(fig, 30)})

@@ -15,6 +15,7 @@ import time
 import urllib.request
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ import pytest
 
 from tests.waiting import until  # for conditions that Playwright cannot wait for
 
-__all__ = ["PATIENCE", "ROOT", "Server", "Watched", "answered", "listening", "until", "widest"]
+__all__ = ["PATIENCE", "ROOT", "Server", "Watched", "answered", "listening", "until", "widest", "windows"]
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = os.environ.get("ATTNVIZ_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
@@ -193,11 +194,11 @@ class Watched:
             self.outside.append(request.url)
 
 
-@pytest.fixture
-def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """`new_page(width=, height=, dark=)`: a page in a context of its own.
+@contextmanager
+def windows(browser: Any) -> Iterator[Callable[..., Any]]:
+    """`make(width=, height=, dark=)`: a page in a context of its own.
 
-    When the test ends, no page may have logged an error or sent a request off this machine.
+    In the end no page may have logged an error or sent a request off this machine.
     """
     contexts: list[Any] = []
     watched = Watched()
@@ -215,11 +216,20 @@ def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
         watched.follow(page)
         return page
 
-    yield make
-    for context in contexts:
-        context.close()
+    try:
+        yield make
+    finally:
+        for context in contexts:
+            context.close()
     assert not watched.errors, f"the browser's console has errors: {watched.errors}"
     assert not watched.outside, f"requests left the machine: {watched.outside}"
+
+
+@pytest.fixture
+def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
+    """`new_page(width=, height=, dark=)`: a page in a context of its own, for one test."""
+    with windows(browser) as make:
+        yield make
 
 
 @pytest.fixture

@@ -41,6 +41,13 @@ _FAULTS = """(quiet) => {
         node.childNodes.forEach(look);
     };
     look(document.querySelector("[data-testid=stMain]"));
+    for (const text of document.querySelectorAll(".js-plotly-plot svg.main-svg text:not(.nums, .name)")) {
+        const [place, chart] = [text, text.closest("svg.main-svg")].map((each) => each.getBoundingClientRect());
+        if (!place.width || !text.textContent.trim()) continue;
+        const beyond = [chart.left - place.left, chart.top - place.top, place.right - chart.right,
+            place.bottom - chart.bottom];
+        if (Math.max(...beyond) > 3) cut.push(text.textContent.trim().slice(0, 80));
+    }
     shown.sort((a, b) => a.rect.top - b.rect.top);
     const over = new Set();
     shown.forEach((one, at) => {

@@ -18,7 +18,7 @@ from attnviz.models.loading import load
 from attnviz.ui.shared import choices_of
 from attnviz.ui.web import navigation
 from tests.browser.allowed_english import ALLOWED, NAMES
-from tests.browser.conftest import answered
+from tests.browser.conftest import answered, windows
 from tests.browser.every_view import GROUND, STILL, opened, page_of, views
 from tests.browser.shown_words import DRAWN, said_on, unfolded
 
@@ -77,10 +77,18 @@ def menus(page, met: set[str]) -> set[str]:
     return said
 
 
+@pytest.fixture(scope="module")
+def window(browser):
+    """One for all pages: a browser keeps what it has read and compiled."""
+    with windows(browser) as make:
+        page = make(width=1280, height=720, locale="zh-CN")
+        page.add_init_script(DRAWN)
+        yield page
+
+
 @pytest.mark.parametrize("name", WALKS)
-def test_no_english_is_left_on_any_view_of_a_page(server_url, new_page, name):
-    page = new_page(width=1280, height=720, locale="zh-CN")
-    page.add_init_script(DRAWN)
+def test_no_english_is_left_on_any_view_of_a_page(server_url, window, name):
+    page = window
     said: dict[str, str] = {}
     met: set[str] = set()
     for view in WALKS[name]:

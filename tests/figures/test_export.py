@@ -5,7 +5,8 @@ import pytest
 
 from attnviz.figures.export import prepared
 from attnviz.figures.heatmap import rooted
-from attnviz.figures.picture import CHART, framed_chart, wide, wrapped
+from attnviz.figures.picture import CHART, framed_chart
+from attnviz.figures.wrapping import wide, wrapped
 from attnviz.figures.theme import WEIGHTS
 
 

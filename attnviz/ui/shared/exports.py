@@ -19,6 +19,7 @@ from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.picture import Picture, framed_chart, to_svg
 from attnviz.figures.svg import Background
 from attnviz.figures.theme import Figure
+from attnviz.figures.title_lines import one_line
 from attnviz.ui.shared.text import unmarked
 from attnviz.words import _
 
@@ -72,7 +73,7 @@ class MadeFigure:
     def title(self) -> str:
         if isinstance(self.fig, Picture):
             return self.fig.title
-        return re.sub(r"<[^>]+>", "", self.fig.layout.title.text or "")
+        return one_line(self.fig.layout.title.text)
 
     def written(self, background: Background, title: str, caption: str, bar: bool) -> WrittenFigure:
         """Its files on this background; an empty title or caption is left out."""

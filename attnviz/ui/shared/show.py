@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -14,6 +13,7 @@ from attnviz.figures.for_a_room import for_a_room
 from attnviz.figures.picture import Picture
 from attnviz.figures.svg import Background
 from attnviz.figures.theme import Figure
+from attnviz.figures.title_lines import one_line
 from attnviz.ui.canvas import app_root, component
 from attnviz.ui.shared import embedded_figure, presenting
 from attnviz.ui.shared.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
@@ -69,8 +69,8 @@ def _room(fig: Figure) -> dict[str, Any]:
 
 def heard(fig: Figure, words: str | None) -> str:
     """What a chart is called for those who do not see it: its title, and the sentence about it."""
-    title = re.sub(r"<[^>]+>", "", fig.layout.title.text or "")
-    axes = " / ".join(each for each in (fig.layout.yaxis.title.text, fig.layout.xaxis.title.text) if each)
+    title = one_line(fig.layout.title.text)
+    axes = " / ".join(one_line(axis.title.text) for axis in (fig.layout.yaxis, fig.layout.xaxis) if axis.title.text)
     name, said = title or axes, unmarked(words or "")
     return _("{first}. {next}").format(first=name, next=said) if name and said else name or said
 

@@ -27,6 +27,7 @@ log = logging.getLogger("attnviz")
 
 _FOUND = threading.local()  #: what a thread found in the session that it runs for
 
+#: A number of a metric and what it is called stand in as many lines as they need: Streamlit would cut them.
 #: Streamlit leaves 6rem above the first line, of which its bar covers 4 on a phone, and lets wide formulas run off it.
 #: Its captions are too pale to be read by all, and so are its colours of code and white on the dark theme's buttons.
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
@@ -53,6 +54,10 @@ PAGE_STYLE = """<style>
 .stCode .token:is(.boolean, .number, .string) { color: light-dark(#0b6b34, #5fd08b) !important }
 .stCode .token:is(.operator, .decorator) { color: light-dark(#8a3f00, #ffb26b) !important }
 [data-testid=stTextArea] [data-testid=InputInstructions] { display: none }
+:is([data-testid=stMetricLabel], [data-testid=stMetricValue], [data-testid=stMetricDelta]) :is(div, p),
+:is([data-testid=stMetricLabel], [data-testid=stMetricValue], [data-testid=stMetricDelta]) {
+  white-space: normal !important; overflow: visible !important; text-overflow: clip !important; overflow-wrap: anywhere
+}
 .st-key-pic-upload [data-testid=stFileUploaderDropzoneInstructions] { display: none }
 [data-variant=segmented_control][data-selected=true] p { color: light-dark(#7a2382, #c98bd6) }
 [data-testid=stPopoverBody] { max-height: calc(50vh - 2rem) !important }
@@ -70,6 +75,9 @@ PAGE_STYLE = """<style>
   .stVerticalBlock:has(> [data-testid=stLayoutWrapper] > .st-key-page-about-low) { min-height: 115vh }
 }
 .st-key-l-vectors :is(td, th) { padding: 0.2rem 0.75rem !important }
+@media (max-width: 640px) {
+  [data-testid=stMarkdownContainer] :is(td, th) { padding: 0.3rem 0.35rem; font-size: 0.85rem; overflow-wrap: anywhere }
+}
 @media (max-width: 640px) {
   [class*="st-key-terms-"] { row-gap: 0 }
   .st-key-l-top > :is(.st-key-l-lessons, .st-key-l_text) { flex: 1 1 100% !important; width: 100% !important }

@@ -1,0 +1,124 @@
+"""Titles of a Plotly chart, of its axes and of its parts, in as many lines as a phone needs.
+
+Plotly breaks no title: what is too long for the chart is cut off at its edge. The server does not know how wide the
+window is, so a title is broken where it would not fit on a phone, and a title that fits there stays one line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from attnviz.figures.wrapping import balanced, wide
+
+PHONE = 340  #: pixels that a chart has on a phone of 390
+LABELS = 60  #: pixels left of the plot that numbers take
+USUAL = {"title": 15, "axis": 13, "part": 16}  #: pixels of letters that are given no size
+SHORT = 8  #: letters that no room is too small for
+LINE = 1.3  #: heights of letters from one line to the next
+_COLUMN = 0.56  #: width of a letter for its height
+
+
+def in_lines(text: str, room: float, size: float) -> str:
+    """The title with line breaks where it would be wider than `room` pixels; one with markup stays as it is."""
+    if "<" in text or wide(text) <= SHORT:
+        return text
+    return "<br>".join(balanced(text, max(6.0, room / (size * _COLUMN)))) or text
+
+
+def axis_title(text: str) -> str:
+    """The title of an x axis that is as wide as the chart."""
+    return in_lines(text, PHONE - LABELS, USUAL["axis"])
+
+
+def part_title(text: str, beside: int, size: float) -> str:
+    """The title of one of so many plots beside each other."""
+    return in_lines(text, (PHONE - 20) / beside - 8, size)
+
+
+def break_titles(fig: Any) -> None:
+    """Break all titles of the chart, and make room above it for those that stand there."""
+    look = fig.layout
+    if (look.title.text or "").strip():
+        look.title.text = in_lines(look.title.text, PHONE - 16, look.title.font.size or USUAL["title"])
+    _axes(fig)
+    _parts(fig)
+    _legend(fig)
+    look.margin.t = above(fig, int(look.margin.t or 0))
+
+
+def above(fig: Any, pixels: int) -> int:
+    """The margin that a chart needs whose titles take `pixels` above it when each is one line."""
+    most = max((note.text.count("<br>") * (note.font.size or USUAL["part"]) for note in _on_top(fig)), default=0)
+    size = fig.layout.title.font.size or USUAL["title"]
+    return pixels + round(LINE * (most + (fig.layout.title.text or "").count("<br>") * size))
+
+
+def one_line(text: str | None) -> str:
+    """A title as it was before it was broken, for those who hear it and for a file that breaks its lines itself."""
+    line = ""
+    for part in re.split(r"<br\s*/?>", text or ""):
+        gap = " " if line and part and wide(line[-1]) == wide(part[0]) == 1 else ""
+        line += gap + part
+    return re.sub(r"<[^>]+>", "", line)
+
+
+def _axes(fig: Any) -> None:
+    wide_plot, tall = PHONE - _left_of(fig), (fig.layout.height or 400) - 90
+    for axis in fig.select_xaxes():
+        _break(axis.title, wide_plot * _share(axis))
+    for axis in fig.select_yaxes():
+        _break(axis.title, tall * _share(axis))
+
+
+def _left_of(fig: Any) -> float:
+    """Pixels that the names of the rows take, or the numbers of the axis."""
+    if fig.layout.yaxis.showticklabels is False:
+        return 20
+    names = [*(fig.layout.yaxis.ticktext or ()), *(y for each in fig.data for y in _names(each))]
+    size = fig.layout.yaxis.tickfont.size or USUAL["axis"]
+    return max([LABELS, *(wide(name) * size * _COLUMN + 20 for name in names)])
+
+
+def _names(trace: Any) -> list[str]:
+    return [y for y in trace.y if isinstance(y, str)] if "y" in trace and trace.y is not None else []
+
+
+def _legend(fig: Any) -> None:
+    """The names of lines; those who point at one hear the whole name, which its own text says."""
+    for trace in fig.data:
+        if trace.name and trace.showlegend is not False:
+            trace.name = in_lines(trace.name, PHONE - LABELS, fig.layout.legend.font.size or USUAL["axis"])
+
+
+def _break(title: Any, room: float) -> None:
+    if title.text:
+        title.text = in_lines(title.text, room, title.font.size or USUAL["axis"])
+
+
+def _share(axis: Any) -> float:
+    low, high = axis.domain or (0.0, 1.0)
+    return float(high - low)
+
+
+def _on_top(fig: Any) -> list[Any]:
+    return [note for note in _titles_of_parts(fig) if note.y > 0.99]
+
+
+def _titles_of_parts(fig: Any) -> list[Any]:
+    """Names of several plots side by side: Plotly keeps them as notes above each."""
+    return [
+        note
+        for note in fig.layout.annotations
+        if note.xref == note.yref == "paper" and note.yanchor == "bottom" and not note.textangle and note.text
+    ]
+
+
+def _parts(fig: Any) -> None:
+    notes, plot = _titles_of_parts(fig), PHONE - _left_of(fig)
+    for note in notes:
+        beside = [abs(other.x - note.x) for other in notes if math.isclose(other.y, note.y) and other is not note]
+        to_edge = 2 * min(note.x, 1 - note.x)  # a title stands over the middle of its plot
+        room = min([to_edge * plot + 8, *(each * plot - 8 for each in beside if each > 0.01)])
+        note.text = in_lines(note.text, room, note.font.size or USUAL["part"])
