@@ -61,6 +61,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--sizes", nargs="*", default=list(SIZES), choices=list(SIZES))
     parser.add_argument("--themes", nargs="*", default=["light", "dark"], choices=["light", "dark"])
+    parser.add_argument("--language", default="en-GB", help="of the browser, such as zh-CN")
     parser.add_argument("--whole", action="store_true", help="from top to bottom, with panels open")
     return parser.parse_args()
 
@@ -71,7 +72,11 @@ def _sheet(browser: Any, root: str, options: argparse.Namespace, size: str, them
     shots = []
     for where in options.pages:
         context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=theme, bypass_csp=True, has_touch=size == "phone"
+            viewport={"width": width, "height": height},
+            color_scheme=theme,
+            bypass_csp=True,
+            has_touch=size == "phone",
+            locale=options.language,
         )
         page = context.new_page()
         file = options.out / f"{size}-{theme}-{_file_name(where)}.png"

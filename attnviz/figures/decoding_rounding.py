@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from attnviz.figures.theme import K_VERMILION, SERIES, V_GREEN, Figure, layout
+from attnviz.figures.title_lines import in_lines
 from attnviz.words import _
 
 FLOOR = 1e-8
@@ -19,7 +20,7 @@ def for_bytes(names: Sequence[str], shares: Sequence[float], values: Sequence[fl
             x=list(shares),
             y=[max(value, FLOOR) for value in values],
             mode="markers+text",
-            text=list(names),
+            text=[in_lines(name, 170, 13) for name in names],
             textposition=["top left" if share > 0.35 else "top right" for share in shares],
             marker={"size": 13, "color": [SERIES[n % len(SERIES)] for n in range(len(names))]},
             hovertemplate="%{text}: %{x:.1%}, %{y:.3g}<extra></extra>",

@@ -59,7 +59,8 @@ def one_line(text: str | None) -> str:
     """A title as it was before it was broken, for those who hear it and for a file that breaks its lines itself."""
     line = ""
     for part in re.split(r"<br\s*/?>", text or ""):
-        gap = " " if line and part and wide(line[-1]) == wide(part[0]) == 1 else ""
+        spaced = line and part and wide(line[-1]) == wide(part[0]) == 1 and not re.search(r"\w-$", line)
+        gap = " " if spaced else ""
         line += gap + part
     return re.sub(r"<[^>]+>", "", line)
 

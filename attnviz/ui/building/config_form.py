@@ -28,8 +28,8 @@ def ask() -> Asked:
     """Draw the controls and return the configuration that they describe."""
     chosen: dict[str, Any] = {"edits": link_state.value(building_choices.EDITS)}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="build-controls"):
-        sentences = st.container(width=230)
-        with st.container(width=126):
+        sentences = st.container(key="build-sentences")  # takes what the others leave
+        with st.container(width="content"):  # two words of the reader's language, beside each other
             kinds = {"self": _("self"), "cross": _("cross")}
             cross = widgets.one_of(building_choices.KIND, _("Attention"), kinds) == "cross"
         with st.container(width=96):
