@@ -28,6 +28,7 @@ log = logging.getLogger("attnviz")
 _FOUND = threading.local()  #: what a thread found in the session that it runs for
 
 #: A number of a metric and what it is called stand in as many lines as they need: Streamlit would cut them.
+#: No paragraph ends in a line of one letter, and Chinese letters, which no font has slanted, are never slanted.
 #: Streamlit leaves 6rem above the first line, of which its bar covers 4 on a phone, and lets wide formulas run off it.
 #: Its captions are too pale to be read by all, and so are its colours of code and white on the dark theme's buttons.
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
@@ -54,6 +55,8 @@ PAGE_STYLE = """<style>
 .stCode .token:is(.boolean, .number, .string) { color: light-dark(#0b6b34, #5fd08b) !important }
 .stCode .token:is(.operator, .decorator) { color: light-dark(#8a3f00, #ffb26b) !important }
 [data-testid=stTextArea] [data-testid=InputInstructions] { display: none }
+[data-testid=stMarkdownContainer] p { text-wrap: pretty }
+:lang(zh) em { font-synthesis-style: none }
 :is([data-testid=stMetricLabel], [data-testid=stMetricValue], [data-testid=stMetricDelta]) :is(div, p),
 :is([data-testid=stMetricLabel], [data-testid=stMetricValue], [data-testid=stMetricDelta]) {
   white-space: normal !important; overflow: visible !important; text-overflow: clip !important; overflow-wrap: anywhere
