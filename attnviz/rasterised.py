@@ -13,6 +13,8 @@ from attnviz.extras import needed_for
 from attnviz.words import N_, _
 
 LATIN, CHINESE = "A", "注"  #: letters that stand for their script
+CHINESE_TEXT = "sans-serif:lang=zh-cn"  #: what fontconfig calls the font that a browser takes for Chinese
+_TEXT = re.compile(r"<text\b.*?</text>", re.DOTALL)
 _HAN = re.compile(r"[\u4e00-\u9fff]")
 _ONE_WORD = '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">{}</svg>'
 
@@ -40,16 +42,31 @@ def png(svg: str, scale: float = 2.0) -> bytes:
         for letter in (LATIN, CHINESE) if _HAN.search(svg) else (LATIN,):
             if not _has_a_font(letter):
                 raise NoFont(letter)
-    return bytes(_resvg()(svg_string=svg.replace("system-ui", _system_font()), zoom=scale))
+    dressed = _TEXT.sub(_in_a_chinese_font, svg).replace("system-ui", _font_for("system-ui"))
+    return bytes(_resvg()(svg_string=dressed, zoom=scale))
+
+
+def _in_a_chinese_font(found: re.Match[str]) -> str:
+    """A text with Chinese letters begins its list of fonts with a Chinese one.
+
+    resvg takes the first font of a list that is there, and draws all of a text in any other that has the letters which
+    this one lacks: Chinese, and the Latin words in it, came out in a serif font beside labels that have none.
+    """
+    text, font = found[0], _font_for(CHINESE_TEXT)
+    if not _HAN.search(text):
+        return text
+    if "system-ui" in text:
+        return text.replace("system-ui", font)
+    return text.replace("<text", f'<text font-family="{font}, sans-serif"', 1)
 
 
 @cache
-def _system_font() -> str:
-    """The font that a browser on this machine takes for `system-ui`, which resvg does not know."""
+def _font_for(pattern: str) -> str:
+    """The font that a browser on this machine takes for `system-ui`, which resvg does not know, or for Chinese."""
     ask = shutil.which("fc-match")
     if ask is None:
         return "system-ui"
-    done = subprocess.run([ask, "-f", "%{family[0]}", "system-ui"], capture_output=True, text=True, check=False)
+    done = subprocess.run([ask, "-f", "%{family[0]}", pattern], capture_output=True, text=True, check=False)
     return html.escape(done.stdout.strip()) or "system-ui"
 
 
