@@ -1,8 +1,8 @@
 """Photograph every page: `python -m scripts.contact_sheet OUT` (needs requirements-dev.txt and Chromium).
 
 For each page and screen size, in light and dark, it takes what a visitor sees first and, with `--whole`, the page from
-top to bottom with its panels open. `OUT` then holds the single pictures, one sheet for each screen size and theme, and
-`sheet.png`: all of them, a row for each page.
+top to bottom with its panels open; `--language zh-CN` asks for them as a Chinese browser does. `OUT` then holds the
+single pictures, one sheet for each screen size and theme, and `sheet.png`: all of them, a row for each page.
 """
 
 from __future__ import annotations
