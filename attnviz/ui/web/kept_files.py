@@ -2,6 +2,10 @@
 
 An open with an empty cache asks for about a hundred of them. From the disk, through all of Streamlit's layers, they
 cost a server six times as much processor time as the page itself; and Streamlit sends them uncompressed, 4.6 MB.
+
+Plotly's script, the largest of all, begins with a comment that browsers know: each of its functions is going to be
+called, so that Chromium compiles them while the script arrives, beside the page's own thread. Without it that thread
+reads the script again, function by function, before the first chart: 200 ms.
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from attnviz.ui.shared import FRONTEND
 
 WORTH = 1024  # bytes; a smaller file is sent as it is
+COMPILED_AT_ONCE = "PlotlyChart."  #: how the names of these scripts begin
+COMPILE_AT_ONCE = b"//# allFunctionsCalledOnLoad\n"
 CONDITIONS = ("range", "if-none-match", "if-modified-since")  # requests that only Streamlit answers
 
 
@@ -46,6 +52,8 @@ class KeptFiles:
         if found is None:
             found = await self._ask(scope, receive)
             if found.start["status"] == 200:
+                if path.rsplit("/", 1)[-1].startswith(COMPILED_AT_ONCE):
+                    found = _begun_with(COMPILE_AT_ONCE, found)
                 if squeezed:
                     found = await asyncio.to_thread(_compressed, found)
                 self.kept[path, squeezed] = found
@@ -71,6 +79,14 @@ class KeptFiles:
 
         await self.app({**scope, "extensions": {}}, receive, take)  # no extension may send a file past us
         return _File(start, b"".join(parts))
+
+
+def _begun_with(line: bytes, file: _File) -> _File:
+    """The script with one more line before its first."""
+    headers = MutableHeaders(raw=list(file.start["headers"]))
+    body = line + file.body
+    headers["content-length"] = str(len(body))
+    return _File({**file.start, "headers": headers.raw}, body)
 
 
 def _compressed(file: _File) -> _File:

@@ -17,6 +17,7 @@ from attnviz.ui.web.kept_files import KeptFiles
 SCRIPT = max((FRONTEND / "static" / "js").glob("index*.js"), key=lambda path: path.stat().st_size)
 SMALL_FIRST = sorted((FRONTEND / "static" / "js").glob("*.js"), key=lambda path: path.stat().st_size)
 TINY, BROKEN = SMALL_FIRST[:2]
+CHART = next((FRONTEND / "static" / "js").glob("PlotlyChart.*.js"))
 FONT = next((FRONTEND / "static" / "media").glob("*.woff2"))
 
 
@@ -28,6 +29,7 @@ class Server:
         routes = [
             Route(f"{base}/static/js/{SCRIPT.name}", self.file(SCRIPT)),
             Route(f"{base}/static/media/{FONT.name}", self.file(FONT)),
+            Route(f"{base}/static/js/{CHART.name}", self.file(CHART)),
             Route(f"{base}/static/js/{TINY.name}", self.file(TINY)),
             Route(f"{base}/static/js/{BROKEN.name}", self.text("no", 500)),
             Route(f"{base}/static/js//{SCRIPT.name}", self.file(SCRIPT)),
@@ -71,6 +73,16 @@ def test_what_is_sent_compressed_is_as_long_as_it_says():
     assert len(raw) == int(answer.headers["content-length"]) < 0.5 * SCRIPT.stat().st_size
     assert gzip.decompress(raw) == SCRIPT.read_bytes()
     assert "accept-encoding" in answer.headers["vary"].lower(), "a proxy must not give it to who cannot read it"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+def test_plotlys_script_begins_with_a_comment_and_is_else_as_it_was(encoding):
+    answer = Server().client.get(f"/static/js/{CHART.name}", headers={"Accept-Encoding": encoding})
+    first, rest = answer.content.split(b"\n", 1)
+    assert first == b"//# allFunctionsCalledOnLoad", "as browsers know it, on a line of its own before all code"
+    assert rest == CHART.read_bytes()
+    if encoding == "identity":
+        assert int(answer.headers["content-length"]) == len(answer.content)
 
 
 def test_fonts_and_small_files_are_not_compressed_again():
