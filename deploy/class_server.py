@@ -119,6 +119,7 @@ class ClassServer:
             self._await(worker)
         self._configure()
         self.nginx = subprocess.Popen([_nginx(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")])
+        self._await_visitors()
         log.info("%d processes at http://%s", self.count, self.listen)
 
     def watch(self) -> None:
@@ -181,6 +182,20 @@ class ClassServer:
             if worker.process.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"the process on port {worker.port} did not start")
             time.sleep(0.2)
+
+    def _await_visitors(self) -> None:
+        """Wait until nginx lets visitors in: whoever hears that the app is served can open it."""
+        host, _colon, port = self.listen.rpartition(":")
+        host = "127.0.0.1" if host in ("", "*", "0.0.0.0") else host.strip("[]")
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                socket.create_connection((host, int(port)), 1).close()
+                return
+            except OSError as error:
+                if self.nginx is None or self.nginx.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError(f"nginx does not listen at {self.listen}") from error
+            time.sleep(0.05)
 
     def _configure(self) -> None:
         servers = "\n    ".join(f"server 127.0.0.1:{each.port} max_fails=1 fail_timeout=2s;" for each in self.workers)
