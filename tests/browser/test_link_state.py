@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from attnviz.ui.building import building_choices
 from attnviz.ui.explorer import explorer_choices
@@ -440,20 +441,41 @@ def test_a_mask_chosen_as_soon_as_what_if_shows_it_stays_in_picture_panel_and_li
     assert page.get_by_test_id("stSelectbox").get_by_label("Mask", exact=True).count() == 0
 
 
+LET_GO = """(input) => {
+    input.value = 5;
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    input.dispatchEvent(new Event("change", { bubbles: true }));
+}"""
+
+
 def test_a_slider_let_go_and_a_section_chosen_at_once_both_stand_in_the_link(tab: Open) -> None:
     page = tab("/scaling?s_section=saturation")
-    page.locator(".ss-range").first.wait_for()
-    page.locator('.ss-range[data-what="d_k"]').evaluate("""(input) => {
-        input.value = 5;
-        input.dispatchEvent(new Event("input", { bubbles: true }));
-        input.dispatchEvent(new Event("change", { bubbles: true }));
-    }""")
+    page.locator('.ss-range[data-what="d_k"]').evaluate(LET_GO)
+    section_chosen(page)
+    in_link(page, s_section="gradient", s_dk="6")
+    answered(page)
+    expect(of_width(page)).to_have_value("6")
+
+
+def test_a_section_chosen_before_the_browser_heard_of_a_slider_does_not_put_it_back(slow: Any) -> None:
+    page, line = slow("/scaling?s_section=saturation")
+    slider = page.locator('.ss-range[data-what="d_k"]')
+    slider.wait_for()
+    expect(of_width(page)).to_have_value("64")
+    line.hold()
+    slider.evaluate(LET_GO)
+    server_wrote(page, line, "s_dk=6")
+    section_chosen(page)
+    server_wrote(page, line, "s_section=gradient")
+    line.let_go()
+    in_link(page, s_section="gradient", s_dk="6")
+    answered(page)
+    expect(of_width(page)).to_have_value("6")
+
+
+def section_chosen(page: Any) -> None:
     section = "3 Gradients vanish"
     page.get_by_role("radio", name=section).or_(page.get_by_role("button", name=section)).click()
-    until(lambda: {"s_dk", "s_section"} <= set(link(page)))
-    answered(page)
-    assert link(page)["s_section"] == "gradient"
-    assert of_width(page).input_value() == link(page)["s_dk"]
 
 
 # Strangers

@@ -113,6 +113,9 @@ TAKEN_AWAY = {
     "ScriptRunContext.page_script_hash": lambda m, folder: m.setattr(
         streamlit_adapter.script_run_context, "ScriptRunContext", OtherContext
     ),
+    "SessionState._new_widget_state and SessionState._widget_changed(id)": lambda m, folder: m.delattr(
+        streamlit_adapter.SessionState, "_widget_changed"
+    ),
     "config.is_manually_set and config.set_option(key, value, where)": lambda m, folder: m.delattr(
         streamlit_adapter.config, "is_manually_set"
     ),

@@ -21,6 +21,7 @@ from attnviz.ui.shared import (
     file_of,
     glossary_terms,
     guard,
+    late_widgets,
     link_state,
     model_cache,
     plain,
@@ -104,14 +105,15 @@ def _sentence() -> None:
     """
     choice = choices.SENTENCE
     widgets.say_refusal(choice)
-    if st.session_state.get(choice.name) != link_state.value(choice):
-        st.session_state[choice.name] = link_state.value(choice)
+    late_widgets.set_before_drawn(choice.name, link_state.value(choice))
     look: dict[str, Any] = {"label_visibility": "collapsed"} if presenting.presenting() else {"width": 300}
     st.text_input(_("Sentence"), key=choice.name, max_chars=choice.longest, on_change=_typed, **look)
 
 
 def _typed() -> None:
     typed = st.session_state[choices.SENTENCE.name]
+    if late_widgets.is_late(choices.SENTENCE.name, link_state.is_written()):
+        return
     if typed and typed.strip():
         link_state.put(choices.SENTENCE, typed)
 

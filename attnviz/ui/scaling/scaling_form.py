@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.experiments.scaling import alternatives, draws, growing_width
 from attnviz.ui.scaling import scaling_choices
 from attnviz.ui.scaling.names import alternative_names, distribution_names
-from attnviz.ui.shared import Choice, link_state, widgets
+from attnviz.ui.shared import Choice, late_widgets, link_state, widgets
 from attnviz.words import _
 
 N = TypeVar("N", int, float)
@@ -29,15 +29,20 @@ def number(choice: Choice[N], label: str, step: N | None = None, help: str | Non
 def width() -> int:
     """Draw a slider for d_k, even on a log scale, and a box for any whole number; returns d_k."""
     now = link_state.value(scaling_choices.D_K)
-    st.session_state[SLIDER] = now
+    late_widgets.set_before_drawn(SLIDER, now)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.select_slider(
             _("d_k, the width of a query"),
             sorted({*STOPS, now}),
             key=SLIDER,
-            on_change=lambda: link_state.put(scaling_choices.D_K, st.session_state[SLIDER]),
+            on_change=_slid,
         )
         return number(scaling_choices.D_K, "d_k", 1)
+
+
+def _slid() -> None:
+    if not late_widgets.is_late(SLIDER, link_state.is_written()):
+        link_state.put(scaling_choices.D_K, st.session_state[SLIDER])
 
 
 def alternative() -> tuple[str, float]:

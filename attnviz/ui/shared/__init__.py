@@ -61,6 +61,7 @@ __all__ = [
     "held_bytes",
     "keep_theme_message",
     "language_choice",
+    "late_widgets",
     "link_pack",
     "link_parameters",
     "link_state",

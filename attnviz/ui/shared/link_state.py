@@ -97,6 +97,11 @@ def follow(page: str) -> bool:
     return entered
 
 
+def is_written() -> bool:
+    """Whether the browser's address holds what was last written for this page: if not, its gesture was made before."""
+    return _WRITTEN not in st.session_state or _parameters_now(current_page()) == st.session_state[_WRITTEN]
+
+
 def settle() -> None:
     """Write the link of a page that was just entered; after the page is drawn.
 

@@ -19,6 +19,7 @@ from streamlit import config, errors
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.runtime.state.safe_session_state import SafeSessionState
+from streamlit.runtime.state.session_state import SessionState
 
 from attnviz.core.reliance import Reliance, gone
 from attnviz.ui.shared import nested_fragments, theme_message
@@ -173,6 +174,16 @@ def in_a_run() -> bool:
     return get_script_run_ctx(suppress_warning=True) is not None
 
 
+def changed_at_once() -> int:
+    """How many widgets the browser reported as changed in what it sent for this run. Ask in a callback.
+
+    0 where Streamlit no longer tells: then only the browser's address says whether a gesture was late.
+    """
+    state = getattr(getattr(get_script_run_ctx(suppress_warning=True), "session_state", None), "_state", None)
+    told, changed = getattr(state, "_new_widget_state", None), getattr(state, "_widget_changed", None)
+    return 0 if told is None or changed is None else sum(bool(changed(each)) for each in list(told))
+
+
 def leave_if_gone() -> None:
     """End this run here where its visitor has left or asked for another one. For loops that draw nothing."""
     st.session_state.get("_gone")  # each look into it is a place where Streamlit may end a run
@@ -250,6 +261,10 @@ def _run_has(name: str) -> Callable[[], bool]:
     )
 
 
+def _changes_can_be_counted() -> bool:
+    return callable(getattr(SessionState, "_widget_changed", None)) and hasattr(SessionState(), "_new_widget_state")
+
+
 def _a_look_may_end_a_run() -> bool:
     asked = []
     nothing: Any = {}
@@ -308,6 +323,13 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/shared/link_state.py",
         "knowing that a gesture leaves for another page",
         _run_has("page_script_hash"),
+    ),
+    Reliance(
+        "streamlit",
+        "SessionState._new_widget_state and SessionState._widget_changed(id)",
+        "attnviz/ui/shared/late_widgets.py",
+        "a gesture made at once with another one not undoing it",
+        _changes_can_be_counted,
     ),
     Reliance(
         "streamlit",

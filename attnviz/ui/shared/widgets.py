@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from attnviz.ui.shared import link_refusals, link_state
+from attnviz.ui.shared import late_widgets, link_refusals, link_state
 from attnviz.ui.shared.choices import Choice
 from attnviz.ui.shared.text import spoken
 
@@ -242,18 +242,21 @@ def say_refusal(choice: Choice[Any]) -> None:
 
 def _show(choice: Choice[Any], chosen: Any) -> None:
     """Set the widget's value, before it is drawn."""
-    if choice.name not in st.session_state or st.session_state[choice.name] != chosen:
-        st.session_state[choice.name] = chosen
+    late_widgets.set_before_drawn(choice.name, chosen)
 
 
 def _hear(choice: Choice[Any], usual: Any = None) -> None:
     """Write what the visitor changed into the session and the link. A callback."""
+    if late_widgets.is_late(choice.name, link_state.is_written()):
+        return
     picked = st.session_state[choice.name]
     nothing = picked is None or (usual is not None and picked == usual)
     link_state.put(choice, choice.default if nothing else picked)
 
 
 def _hear_several(choice: Choice[Any]) -> None:
+    if late_widgets.is_late(choice.name, link_state.is_written()):
+        return
     link_state.put(choice, tuple(st.session_state[choice.name] or ()) or choice.default)
 
 

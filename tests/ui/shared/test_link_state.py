@@ -48,6 +48,7 @@ def script() -> None:
         }
         if st.button("pin", key="pin", on_click=lambda: link_state.put_all({pins: (3, 4), spot: 2})):
             pass
+        st.button("widen", key="widen", on_click=lambda: link_state.put(width, 128))
     else:
         st.session_state["shown"] = {"text": widgets.text(other_sentence, "text")}
     st.session_state["view"] = saved_views.save()
@@ -111,6 +112,45 @@ def test_changes_by_widgets_and_canvases_are_shown_and_written_into_the_link() -
         "t_text": "a dog", "t_kind": "c", "t_layer": "0", "t_width": "128", "t_rate": "1.25", "t_on": "true",
         "t_some": "y",
     }  # fmt: skip
+
+
+def widened() -> Any:
+    """A button that is no widget of the width has set it from 64 to 128."""
+    app = opened()
+    app.button(key="widen").click().run()
+    assert shown(app)["width"] == 128
+    return app
+
+
+def test_a_gesture_made_before_the_browser_heard_of_a_value_does_not_undo_it() -> None:
+    app = widened()
+    app.number_input(key="t_width").set_value(64)  # which the browser still shows, and sends with every gesture
+    app.selectbox(key="t_kind").set_value("c").run()
+    assert shown(app) == DEFAULTS | {"width": 128, "kind": "c"}
+    assert link_of(app) == {"t_width": "128", "t_kind": "c"}
+    app.number_input(key="t_width").set_value(64)  # a browser that is slower still
+    app.toggle(key="t_on").set_value(True).run()
+    assert shown(app) == DEFAULTS | {"width": 128, "kind": "c", "on": True}
+
+
+def test_neither_does_one_whose_address_is_behind() -> None:
+    app = widened()
+    app.query_params.clear()
+    app.number_input(key="t_width").set_value(64).run()
+    assert shown(app)["width"] == 128
+
+
+def test_a_visitor_can_go_back_to_the_value_before() -> None:
+    app = widened()
+    assert shown(app.number_input(key="t_width").set_value(64).run()) == DEFAULTS
+
+
+def test_a_browser_that_has_heard_of_a_value_is_believed() -> None:
+    app = widened()
+    app.toggle(key="t_on").set_value(True).run()  # it sends 128 along
+    app.number_input(key="t_width").set_value(64)
+    app.selectbox(key="t_kind").set_value("c").run()
+    assert shown(app) == DEFAULTS | {"kind": "c", "on": True}
 
 
 def test_a_link_opens_the_same_in_a_new_session() -> None:
