@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attnviz.ui.lessons import all_lessons
-from tests.browser.conftest import listening
+from tests.browser.conftest import answered, listening, until
 
 
 @pytest.mark.every_commit
@@ -51,3 +51,19 @@ def test_an_arrow_key_in_the_sentence_stays_there(server_url, new_page):
     page.keyboard.press("Enter")
     expect(page.get_by_text("“sleep”").first).to_be_visible()  # so the key before it has been answered as well
     expect(page.locator("h3")).to_have_text(first)
+
+
+def test_a_step_begins_at_its_heading_on_a_phone(server_url, new_page):
+    page = new_page(width=390, height=844, has_touch=True, is_mobile=True)
+    steps = all_lessons.LESSONS["row"].steps
+    page.goto(f"{server_url}/lessons?lesson=row")
+    listening(page)
+    heading = page.locator("h3")
+    for step in steps[1:3]:
+        on = page.locator(".st-key-l-next-below button")
+        expect(on).to_be_visible()
+        on.scroll_into_view_if_needed()
+        on.tap()
+        expect(heading).to_have_text(step.title)
+        answered(page)
+        until(lambda: 0 < heading.bounding_box()["y"] < 0.75 * 844)

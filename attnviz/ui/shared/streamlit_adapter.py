@@ -64,6 +64,7 @@ PAGE_STYLE = """<style>
 }
 .st-key-pic-upload [data-testid=stFileUploaderDropzoneInstructions] { display: none }
 [data-variant=segmented_control][data-selected=true] p { color: light-dark(#7a2382, #c98bd6) }
+[data-testid=stPopoverButton][aria-expanded=true] { color: light-dark(#7a2382, #c98bd6) !important }
 [data-testid=stPopoverBody] { max-height: calc(50vh - 2rem) !important }
 [data-testid=stPopoverBody] [data-testid=stCaptionContainer] { color: inherit !important; opacity: 0.85 !important }
 [data-testid=stPopoverBody] [data-variant=segmented_control][data-selected=true] p { color: inherit; font-weight: 600 }

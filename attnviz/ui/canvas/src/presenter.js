@@ -16,6 +16,12 @@ const STOPS = "[class*='st-key-picture-of-'], [class*='st-key-canvas-of-']";
 /** Where a section begins that does not stand at the top of its page. */
 const BEGINS = ".st-key-section-begins";
 const MAIN = "[data-testid=stMain]";
+/** Where a step of a lesson begins. */
+const STEP = `${MAIN} h3`;
+/** A heading above this share of the window is in sight, with something of its step below it. */
+const LOWEST = 0.75;
+/** Streamlit's bar, which lies over the window's upper edge. */
+const BAR = "[data-testid=stHeader]";
 /** Open above the page. */
 const OPEN = "[data-testid=stPopoverBody], [role=dialog], [role=listbox], [role=menu]";
 /** A picture that has not come after so many milliseconds is not scrolled to. */
@@ -51,6 +57,7 @@ function nothingYet() {
     theme: null,
     present: false,
     here: "",
+    step: "",
     /** @type {{ does: Gesture, page: string }[]} pressed while the component was off the page */
     waiting: [],
     /** @type {Presenter | null} the one that answers keys */
@@ -94,6 +101,10 @@ class Presenter {
     const whole = !kept.here.startsWith(`${data.present} ${data.page} `);
     if (here !== kept.here && data.present) this.begin(whole);
     kept.here = here;
+    const step = `${data.page} ${data.title} ${data.place}`;
+    const walked = data.walks && kept.step.startsWith(`${data.page} `) && step !== kept.step;
+    if (walked && !data.present) this.beginStep();
+    kept.step = step;
     this.catchUp();
   }
 
@@ -102,6 +113,29 @@ class Presenter {
    * @param {boolean} whole whether of the whole page, not of a section of it
    */
   begin(whole) {
+    this.keep(true, (main) => {
+      const section = whole ? main : (document.querySelector(BEGINS) ?? main);
+      const [stop] = stopsOf(section);
+      return stop ? stop.getBoundingClientRect().top - ABOVE : null;
+    });
+  }
+
+  /** Keeps a new step's heading in sight while the step comes: what is taken off the page and put there moves it. */
+  beginStep() {
+    this.keep(false, () => {
+      const heading = document.querySelector(STEP)?.getBoundingClientRect().top;
+      const bar = document.querySelector(BAR)?.getBoundingClientRect().bottom ?? 0;
+      if (heading === undefined) return null;
+      return heading > bar && heading < LOWEST * globalThis.innerHeight ? 0 : heading - bar - 2 * ABOVE;
+    });
+  }
+
+  /**
+   * Keeps something at its place until the page has come and stands still, or until a hand scrolls or presses.
+   * @param {boolean} present whether only while the page is presented, or only while it is not
+   * @param {(main: Element) => number | null} off how far it is from there, in pixels; null while it is not there yet
+   */
+  keep(present, off) {
     this.still = 0;
     clearInterval(this.waiting);
     const end = performance.now() + PATIENCE;
@@ -109,10 +143,9 @@ class Presenter {
     for (const hand of ["wheel", "pointerdown", "keydown"]) globalThis.addEventListener(hand, give, { once: true });
     this.waiting = setInterval(() => {
       const main = document.querySelector(MAIN);
-      const section = whole ? main : (document.querySelector(BEGINS) ?? main);
-      const [stop] = section ? stopsOf(section) : [];
-      if (!kept.present || performance.now() > end || this.still > QUIET) give();
-      else if (main && stop) this.settle(main, stop.getBoundingClientRect().top - ABOVE);
+      const pixels = main ? off(main) : null;
+      if (kept.present !== present || performance.now() > end || this.still > QUIET) give();
+      else if (main && pixels !== null) this.settle(main, pixels);
     }, 100);
   }
 
