@@ -194,6 +194,19 @@ def seeing_and_reading(tmp_path_factory):
     return folder
 
 
+def test_a_model_of_timm_s_opens_and_says_what_it_says_when_patches_are_hidden(visit, tmp_path):
+    from tests.models.capture.test_timm import tiny
+    from tests.models.loading.test_timm_folder import save, timm
+
+    timm()
+    folder = save(tiny("DINOv2's shape with registers"), tmp_path, "DINOv2's shape with registers")
+    page = agreed(visit, folder, pic_view=packed(h=[1, 2]))
+    header = scene(page)
+    assert header["grid"] == {"rows": 4, "columns": 4, "first": 5}
+    assert header["special"] == ["class token", *(f"register {number}" for number in range(1, 5))]
+    assert "With 2 of 16 patches hidden" in said(page)
+
+
 def agreed(visit, folder, **link):
     """The page with a model in a folder, loaded as the visitor agrees to it."""
     page = visit("pictures", pic_model="another", pic_hub=str(folder), pic_from="photo", **link)

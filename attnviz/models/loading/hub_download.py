@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from attnviz.core.message import Message, Problem
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading import cache_folder, hardware, open_folder
+from attnviz.models.loading import cache_folder, hardware, open_folder, timm_folder
 from attnviz.models.loading.gguf import Progress
 from attnviz.models.loading.locate import hub_cache
 from attnviz.models.loading.reasons import first_line
@@ -64,8 +64,11 @@ def _check_config(entry: Entry, settings: Settings) -> None:
     from huggingface_hub import hf_hub_download
 
     path = Path(hf_hub_download(str(entry.hub), "config.json", revision=entry.revision))
-    config = open_folder.read_config(path.parent, entry)
-    open_folder.check_fits(config, entry, settings, hardware.pick_device(settings))
+    device = hardware.pick_device(settings)
+    if timm_folder.is_timm(path.parent):
+        hardware.check_memory(4 * timm_folder.parameters(path.parent, entry), entry, settings, device)
+    else:
+        open_folder.check_fits(open_folder.read_config(path.parent, entry), entry, settings, device)
 
 
 def _check_weights(sizes: dict[str, int], entry: Entry) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from attnviz.core.message import Message, Problem, Several
 from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading import hardware, weight_files
+from attnviz.models.loading import hardware, timm_folder, weight_files
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.loading.reasons import first_line
 from attnviz.models.settings import Settings
@@ -41,8 +41,10 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Opened:
 
     if not has_weights(folder):
         raise _no_weights(folder, entry)
-    config = read_config(folder, entry)
     device = hardware.pick_device(settings)
+    if timm_folder.is_timm(folder):
+        return _of_timm(folder, entry, settings, device)
+    config = read_config(folder, entry)
     if entry.in_catalogue:
         hardware.check_memory(entry.memory_mb * 10**6, entry, settings, device)
     else:
@@ -58,6 +60,14 @@ def model(folder: Path, entry: Entry, settings: Settings) -> Opened:
         _check_complete(info, entry)
         _take_generation_config(filled, folder)
         return Opened(filled.eval().requires_grad_(False).to(device), weights.notices + _left_over(info, entry))
+
+
+def _of_timm(folder: Path, entry: Entry, settings: Settings, device: str) -> Opened:
+    """A model that timm saved, in evaluation mode."""
+    with one_at_a_time, weight_files.opened(weight_files.files_of(folder), entry, mapped=False) as weights:
+        hardware.check_memory(4 * timm_folder.parameters(folder, entry), entry, settings, device)
+        made = timm_folder.filled(folder, weights.slices, entry)
+        return Opened(made.eval().requires_grad_(False).to(device), weights.notices)
 
 
 def _fill(config: Any, weights: weight_files.StoredWeights, entry: Entry, dtype: str) -> tuple[Any, Mapping[str, Any]]:

@@ -102,14 +102,15 @@ def vision_config(model: Any) -> Any:
 def _special(config: Any, count: int) -> tuple[Message, ...]:
     """Names of the tokens before the patches: the class token, then registers or DeiT's distillation token."""
     registers = int(getattr(config, "num_register_tokens", 0) or 0)
+    distilled = getattr(config, "model_type", "") == "deit" or getattr(config, "has_distillation_token", False)
     names: list[Message] = []
     for at in range(count):
         if at == 0:
             names.append(CLASS)
+        elif distilled and at == 1:
+            names.append(Message("distillation token"))
         elif registers and at <= registers:
             names.append(Message("register {number}", {"number": at}))
-        elif getattr(config, "model_type", "") == "deit" and at == 1:
-            names.append(Message("distillation token"))
         else:
             names.append(Message("extra token {number}", {"number": at}))
     return tuple(names)

@@ -144,16 +144,20 @@ def _by_the_config(loaded: LoadedModel, pixels: np.ndarray) -> PreparedPicture:
     if merged(loaded.model) > 1:
         height, width = size_for(loaded.model, *pixels.shape[:2])
     image = Image.fromarray(pixels).convert("RGB" if channels == 3 else "L")
-    side = min(image.width / width, image.height / height)
-    cut = round(width * side), round(height * side)
+    side = min(image.width / width, image.height / height) * getattr(config, "crop_share", 1.0)
+    cut = max(1, round(width * side)), max(1, round(height * side))
     left, top = (image.width - cut[0]) // 2, (image.height - cut[1]) // 2
     small = image.crop((left, top, left + cut[0], top + cut[1])).resize((width, height), Image.Resampling.BICUBIC)
     values = torch.from_numpy(np.array(small, np.float32).reshape(height, width, channels)).movedim(-1, 0)[None]
-    values = values / 127.5 - 1
+    half = [0.5] * channels
+    told = getattr(config, "image_mean", None), getattr(config, "image_std", None)  # timm's configs say it
+    known = all(each is not None and len(each) == channels for each in told)
+    mean, spread = (torch.tensor(each) for each in (told if known else (half, half)))
+    values = (values / 255 - mean[:, None, None]) / spread[:, None, None]
     said = N_("{name} comes without its preprocessing: the middle of the picture, from -1 to 1, is given to it.")
-    half = torch.full((channels,), 0.5)
     inputs = {"pixel_values": values} if merged(loaded.model) == 1 else cut_up(loaded.model, values)
-    return PreparedPicture(inputs, _seen(values, half, half), (Message(said, {"name": loaded.name}),))
+    notices = () if known else (Message(said, {"name": loaded.name}),)
+    return PreparedPicture(inputs, _seen(values, mean, spread), notices)
 
 
 def _seen(values: Tensor, mean: Tensor, spread: Tensor) -> np.ndarray:

@@ -1,0 +1,165 @@
+"""Open a folder that timm saved as a model of pictures. Its attention is recorded as that of any torch model."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
+
+from attnviz.core.message import Problem, Several
+from attnviz.models import config_limits
+from attnviz.models.catalogue import Entry
+from attnviz.models.loading.reasons import first_line
+
+MOST_LAYERS: Final = 1024
+_NAMED: Final = 3  #: weights that a sentence names
+#: what a config may say of the model's shape; anything else that timm would take, a file to open among it, is left out
+_SHAPE: Final = (
+    *("img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "qkv_bias", "qk_norm"),
+    *("init_values", "class_token", "reg_tokens", "no_embed_class", "pre_norm", "final_norm", "fc_norm"),
+    "global_pool",
+)
+
+
+class TimmPictures(nn.Module):
+    """A model of timm's that takes pixels by the name that models of transformers have for them."""
+
+    main_input_name = "pixel_values"
+
+    def __init__(self, inner: Any, config: Any) -> None:
+        super().__init__()
+        self.inner, self.config = inner, config
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+    def can_generate(self) -> bool:
+        """It writes no words."""
+        return False
+
+    def forward(self, pixel_values: Tensor) -> dict[str, Any]:
+        """The logits; of a model that names nothing, its vector."""
+        given = self.inner(pixel_values)
+        return {"logits": given if self.inner.num_classes else None, "vector": given}
+
+
+def is_timm(folder: Path) -> bool:
+    """Whether the config is of a kind that timm writes: it names an architecture of timm's and no model type."""
+    raw = _read(folder)
+    return isinstance(raw.get("architecture"), str) and "model_type" not in raw
+
+
+def parameters(folder: Path, entry: Entry) -> int:
+    """How many numbers the weights have, found without making them; a Problem unless tokens are patches."""
+    with torch.device("meta"):
+        inner = _created(_read(folder), entry)
+    if not hasattr(inner, "patch_embed") or not hasattr(inner, "blocks"):
+        raise Problem("{name} has no layer whose tokens are patches of the whole picture", name=entry.name)
+    return sum(each.numel() for each in inner.parameters())
+
+
+def filled(folder: Path, weights: Mapping[str, Any], entry: Entry) -> TimmPictures:
+    """The model with all its weights from the files, in 32 bits."""
+    raw = _read(folder)
+    inner = _created(raw, entry)
+    wanted = inner.state_dict()
+    if missing := sorted(wanted.keys() - weights.keys()):
+        raise Problem(
+            "{count} weights that the config of {name} asks for are not in its files: {names}",
+            count=len(missing),
+            name=entry.name,
+            names=_first_few(missing),
+        )
+    if wrong := sorted(name for name, each in wanted.items() if list(each.shape) != list(weights[name].get_shape())):
+        raise Problem(
+            "{count} weights of {name} have another shape in the files than in the config: {names}",
+            count=len(wrong),
+            name=entry.name,
+            names=_first_few(wrong),
+        )
+    inner.load_state_dict({name: weights[name][...] for name in wanted})
+    made = TimmPictures(inner, _config(inner, raw))
+    made.config.name_or_path = str(folder)
+    return made
+
+
+def _first_few(names: list[str]) -> Several:
+    return Several((*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])))
+
+
+def _created(raw: Mapping[str, Any], entry: Entry) -> Any:
+    """timm's model of this config, as it is before it learned anything."""
+    if many := config_limits.too_many(raw, MOST_LAYERS):
+        raise Problem(
+            "The config of {name} asks for {field}={count}; at most {most} are built here",
+            name=entry.name,
+            field=many[0][:80],
+            count=str(many[1])[:40],
+            most=MOST_LAYERS,
+        )
+    timm, kind = _library(entry), str(raw.get("architecture"))
+    if not timm.is_model(kind):
+        raise Problem("{name} is of a kind ({kind}) that timm does not have", name=entry.name, kind=kind[:80])
+    given, classes = raw.get("model_args"), raw.get("num_classes")
+    shape = {name: value for name, value in (given if isinstance(given, dict) else {}).items() if name in _SHAPE}
+    shape["num_classes"] = classes if isinstance(classes, int) else 1000
+    try:
+        return timm.create_model(kind, pretrained=False, **shape)
+    except Exception as error:
+        raise Problem(
+            "The config of {name} describes no model: {reason}", name=entry.name, reason=first_line(error)
+        ) from error
+
+
+def _config(inner: Any, raw: Mapping[str, Any]) -> Any:
+    """What a page asks of a model's config, under the names that transformers has."""
+    from transformers import PretrainedConfig
+
+    about = raw.get("pretrained_cfg")
+    how: dict[str, Any] = dict(about) if isinstance(about, dict) else {}
+    names = raw.get("label_names")
+    labels = {at: str(name) for at, name in enumerate(names)} if isinstance(names, list) else {}
+    return PretrainedConfig(
+        patch_size=tuple(int(side) for side in inner.patch_embed.patch_size),
+        image_size=tuple(int(side) for side in inner.patch_embed.img_size),
+        num_channels=int(getattr(inner.patch_embed.proj, "in_channels", 3)),
+        num_register_tokens=int(getattr(inner, "num_reg_tokens", 0) or 0),
+        has_distillation_token=hasattr(inner, "dist_token"),
+        num_hidden_layers=len(inner.blocks),
+        id2label=labels or {at: str(at) for at in range(int(inner.num_classes))},
+        image_mean=_three(how.get("mean")),
+        image_std=_three(how.get("std")),
+        crop_share=float(how.get("crop_pct") or 1.0),
+    )
+
+
+def _three(given: Any) -> list[float] | None:
+    """A number for each colour, where the config has them."""
+    if isinstance(given, list | tuple) and all(isinstance(each, int | float) for each in given):
+        return [float(each) for each in given]
+    return None
+
+
+def _library(entry: Entry) -> Any:
+    try:
+        import timm
+    except ImportError as error:
+        raise Problem(
+            "{name} is a model of timm's, which cannot be imported here: pip install timm ({reason})",
+            name=entry.name,
+            reason=first_line(error),
+        ) from error
+    return timm
+
+
+def _read(folder: Path) -> dict[str, Any]:
+    try:
+        raw = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return raw if isinstance(raw, dict) else {}
