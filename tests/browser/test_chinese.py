@@ -11,6 +11,7 @@ from functools import cache
 from itertools import groupby
 
 import pytest
+from playwright.sync_api import expect
 
 from attnviz.experiments.heads.sentence_sets import words_of_one_token
 from attnviz.models.catalogue import EXAMPLES
@@ -106,3 +107,14 @@ def test_what_is_english_is_found(server_url, new_page):
     page.add_init_script(DRAWN)
     opened(page, server_url, "masks")
     assert len(english_in(said_on(page))) > 100
+
+
+def test_a_box_that_unfolds_speaks_the_language_that_was_just_chosen(server_url, new_page):
+    page = new_page(width=1280, height=720, locale="en-GB")
+    page.goto(f"{server_url}/pictures?pic_order=distance")
+    box = page.locator("[data-testid=stSelectbox] input").last
+    expect(box).to_have_value("Heads by distance in pixels")
+    answered(page)
+    page.get_by_text("中文").click()
+    expect(box).to_have_value("头按距离（像素）排列")
+    assert "pic_order=distance" in page.url

@@ -14,12 +14,14 @@ import streamlit as st
 from attnviz.ui.shared import late_widgets, link_refusals, link_state
 from attnviz.ui.shared.choices import Choice
 from attnviz.ui.shared.text import spoken
+from attnviz.words import language
 
 N = TypeVar("N", int, float)
 Id = TypeVar("Id", bound=Hashable)
 WidgetStyle = Literal["segmented", "select", "radio"]
 Visibility = Literal["visible", "hidden", "collapsed"]
 Width = int | Literal["stretch"]
+_SPOKEN = "_language_of_select_boxes"
 
 
 def one_of(
@@ -59,6 +61,7 @@ def one_of(
     elif style == "radio":
         picked = st.radio(label, ids, horizontal=True, **common)
     else:
+        _show_in_this_language(choice)
         picked = st.selectbox(label, ids, **common)
     return str(picked) if picked in options else first
 
@@ -243,6 +246,14 @@ def say_refusal(choice: Choice[Any]) -> None:
 def _show(choice: Choice[Any], chosen: Any) -> None:
     """Set the widget's value, before it is drawn."""
     late_widgets.set_before_drawn(choice.name, chosen)
+
+
+def _show_in_this_language(choice: Choice[str]) -> None:
+    """Set a box that unfolds once more after the language has changed: it keeps the words of what it last showed."""
+    held = st.session_state.setdefault(_SPOKEN, {})
+    if held.get(choice.name, language()) != language():
+        st.session_state[choice.name] = st.session_state[choice.name]
+    held[choice.name] = language()
 
 
 def _hear(choice: Choice[Any], usual: Any = None) -> None:
