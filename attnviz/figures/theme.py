@@ -110,7 +110,7 @@ def layout(fig: Figure, title: str | None = None, height: int | None = None) -> 
     """Fonts, margins and transparent backgrounds; the page's theme colours text and axes.
 
     Margins grow until every tick's label has its place. Plotly need not look after that, label by label, whether one
-    leaves the figure: that took a third of the time in which a chart is drawn.
+    leaves the figure: that took a quarter of the time in which a chart is drawn.
     """
     fig.update_layout(
         title={
