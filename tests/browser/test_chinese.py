@@ -1,6 +1,6 @@
 """In Chinese every page, section, step and menu is walked: what eye and ear meet has no English left but names.
 
-`python -m pytest tests/browser/test_chinese.py` takes about two minutes; a page's views share one window.
+`python -m pytest tests/browser/test_chinese.py` takes about three minutes; all views share one window.
 """
 
 from __future__ import annotations
@@ -60,6 +60,14 @@ def english_in(texts: Iterable[str]) -> dict[str, str]:
     return found
 
 
+#: Terms that explain themselves, with the same words wherever they stand.
+TERMS = "[class*=st-key-terms-] [data-testid=stPopover] button:visible"
+
+
+def names_of_terms(page) -> set[str]:
+    return set(page.locator(TERMS).all_inner_texts())
+
+
 def menus(page, met: set[str]) -> set[str]:
     """What stands in the menus of the page, each opened once in a walk: `met` names those that were."""
     said: set[str] = set()
@@ -87,15 +95,22 @@ def window(browser):
         yield page
 
 
+@pytest.fixture(scope="module")
+def explained() -> set[str]:
+    """Terms that were opened on a page before."""
+    return set()
+
+
 @pytest.mark.parametrize("name", WALKS)
-def test_no_english_is_left_on_any_view_of_a_page(server_url, window, name):
+def test_no_english_is_left_on_any_view_of_a_page(server_url, window, explained, name):
     page = window
     said: dict[str, str] = {}
-    met: set[str] = set()
+    met = set(explained)
     for view in WALKS[name]:
         opened(page, server_url, view)
         unfolded(page)
         page.evaluate(STILL, GROUND["light"])
+        explained |= names_of_terms(page)
         for word, text in english_in(said_on(page) | menus(page, met)).items():
             if word not in view and not (name == "heads" and word in random_words()):  # a refusal quotes its link
                 said.setdefault(word, f"{view}: {text}")
