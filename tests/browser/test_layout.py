@@ -38,8 +38,9 @@ def boxes(page: Any, selector: str) -> list[dict[str, float]]:
     return [box for each in page.locator(selector).all() if (box := each.bounding_box())]
 
 
-def test_the_controls_of_a_row_are_level(opened: Open) -> None:
-    page = opened("build", **PROJECTOR)
+@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
+def test_the_controls_of_a_row_are_level(opened: Open, language: str) -> None:
+    page = opened("build", locale=language, **PROJECTOR)
     fields = "stTextInput", "stButtonGroup", "stSelectbox"
     row = [box for name in fields for box in boxes(page, f".st-key-build-controls [data-testid={name}]")]
     assert len(row) == 5
