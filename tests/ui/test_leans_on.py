@@ -120,6 +120,9 @@ TAKEN_AWAY = {
         streamlit_adapter.config, "is_manually_set"
     ),
     "AppSession._clear_queue, its queue and its fragments": lambda m, folder: m.delattr(AppSession, "_clear_queue"),
+    "SessionState._call_callbacks and ScriptRunner._maybe_handle_execution_control_request": lambda m, folder: (
+        m.delattr(streamlit_adapter.SessionState, "_call_callbacks")
+    ),
     "app_session._populate_theme_msg(msg, section)": lambda m, folder: m.delattr(app_session, "_populate_theme_msg"),
     "SafeSessionState, which may end a run at each look into it": lambda m, folder: m.setattr(
         streamlit_adapter.SafeSessionState, "__getitem__", lambda _self, _key: None

@@ -29,6 +29,7 @@ from attnviz.ui.shared.streamlit_adapter import (
 from attnviz.ui.shared.text import plain, quoted, spoken, spoken_value
 from attnviz.ui.shared.theme_message import keep_theme_message
 from attnviz.ui.shared.waiting_line import WaitingLine
+from attnviz.ui.shared.whole_callbacks import mend_callbacks
 from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
 
 __all__ = [
@@ -66,6 +67,7 @@ __all__ = [
     "link_parameters",
     "link_state",
     "live_run",
+    "mend_callbacks",
     "mend_nested_fragments",
     "model_cache",
     "number",

@@ -22,7 +22,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 
 from attnviz.core.reliance import Reliance, gone
-from attnviz.ui.shared import nested_fragments, theme_message
+from attnviz.ui.shared import nested_fragments, theme_message, whole_callbacks
 
 log = logging.getLogger("attnviz")
 
@@ -345,6 +345,13 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/shared/nested_fragments.py",
         "two quick gestures on a busy server",
         nested_fragments.has_what_it_needs,
+    ),
+    Reliance(
+        "streamlit",
+        "SessionState._call_callbacks and ScriptRunner._maybe_handle_execution_control_request",
+        "attnviz/ui/shared/whole_callbacks.py",
+        "gestures in quick succession, which all count",
+        whole_callbacks.has_what_it_needs,
     ),
     Reliance(
         "streamlit",

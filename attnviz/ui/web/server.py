@@ -19,7 +19,7 @@ from starlette.routing import Route
 
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.ui.canvas import ahead, sentence_heads
-from attnviz.ui.shared import keep_theme_message, mend_nested_fragments, show
+from attnviz.ui.shared import keep_theme_message, mend_callbacks, mend_nested_fragments, show
 from attnviz.ui.web import link_preview, preloading
 from attnviz.ui.web.address import announcement
 from attnviz.ui.web.kept_files import KeptFiles
@@ -123,6 +123,7 @@ def routes(base_path: str = "") -> list[Route]:
 
 
 mend_nested_fragments()
+mend_callbacks()
 keep_theme_message()
 ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [

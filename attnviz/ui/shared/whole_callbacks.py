@@ -1,0 +1,49 @@
+"""A gesture's callback runs to its end, also where the next gesture has arrived by then.
+
+Streamlit 1.67 looks for a newer gesture whenever a script asks the session or sends something, and ends what runs. It
+does so in callbacks too: of four quick presses of a key one had been counted as taken and was never walked, and a value
+was set that never reached the link. A callback is short; the newer gesture is answered right after it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from typing import Any
+
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
+from streamlit.runtime.state.session_state import SessionState
+
+CALLS = "_call_callbacks"
+LOOKS = "_maybe_handle_execution_control_request"
+_THREAD = threading.local()
+
+
+def mend_callbacks() -> None:
+    """Let no callback of this process be ended half-way; a second call changes nothing."""
+    calls, looks = getattr(SessionState, CALLS), getattr(ScriptRunner, LOOKS)
+    if getattr(calls, "__module__", "") == __name__:
+        return
+
+    def call_callbacks(state: Any, *args: Any, **named: Any) -> Any:
+        """What stands in for Streamlit's own."""
+        _THREAD.calling = True
+        try:
+            return calls(state, *args, **named)
+        finally:
+            _THREAD.calling = False
+
+    def look_for_newer(runner: Any) -> None:
+        """What stands in for Streamlit's own: it looks, except while callbacks run."""
+        if not getattr(_THREAD, "calling", False):
+            looks(runner)
+
+    call_callbacks.__wrapped__, look_for_newer.__wrapped__ = calls, looks  # type: ignore[attr-defined]
+    setattr(SessionState, CALLS, call_callbacks)
+    setattr(ScriptRunner, LOOKS, look_for_newer)
+
+
+def has_what_it_needs() -> bool:
+    """Whether Streamlit still runs its callbacks in one method, and looks for newer gestures in another."""
+    asked = f"self.{LOOKS}" in inspect.getsource(ScriptRunner.__init__)
+    return asked and callable(getattr(SessionState, CALLS, None)) and callable(getattr(ScriptRunner, LOOKS, None))
