@@ -67,3 +67,33 @@ def test_a_step_begins_at_its_heading_on_a_phone(server_url, new_page):
         expect(heading).to_have_text(step.title)
         answered(page)
         until(lambda: 0 < heading.bounding_box()["y"] < 0.75 * 844)
+
+
+OWN = b"""title = "Mine"
+[[step]]
+title = "Two ways"
+idea = "Look at the row."
+picture = "head"
+question = "Which is it?"
+answers = ["this", "that"]
+right = 2
+"""
+
+
+def test_a_lecturers_file_is_refused_by_its_line_and_opens_once_it_is_mended(server_url, new_page):
+    page = new_page()
+    page.goto(f"{server_url}/lessons")
+    listening(page)
+    answered(page)
+    page.locator(".st-key-l-lessons button").first.click()
+    file = page.locator(".st-key-l-file input[type=file]")
+    file.set_input_files({"name": "mine.toml", "mimeType": "text/plain", "buffer": OWN.replace(b'"head"', b'"hed"')})
+    expect(page.get_by_text("Line 5")).to_be_visible()
+    expect(page.get_by_text("must be one of")).to_contain_text("board")
+    file.set_input_files({"name": "mended.toml", "mimeType": "text/plain", "buffer": OWN})
+    expect(page.locator("h3")).to_have_text("Two ways")
+    page.wait_for_url("**lesson=own*")
+    again = new_page()
+    again.goto(page.url)
+    expect(again.locator("h3")).to_have_text("Two ways")
+    expect(again.locator("[class*=st-key-l-answer-] button")).to_have_count(2)

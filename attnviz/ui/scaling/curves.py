@@ -132,7 +132,7 @@ def _of_weights(found: MeasuredCurves, known: saturation.Limits) -> list[CurvePi
             "largest",
             _("Largest weight"),
             _("At d_k = {d_k} the median row gives its favourite key {raw:.0%} raw and {scaled:.0%} scaled."),
-            [Limit(_("even, 1/n"), even["largest"], below=True), Limit(_("one-hot"), known.one_hot["largest"])],
+            [Limit(_("even, 1/n"), even["largest"]), Limit(_("one-hot"), known.one_hot["largest"])],
             (0, 1.08),
         ),
         CurvePicture(

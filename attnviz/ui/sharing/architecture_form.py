@@ -42,7 +42,7 @@ class Chosen:
 def choose() -> Chosen:
     """Draw the controls and return the chosen architecture."""
     ways = {"preset": _("a published model"), "own": _("your own shape"), "config": _("a config.json")}
-    which, what = st.columns([1.3, 2.2])
+    which, what = st.columns([1.65, 2.2])
     with which:
         way = one_of(sharing_choices.WAY, _("What to count"), ways)
     if way == "preset":
