@@ -73,7 +73,7 @@ def test_no_button_of_a_row_cuts_its_words(opened: Open, address: str, size: dic
     assert buttons.count()
     cut = "all => all.filter(b => b.scrollWidth > b.clientWidth + 1).map(b => b.innerText)"
     assert buttons.evaluate_all(cut) == []
-    edge = "b.closest('[data-testid=stColumn], [data-testid=stMainBlockContainer]').getBoundingClientRect().right + 1"
+    edge = "b.closest('[data-testid=stColumn], body').getBoundingClientRect().right + 1"
     out = f"all => all.filter(b => b.getBoundingClientRect().right > {edge}).map(b => b.innerText)"
     assert buttons.evaluate_all(out) == [], "a button that leaves its column is cut there"
     square = "all => all.filter(b => parseFloat(getComputedStyle(b).borderTopRightRadius) < 4).map(b => b.innerText)"

@@ -97,3 +97,8 @@ def test_a_lecturers_file_is_refused_by_its_line_and_opens_once_it_is_mended(ser
     again.goto(page.url)
     expect(again.locator("h3")).to_have_text("Two ways")
     expect(again.locator("[class*=st-key-l-answer-] button")).to_have_count(2)
+    on = again.locator(
+        ".st-key-l-next button p"
+    ).first  # there is no other step, and its words can be read all the same
+    expect(on).to_be_visible()
+    assert on.evaluate("one => getComputedStyle(one).color") != "rgb(255, 255, 255)"

@@ -51,6 +51,7 @@ def files(shown: Lesson) -> None:
         on_click="ignore",
         key="l-save",
     )
+    said = st.container()  # above the box, where it is seen: the menu ends below it
     uploaded = st.file_uploader(_("Open a lesson"), type=["toml", "txt"], key="l-file")
     if uploaded is None or st.session_state.get(_OPENED) == upload_id(uploaded):
         return
@@ -58,7 +59,8 @@ def files(shown: Lesson) -> None:
     try:
         lesson = own_lesson.read(text)
     except Problem as problem:
-        show_problem(problem)
+        with said:
+            show_problem(problem)
         return
     st.session_state[_OPENED] = upload_id(uploaded)
     changes: dict[Choice[Any], Any] = {choice: choice.default for choice in choices.OF_A_STEP}

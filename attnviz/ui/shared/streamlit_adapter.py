@@ -50,7 +50,7 @@ PAGE_STYLE = """<style>
 .stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start }
 [data-testid=stCaptionContainer] { color: light-dark(#5d6066, #a9adb4) !important; opacity: 1 !important }
 [data-testid=stCaptionContainer] p { color: inherit; opacity: 1 }
-[data-testid=stBaseButton-primary], [data-testid=stBaseButton-primary] p { color: light-dark(#fff, #14161c) }
+[data-testid=stBaseButton-primary]:not(:disabled) { &, p { color: light-dark(#fff, #14161c) } }
 .stCode .token:is(.comment, .punctuation) { color: light-dark(#5d6066, #a9adb4) !important }
 .stCode .token:is(.keyword, .function, .class-name) { color: light-dark(#0b5cad, #6db5f9) !important }
 .stCode .token:is(.boolean, .number, .string) { color: light-dark(#0b6b34, #5fd08b) !important }
@@ -97,7 +97,7 @@ PAGE_STYLE = """<style>
   :is(.st-key-c_section, .st-key-d_view, .st-key-h_view) > [data-testid=stSkeleton] { min-height: 84px }
 }
 @media (min-width: 641px) { .st-key-l-below { display: none } }
-[data-testid=stButtonGroup] > div { gap: 0.3rem !important }
+[data-testid=stButtonGroup] > div { gap: 0.3rem !important; flex-wrap: wrap }
 [data-testid=stButtonGroup] button { border-radius: 0.5rem !important; margin: 0 !important }
 [data-testid=stButtonGroup] [data-variant=segmented_control] { min-height: 2.5rem }
 [data-variant=segmented_control]:not([data-selected=true]):not(:hover):not(:focus-visible) {
