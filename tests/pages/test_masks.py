@@ -110,6 +110,13 @@ def test_rules_are_joined_by_and_and_or(visit):
     assert (grid(app) == combined(rules[:1], len(WORDS)).numpy()).all()
 
 
+def test_a_heading_says_that_the_mask_is_off(visit):
+    app = visit("masks", m_rule1="none")
+    assert grid(app).all()
+    assert "Attention, mask off: nothing is hidden" in spoken(app)
+    assert "Attention, mask off: nothing is hidden" not in spoken(visit("masks"))
+
+
 def test_parameters_change_the_mask(visit):
     app = visit("masks", m_rule1="window")
     app.number_input(key="m1_window_window").set_value(2).run()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 
@@ -11,8 +13,10 @@ from attnviz.ui.explorer import edit_state, explorer_state
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_captions import caption_of_shown
 from attnviz.ui.explorer.shown_head import Shown
-from attnviz.ui.shared import formulas, link_state, plain, show
+from attnviz.ui.shared import formulas, late_widgets, link_state, plain, show
 from attnviz.words import _, sentences
+
+QUERY, KEY = "stage_query", "stage_key"
 
 
 def panel(shown: Shown) -> None:
@@ -21,28 +25,33 @@ def panel(shown: Shown) -> None:
     left, right = st.columns(2)
     kept = explorer_state.stage(len(queries), len(keys))
     start_q, start_k = kept or _start(shown, len(queries), len(keys))
-    st.session_state["stage_query"] = start_q
+    late_widgets.set_before_drawn(QUERY, start_q)
     query = left.selectbox(
         _("Query: the token that looks"),
         range(len(queries)),
         format_func=lambda i: f"{i}  {queries[i]}",
-        key="stage_query",
-        on_change=lambda: link_state.put(choices.STAGE, (st.session_state["stage_query"], None)),
+        key=QUERY,
+        on_change=lambda: _heard(QUERY, lambda asked: (asked, None)),
     )
     mask, scale = edit_state.mask_and_scale(shown.stack, shown.layer, shown.change, shown.seen)
     result = stages(shown.stack, shown.layer, shown.head, query, mask, scale)
-    st.session_state["stage_key"] = start_k if start_k is not None else int(result.weights.argmax())
+    late_widgets.set_before_drawn(KEY, start_k if start_k is not None else int(result.weights.argmax()))
     key = right.selectbox(
         _("Key: the token looked at"),
         range(len(keys)),
         format_func=lambda i: f"{i}  {keys[i]}",
-        key="stage_key",
-        on_change=lambda: link_state.put(choices.STAGE, (query, st.session_state["stage_key"])),
+        key=KEY,
+        on_change=lambda: _heard(KEY, lambda asked: (query, asked)),
     )
     st.caption(_("Click a cell in the picture above to see its arithmetic here."))
     _arithmetic(result, key, queries[query], keys[key])
     _pictures(shown, result, key, queries[query], keys)
     _shapes(result)
+
+
+def _heard(key: str, cell: Callable[[int], tuple[int, int | None]]) -> None:
+    if not late_widgets.is_late(key, link_state.is_written()):
+        link_state.put(choices.STAGE, cell(st.session_state[key]))
 
 
 def _start(shown: Shown, n_q: int, n_k: int) -> tuple[int, int | None]:

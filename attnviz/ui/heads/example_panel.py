@@ -14,7 +14,7 @@ from attnviz.ui.explorer import explorer_choices, head_drawing
 from attnviz.ui.heads import heads_choices as choices
 from attnviz.ui.heads import measure_words
 from attnviz.ui.heads.head_surveys import ShownSurvey
-from attnviz.ui.shared import Choice, file_of, guard, link_state, model_cache, plain, show, spoken
+from attnviz.ui.shared import Choice, file_of, guard, late_widgets, link_state, model_cache, plain, show, spoken
 from attnviz.words import _, ended, listed, sentences
 
 
@@ -106,11 +106,11 @@ def _picked(options: dict[str, str]) -> int:
     """Which of the examples is on show."""
     asked = min(link_state.value(choices.EXAMPLE), len(options))
     key = "hd_example_pick"
-    if st.session_state.get(key) != str(asked):
-        st.session_state[key] = str(asked)
+    late_widgets.set_before_drawn(key, str(asked))
 
     def heard() -> None:
-        link_state.put(choices.EXAMPLE, int(st.session_state[key] or 1))
+        if not late_widgets.is_late(key, link_state.is_written()):
+            link_state.put(choices.EXAMPLE, int(st.session_state[key] or 1))
 
     picked = st.segmented_control(
         _("Example"),
