@@ -17,7 +17,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -194,40 +195,85 @@ class Watched:
             self.outside.append(request.url)
 
 
+#: What a browser keeps for a visitor from page to page, but for the files that it has read.
+KEPT_OF_A_VISITOR = "cookies,local_storage,indexeddb,service_workers"
+# wait_for_function evaluates text, which the app's policy refuses; test_served.py obeys the policy.
+USUAL: dict[str, Any] = {"accept_downloads": True, "bypass_csp": True}
+
+
+class Windows:
+    """Pages for one test after the other.
+
+    They share one context, which has read and compiled the app's scripts: a page opens in half the processor time. What
+    a visitor's browser keeps is forgotten between them. A stranger, who has read nothing, has a context of his own, and
+    so has whoever wants it otherwise than usual.
+    """
+
+    _shared: ClassVar[dict[Any, Any]] = {}  #: of each browser the context
+
+    def __init__(self, browser: Any) -> None:
+        self.browser = browser
+        self.watched = Watched()
+        self.own: list[Any] = []  #: contexts
+        self.pages: list[Any] = []
+
+    def make(
+        self, width: int = 1440, height: int = 900, dark: bool = False, stranger: bool = False, **more: Any
+    ) -> Any:
+        scheme, size = "dark" if dark else "light", {"width": width, "height": height}
+        if stranger or more:
+            self.own.append(self.browser.new_context(viewport=size, color_scheme=scheme, **USUAL | more))
+            page = self.own[-1].new_page()
+        else:
+            page = self._usual().new_page()
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme=scheme)
+            self.pages.append(page)
+        page.set_default_timeout(PATIENCE)
+        self.watched.follow(page)
+        return page
+
+    def _usual(self) -> Any:
+        context = self._shared.get(self.browser)
+        if context is None:
+            context = self._shared[self.browser] = self.browser.new_context(**USUAL)
+        context.set_offline(False)
+        return context
+
+    def close(self) -> None:
+        for context in self.own:
+            context.close()
+        for page in self.pages:
+            if not page.is_closed():
+                self._forget(page)
+                page.close()
+
+    def _forget(self, page: Any) -> None:
+        address = urlsplit(page.url)
+        if address.scheme.startswith("http"):
+            wire = page.context.new_cdp_session(page)
+            origin = f"{address.scheme}://{address.netloc}"
+            wire.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": KEPT_OF_A_VISITOR})
+
+
 @contextmanager
 def windows(browser: Any) -> Iterator[Callable[..., Any]]:
-    """`make(width=, height=, dark=)`: a page in a context of its own.
+    """`make(width=, height=, dark=)`: a page for a visitor whom the app has not seen.
 
     In the end no page may have logged an error or sent a request off this machine.
     """
-    contexts: list[Any] = []
-    watched = Watched()
-
-    def make(width: int = 1440, height: int = 900, dark: bool = False, stranger: bool = True, **more: Any) -> Any:
-        scheme = "dark" if dark else "light"
-        # wait_for_function evaluates text, which the app's policy refuses; test_served.py obeys the policy.
-        more.setdefault("bypass_csp", True)
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True, **more
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        watched.follow(page)
-        return page
-
+    opened = Windows(browser)
     try:
-        yield make
+        yield opened.make
     finally:
-        for context in contexts:
-            context.close()
-    assert not watched.errors, f"the browser's console has errors: {watched.errors}"
-    assert not watched.outside, f"requests left the machine: {watched.outside}"
+        opened.close()
+    assert not opened.watched.errors, f"the browser's console has errors: {opened.watched.errors}"
+    assert not opened.watched.outside, f"requests left the machine: {opened.watched.outside}"
 
 
 @pytest.fixture
 def new_page(browser: Any) -> Iterator[Callable[..., Any]]:
-    """`new_page(width=, height=, dark=)`: a page in a context of its own, for one test."""
+    """`new_page(width=, height=, dark=)`: a page for one test, of a visitor whom the app has not seen."""
     with windows(browser) as make:
         yield make
 
