@@ -1,19 +1,22 @@
-"""Open a folder that timm saved as a model of pictures. Its attention is recorded as that of any torch model."""
+"""Open a folder that timm saved as a model of pictures. Its attention is recorded as that of any torch model.
+
+To ask whether a folder is one of these loads no torch.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
-
-import torch
-from torch import Tensor, nn
+from typing import TYPE_CHECKING, Any, Final
 
 from attnviz.core.message import Problem, Several
 from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
 from attnviz.models.loading.reasons import first_line
+
+if TYPE_CHECKING:
+    from attnviz.models.loading.timm_pictures import TimmPictures
 
 MOST_LAYERS: Final = 1024
 _NAMED: Final = 3  #: weights that a sentence names
@@ -25,29 +28,6 @@ _SHAPE: Final = (
 )
 
 
-class TimmPictures(nn.Module):
-    """A model of timm's that takes pixels by the name that models of transformers have for them."""
-
-    main_input_name = "pixel_values"
-
-    def __init__(self, inner: Any, config: Any) -> None:
-        super().__init__()
-        self.inner, self.config = inner, config
-
-    @property
-    def device(self) -> torch.device:
-        return next(self.parameters()).device
-
-    def can_generate(self) -> bool:
-        """It writes no words."""
-        return False
-
-    def forward(self, pixel_values: Tensor) -> dict[str, Any]:
-        """The logits; of a model that names nothing, its vector."""
-        given = self.inner(pixel_values)
-        return {"logits": given if self.inner.num_classes else None, "vector": given}
-
-
 def is_timm(folder: Path) -> bool:
     """Whether the config is of a kind that timm writes: it names an architecture of timm's and no model type."""
     raw = _read(folder)
@@ -56,6 +36,8 @@ def is_timm(folder: Path) -> bool:
 
 def parameters(folder: Path, entry: Entry) -> int:
     """How many numbers the weights have, found without making them; a Problem unless tokens are patches."""
+    import torch
+
     with torch.device("meta"):
         inner = _created(_read(folder), entry)
     if not hasattr(inner, "patch_embed") or not hasattr(inner, "blocks"):
@@ -65,6 +47,8 @@ def parameters(folder: Path, entry: Entry) -> int:
 
 def filled(folder: Path, weights: Mapping[str, Any], entry: Entry) -> TimmPictures:
     """The model with all its weights from the files, in 32 bits."""
+    from attnviz.models.loading.timm_pictures import TimmPictures
+
     raw = _read(folder)
     inner = _created(raw, entry)
     wanted = inner.state_dict()
