@@ -257,10 +257,14 @@ def wait_for_tokens(page: Any, tokens: list[str]) -> None:
 
 
 def point_at(page: Any, stage: Any, query: int, key: int, n: int) -> str:
-    """Move the mouse to a cell, and read what the canvas says of it."""
-    page.mouse.move(*cell_on(stage, query, key, n))
+    """Move the mouse to a cell, and read what the canvas says of it. A picture that moves is followed."""
     cell = re.compile(rf"\({query}\) (→|may not look at) .* \({key}\)", re.DOTALL)
-    until(page, lambda: bool(cell.search(beside(stage, "readout"))), f"a reading of cell ({query}, {key})")
+
+    def pointed() -> bool:
+        page.mouse.move(*cell_on(stage, query, key, n))
+        return cell.search(beside(stage, "readout")) is not None
+
+    until(page, pointed, f"a reading of cell ({query}, {key})")
     return beside(stage, "readout")
 
 
