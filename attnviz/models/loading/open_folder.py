@@ -5,26 +5,24 @@ from __future__ import annotations
 import inspect
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from attnviz.core.message import Message, Problem, Several
+from attnviz.core.message import Message, Problem
 from attnviz.models import config_limits
 from attnviz.models.catalogue import Entry
-from attnviz.models.loading import hardware, timm_folder, weight_files
+from attnviz.models.loading import folder_refusals, hardware, timm_folder, weight_files
 from attnviz.models.loading.locate import has_weights
 from attnviz.models.loading.reasons import first_line
 from attnviz.models.settings import Settings
 
 #: modules named "attention" that mix positions without queries, keys and softmax
 _NO_SOFTMAX: Final = ("rwkv",)
-MOST_LAYERS: Final = 1024  #: every layer is built, if only on the meta device, before its size is known
 #: transformers sets process-wide flags while it builds a model, so building two at once leaves weights unset
 one_at_a_time: Final = threading.RLock()
-_NAMED: Final = 3  #: weights that a sentence names
 
 
 @dataclass(frozen=True)
@@ -99,20 +97,8 @@ def _without_pooler(kind: Any, weights: weight_files.StoredWeights) -> dict[str,
 
 def _check_complete(info: Mapping[str, Any], entry: Entry) -> None:
     """Refuse a model of which transformers would make up a part at random."""
-    if missing := sorted(info["missing_keys"]):
-        raise Problem(
-            "{count} weights that the config of {name} asks for are not in its files: {names}",
-            count=len(missing),
-            name=entry.name,
-            names=_first_few(missing),
-        )
-    if wrong := sorted(info["mismatched_keys"]):
-        raise Problem(
-            "{count} weights of {name} have another shape in the files than in the config: {names}",
-            count=len(wrong),
-            name=entry.name,
-            names=_first_few([f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in wrong]),
-        )
+    wrong = [f"{key} {list(found)} ≠ {list(asked)}" for key, found, asked in sorted(info["mismatched_keys"])]
+    folder_refusals.check_weights(sorted(info["missing_keys"]), wrong, entry)
 
 
 def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
@@ -123,13 +109,9 @@ def _left_over(info: Mapping[str, Any], entry: Entry) -> tuple[Message, ...]:
     return (
         Message(
             "{count} weights in the files of {name} have no place in the model of its config: {names}",
-            {"count": len(extra), "name": entry.name, "names": _first_few(extra)},
+            {"count": len(extra), "name": entry.name, "names": folder_refusals.first_few(extra)},
         ),
     )
-
-
-def _first_few(names: Sequence[str]) -> Several:
-    return Several((*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])))
 
 
 def _take_generation_config(filled: Any, folder: Path) -> None:
@@ -216,19 +198,12 @@ def read_config(folder: Path, entry: Entry) -> Any:
             name=entry.name,
             kernel=kernel[:80],
         )
-    if many := config_limits.too_many(raw, MOST_LAYERS):
-        raise Problem(
-            "The config of {name} asks for {field}={count}; at most {most} are built here",
-            name=entry.name,
-            field=many[0][:80],
-            count=str(many[1])[:40],
-            most=MOST_LAYERS,
-        )
+    folder_refusals.check_layers(raw, entry)
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         choose_again(config)
     except Exception as error:
-        raise _no_model(entry, error) from error
+        raise folder_refusals.no_model(entry, error) from error
     return config
 
 
@@ -238,10 +213,6 @@ def _asks_for_code(file: Path) -> bool:
         return "auto_map" in json.loads(file.read_text("utf-8"))
     except (OSError, ValueError, TypeError, RecursionError):
         return False
-
-
-def _no_model(entry: Entry, error: Exception) -> Problem:
-    return Problem("The config of {name} describes no model: {reason}", name=entry.name, reason=first_line(error))
 
 
 def model_class(config: Any, entry: Entry) -> Any:
@@ -265,7 +236,7 @@ def check_fits(config: Any, entry: Entry, settings: Settings, device: str) -> No
         with one_at_a_time, torch.device("meta"):
             skeleton = kind(config) if hasattr(kind, "config_class") else kind.from_config(config)
     except Exception as error:
-        raise _no_model(entry, error) from error
+        raise folder_refusals.no_model(entry, error) from error
     has_attention = any("attention" in type(module).__name__.lower() for module in skeleton.modules())
     if not has_attention or config.model_type in _NO_SOFTMAX:
         raise Problem("{name} has no attention layers: there is nothing to show", name=entry.name)

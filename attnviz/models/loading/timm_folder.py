@@ -10,16 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from attnviz.core.message import Problem, Several
-from attnviz.models import config_limits
+from attnviz.core.message import Problem
 from attnviz.models.catalogue import Entry
+from attnviz.models.loading import folder_refusals
 from attnviz.models.loading.reasons import first_line
 
 if TYPE_CHECKING:
     from attnviz.models.loading.timm_pictures import TimmPictures
 
-MOST_LAYERS: Final = 1024
-_NAMED: Final = 3  #: weights that a sentence names
 #: what a config may say of the model's shape; anything else that timm would take, a file to open among it, is left out
 _SHAPE: Final = (
     *("img_size", "patch_size", "in_chans", "embed_dim", "depth", "num_heads", "mlp_ratio", "qkv_bias", "qk_norm"),
@@ -52,40 +50,22 @@ def filled(folder: Path, weights: Mapping[str, Any], entry: Entry) -> TimmPictur
     raw = _read(folder)
     inner = _created(raw, entry)
     wanted = inner.state_dict()
-    if missing := sorted(wanted.keys() - weights.keys()):
-        raise Problem(
-            "{count} weights that the config of {name} asks for are not in its files: {names}",
-            count=len(missing),
-            name=entry.name,
-            names=_first_few(missing),
-        )
-    if wrong := sorted(name for name, each in wanted.items() if list(each.shape) != list(weights[name].get_shape())):
-        raise Problem(
-            "{count} weights of {name} have another shape in the files than in the config: {names}",
-            count=len(wrong),
-            name=entry.name,
-            names=_first_few(wrong),
-        )
+    missing = sorted(wanted.keys() - weights.keys())
+    wrong = [
+        name
+        for name in sorted(wanted)
+        if name in weights and list(wanted[name].shape) != list(weights[name].get_shape())
+    ]
+    folder_refusals.check_weights(missing, wrong, entry)
     inner.load_state_dict({name: weights[name][...] for name in wanted})
     made = TimmPictures(inner, _config(inner, raw))
     made.config.name_or_path = str(folder)
     return made
 
 
-def _first_few(names: list[str]) -> Several:
-    return Several((*names[:_NAMED], *(["…"] if len(names) > _NAMED else [])))
-
-
 def _created(raw: Mapping[str, Any], entry: Entry) -> Any:
     """timm's model of this config, as it is before it learned anything."""
-    if many := config_limits.too_many(raw, MOST_LAYERS):
-        raise Problem(
-            "The config of {name} asks for {field}={count}; at most {most} are built here",
-            name=entry.name,
-            field=many[0][:80],
-            count=str(many[1])[:40],
-            most=MOST_LAYERS,
-        )
+    folder_refusals.check_layers(raw, entry)
     timm, kind = _library(entry), str(raw.get("architecture"))
     if not timm.is_model(kind):
         raise Problem("{name} is of a kind ({kind}) that timm does not have", name=entry.name, kind=kind[:80])
@@ -95,9 +75,7 @@ def _created(raw: Mapping[str, Any], entry: Entry) -> Any:
     try:
         return timm.create_model(kind, pretrained=False, **shape)
     except Exception as error:
-        raise Problem(
-            "The config of {name} describes no model: {reason}", name=entry.name, reason=first_line(error)
-        ) from error
+        raise folder_refusals.no_model(entry, error) from error
 
 
 def _config(inner: Any, raw: Mapping[str, Any]) -> Any:

@@ -50,7 +50,7 @@ def panel(shown: Shown) -> None:
 
 
 def _heard(key: str, cell: Callable[[int], tuple[int, int | None]]) -> None:
-    if not late_widgets.is_late(key, link_state.is_written()):
+    if not late_widgets.is_late(key):
         link_state.put(choices.STAGE, cell(st.session_state[key]))
 
 

@@ -109,7 +109,7 @@ def _picked(options: dict[str, str]) -> int:
     late_widgets.set_before_drawn(key, str(asked))
 
     def heard() -> None:
-        if not late_widgets.is_late(key, link_state.is_written()):
+        if not late_widgets.is_late(key):
             link_state.put(choices.EXAMPLE, int(st.session_state[key] or 1))
 
     picked = st.segmented_control(

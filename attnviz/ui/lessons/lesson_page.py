@@ -112,7 +112,7 @@ def _sentence() -> None:
 
 def _typed() -> None:
     typed = st.session_state[choices.SENTENCE.name]
-    if late_widgets.is_late(choices.SENTENCE.name, link_state.is_written()):
+    if late_widgets.is_late(choices.SENTENCE.name):
         return
     if typed and typed.strip():
         link_state.put(choices.SENTENCE, typed)

@@ -41,7 +41,7 @@ def width() -> int:
 
 
 def _slid() -> None:
-    if not late_widgets.is_late(SLIDER, link_state.is_written()):
+    if not late_widgets.is_late(SLIDER):
         link_state.put(scaling_choices.D_K, st.session_state[SLIDER])
 
 

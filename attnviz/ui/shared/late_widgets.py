@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.ui.shared import streamlit_adapter
+from attnviz.ui.shared import link_state, streamlit_adapter
 
 _SHOWN = "_values_the_browser_may_show"
 MOST = 8  #: values remembered for a widget; a browser that is further behind has lost its connection
@@ -29,11 +29,12 @@ def set_before_drawn(key: str, value: Any) -> None:
         st.session_state[key] = value
 
 
-def is_late(key: str, written: bool) -> bool:
+def is_late(key: str) -> bool:
     """Whether a change that Streamlit reports is only a value from before. Ask in the widget's callback.
 
-    `written`: the browser's address holds all that was written into it. A gesture is one change: what comes back beside
-    another is no gesture, and neither is what comes from a browser whose address is behind.
+    A gesture is one change: what comes back beside another is no gesture, and neither is what comes from a browser
+    whose address does not hold yet what was written into it.
     """
-    before = streamlit_adapter.of_session(_SHOWN).get(key, [])
-    return st.session_state[key] in before and (not written or streamlit_adapter.changed_at_once() > 1)
+    if st.session_state[key] not in streamlit_adapter.of_session(_SHOWN).get(key, []):
+        return False
+    return not link_state.is_written() or streamlit_adapter.changed_at_once() > 1

@@ -258,7 +258,7 @@ def _show_in_this_language(choice: Choice[str]) -> None:
 
 def _hear(choice: Choice[Any], usual: Any = None) -> None:
     """Write what the visitor changed into the session and the link. A callback."""
-    if late_widgets.is_late(choice.name, link_state.is_written()):
+    if late_widgets.is_late(choice.name):
         return
     picked = st.session_state[choice.name]
     nothing = picked is None or (usual is not None and picked == usual)
@@ -266,7 +266,7 @@ def _hear(choice: Choice[Any], usual: Any = None) -> None:
 
 
 def _hear_several(choice: Choice[Any]) -> None:
-    if late_widgets.is_late(choice.name, link_state.is_written()):
+    if late_widgets.is_late(choice.name):
         return
     link_state.put(choice, tuple(st.session_state[choice.name] or ()) or choice.default)
 
