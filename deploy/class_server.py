@@ -32,8 +32,11 @@ import urllib.request
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 import streamlit
+
+from attnviz.ui.web import log_lines
 
 log = logging.getLogger("attnviz.class")
 
@@ -118,7 +121,10 @@ class ClassServer:
         for worker in self.workers:
             self._await(worker)
         self._configure()
-        self.nginx = subprocess.Popen([_nginx(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")])
+        command = [_nginx(), "-p", str(self.folder), "-c", str(self.folder / "nginx.conf")]
+        self.nginx = subprocess.Popen(command, stderr=subprocess.PIPE)
+        assert self.nginx.stderr is not None
+        threading.Thread(target=_relay, args=(self.nginx.stderr,), daemon=True).start()
         self._await_visitors()
         log.info("%d processes at http://%s", self.count, self.listen)
 
@@ -217,6 +223,12 @@ class ClassServer:
                 path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes(), 6, mtime=0))
 
 
+def _relay(complaints: IO[bytes]) -> None:
+    """Log what nginx complains of, without the request, which may hold a sentence, and without whose it was."""
+    for line in complaints:
+        log.warning("nginx: %s", line.decode(errors="replace").partition(", client: ")[0].strip())
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -245,7 +257,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--listen", default="127.0.0.1:8501", help="address and port for visitors")
     parser.add_argument("--grace", type=float, default=GRACE, help="seconds that an old version stays for its visitors")
     options = parser.parse_args(arguments)
-    logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
+    if os.environ.get("ATTNVIZ_LOG", "json") == "json":
+        log_lines.begin()
+    else:
+        logging.basicConfig(level=logging.INFO, format="%(name)s: %(message)s")
     _nginx()
     folder = Path(tempfile.mkdtemp(prefix="attnviz-class-"))
     server = ClassServer(options.processes, options.listen, folder, options.grace)

@@ -51,6 +51,10 @@ VARIABLES: Final = {
         N_("this server's own pages"),
         N_('which pages may embed the app in a frame: "anywhere", or origins by comma, such as https://blog.example'),
     ),
+    "ATTNVIZ_LOG": (
+        N_("text (json when hosted)"),
+        N_('how the server writes its log: "text" as Streamlit does, or "json", lines without a word of any visitor'),
+    ),
 }
 
 #: variable -> the field of Settings that has its value
@@ -67,10 +71,12 @@ FIELDS: Final = {
     "ATTNVIZ_READINGS": "readings",
     "ATTNVIZ_ENGINE": "engine",
     "ATTNVIZ_EMBED": "embed",
+    "ATTNVIZ_LOG": "log",
 }
 
 RUNS_MB: Final = 576
 DTYPES: Final = ("float32", "bfloat16", "float16")
+LOGS: Final = ("text", "json")
 _YES: Final = ("1", "true", "yes", "on")
 _NO: Final = ("0", "false", "no", "off", "")
 
@@ -91,6 +97,7 @@ class Settings:
     readings: Path | None  #: where processes of one server share passes; None: nowhere
     engine: EngineAddress | None  #: None: models run in this process
     embed: str | tuple[str, ...]  #: "anywhere", or the origins besides our own that may embed the app
+    log: str  #: "text" or "json"
 
 
 def current() -> Settings:
@@ -102,13 +109,14 @@ def current() -> Settings:
         token_limit=_whole("ATTNVIZ_TOKEN_LIMIT", 256 if hosted else 1024),
         cache=cache_folder(),
         device=os.environ.get("ATTNVIZ_DEVICE") or None,
-        dtype=_dtype(os.environ.get("ATTNVIZ_DTYPE") or None),
+        dtype=_one_of("ATTNVIZ_DTYPE", dtype, DTYPES) if (dtype := os.environ.get("ATTNVIZ_DTYPE")) else None,
         hub=_flag("ATTNVIZ_HUB", not hosted) and not _flag("HF_HUB_OFFLINE", False),
         memory_bytes=_whole("ATTNVIZ_MEMORY_GB", 0) * 10**9 or None,
         runs_bytes=_whole("ATTNVIZ_RUNS_MB", RUNS_MB) * 10**6,
         readings=Path(named).expanduser() if (named := os.environ.get("ATTNVIZ_READINGS")) else None,
         engine=parsed(os.environ.get("ATTNVIZ_ENGINE") or "here"),
         embed=_origins(os.environ.get("ATTNVIZ_EMBED", "")),
+        log=_one_of("ATTNVIZ_LOG", os.environ.get("ATTNVIZ_LOG") or ("json" if hosted else "text"), LOGS),
     )
 
 
@@ -160,7 +168,7 @@ def _origins(value: str) -> str | tuple[str, ...]:
     return origins
 
 
-def _dtype(value: str | None) -> str | None:
-    if value is not None and value not in DTYPES:
-        raise Problem("ATTNVIZ_DTYPE={value} must be one of {allowed}", value=value, allowed=Several(DTYPES))
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise Problem("{name}={value} must be one of {allowed}", name=name, value=value, allowed=Several(allowed))
     return value

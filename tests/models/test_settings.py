@@ -51,6 +51,7 @@ def test_the_cache_follows_the_systems_rules_and_the_variable(monkeypatch, tmp_p
         ("ATTNVIZ_TOKEN_LIMIT", "-3", "ATTNVIZ_TOKEN_LIMIT=-3 must be a whole number above 0"),
         ("ATTNVIZ_TOKEN_LIMIT", "²", "must be a whole number above 0"),
         ("ATTNVIZ_DTYPE", "int8", "ATTNVIZ_DTYPE=int8 must be one of float32, bfloat16, float16"),
+        ("ATTNVIZ_LOG", "syslog", "ATTNVIZ_LOG=syslog must be one of text, json"),
     ],
 )
 def test_an_invalid_value_is_refused_with_the_name_of_its_variable(monkeypatch, name, value, sentence):

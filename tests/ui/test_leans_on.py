@@ -127,6 +127,9 @@ TAKEN_AWAY = {
     "SafeSessionState, which may end a run at each look into it": lambda m, folder: m.setattr(
         streamlit_adapter.SafeSessionState, "__getitem__", lambda _self, _key: None
     ),
+    "logger.get_logger and logger.update_formatter, which ask logger.setup_formatter": lambda m, folder: m.setattr(
+        streamlit_adapter.streamlit_logger, "get_logger", lambda name: name
+    ),
     "App(lifespan=, middleware=, routes=)": lambda m, folder: m.setattr(st, "App", OtherApp),
     "the class .stMainBlockContainer in its frontend": lambda m, folder: frontend_without(m, folder),
     "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),

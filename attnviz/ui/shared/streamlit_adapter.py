@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import streamlit as st
 from streamlit import config, errors
+from streamlit import logger as streamlit_logger
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils import script_run_context
 from streamlit.runtime.state.safe_session_state import SafeSessionState
@@ -218,6 +219,19 @@ def set_where_default(name: str, value: Any, where: str) -> None:
         config.set_option(name, value, where)
 
 
+def log_with(formatter: logging.Formatter) -> None:
+    """Let every logger of Streamlit's, each of which has a handler of its own, write by `formatter`."""
+    given = streamlit_logger.setup_formatter
+
+    def set_up(logger: logging.Logger) -> None:
+        given(logger)
+        for handler in logger.handlers:
+            handler.setFormatter(formatter)
+
+    streamlit_logger.setup_formatter = set_up
+    streamlit_logger.update_formatter()
+
+
 @cache
 def say_what_is_gone() -> None:
     """Log what is missing, once a process: the app goes on, and its operator knows why it looks or acts strangely.
@@ -272,6 +286,11 @@ def _a_look_may_end_a_run() -> bool:
     with suppress(KeyError):
         SafeSessionState(nothing, lambda: asked.append(1))["_gone"]
     return bool(asked)
+
+
+def _loggers_are_set_up_by_name() -> bool:
+    makers = (streamlit_logger.get_logger, streamlit_logger.update_formatter)
+    return all("setup_formatter" in maker.__code__.co_names for maker in makers)
 
 
 def _app_takes() -> bool:
@@ -366,6 +385,13 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/shared/place_in_line.py",
         "visitors who have left not being waited for",
         _a_look_may_end_a_run,
+    ),
+    Reliance(
+        "streamlit",
+        "logger.get_logger and logger.update_formatter, which ask logger.setup_formatter",
+        "attnviz/ui/web/log_lines.py",
+        "a log without a word of any visitor",
+        _loggers_are_set_up_by_name,
     ),
     Reliance("streamlit", "App(lifespan=, middleware=, routes=)", "app.py", "warming up and serving files", _app_takes),
     Reliance(

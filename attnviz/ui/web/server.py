@@ -20,7 +20,7 @@ from starlette.routing import Route
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.ui.canvas import ahead, sentence_heads
 from attnviz.ui.shared import keep_theme_message, mend_callbacks, mend_nested_fragments, show
-from attnviz.ui.web import link_preview, preloading
+from attnviz.ui.web import link_preview, log_lines, preloading
 from attnviz.ui.web.address import announcement
 from attnviz.ui.web.kept_files import KeptFiles
 from attnviz.ui.web.security_headers import SecurityHeaders
@@ -59,8 +59,10 @@ def warm() -> None:
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[dict[str, Any]]:
     """Warm up beside the server's start, not before it."""
-    task = asyncio.create_task(asyncio.to_thread(_warm_or_say_why))
     hosted = os.environ.get("ATTNVIZ_HOSTED", "0") != "0"  # a value that makes no sense is told to visitors, not here
+    if os.environ.get("ATTNVIZ_LOG", "json" if hosted else "text") == "json":
+        log_lines.begin()
+    task = asyncio.create_task(asyncio.to_thread(_warm_or_say_why))
     log.warning(announcement(st.get_option("server.address"), st.get_option("server.port"), hosted))
     yield {}
     task.cancel()

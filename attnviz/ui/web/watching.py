@@ -109,10 +109,12 @@ class Watching:
 
         OPENS.inc()
         VISITORS.inc()
+        log.info("a visitor came")
         try:
             await self.app(scope, heard, told)
         finally:
             VISITORS.dec()
+            log.info("a visitor left")
 
 
 def _asks_for_a_run(data: bytes | None) -> bool:
