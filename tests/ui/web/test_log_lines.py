@@ -126,4 +126,5 @@ def test_a_hosted_server_says_nothing_of_what_its_visitors_type(tmp_path, monkey
     assert sum(each["event"] == "answered" for each in told) >= len(pages)
     assert sum(each["event"] == "a visitor came" for each in told) == len(pages)
     assert marker not in "\n".join(lines)
+    assert "uvicorn.access" not in {each["logger"] for each in told}, "no line for each request"
     assert [each for each in lines if each and not each.startswith("{")] == [], "every line is JSON"

@@ -1,0 +1,81 @@
+"""The locked versions: what the pins say, each with hashes, and enough to run the app."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+from scripts import locked
+from tests.wheel import environments
+from tests.wheel.conftest import Installed
+
+ENTRIES = [each for path in (locked.EVERYTHING, locked.TORCH) for each in locked.packages(path.read_text("utf-8"))]
+
+
+def requirement(entry: str) -> Requirement:
+    return Requirement(entry.partition("\\")[0])
+
+
+def test_every_pin_is_locked_at_its_version():
+    pins = re.sub(r"#.*", "", (locked.ROOT / "requirements-pins.txt").read_text("utf-8"))
+    wanted = {Requirement(line) for line in pins.splitlines() if line}
+    have = {(each.name.lower().replace("_", "-"), str(each.specifier)) for each in map(requirement, ENTRIES)}
+    assert wanted
+    for pin in wanted:
+        assert (pin.name.lower().replace("_", "-"), str(pin.specifier)) in have
+
+
+@pytest.mark.parametrize("path", [locked.EVERYTHING, locked.TORCH, locked.MODELS], ids=lambda path: path.name)
+def test_every_package_has_the_hashes_of_its_files_and_no_address(path):
+    entries = locked.packages(path.read_text("utf-8"))
+    assert entries
+    for entry in entries:
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}$", entry), entry
+        assert re.match(r"[\w.-]+==[\w.]+\s", entry), entry
+    assert "://" not in path.read_text("utf-8")
+
+
+def test_torch_stands_apart_with_all_that_its_build_for_graphics_cards_brings():
+    apart = {requirement(each).name for each in locked.packages(locked.TORCH.read_text("utf-8"))}
+    assert "torch" in apart
+    for entry in locked.packages(locked.EVERYTHING.read_text("utf-8")):
+        assert not locked.WITH_TORCH.match(entry), entry
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(environments.uv() is None, reason="uv, which installs the locked versions, is not installed")
+def test_the_locked_versions_are_all_that_the_app_needs(wheel: Path, tmp_path: Path):
+    """By hash and without looking for anything else; then nothing is missing, and a figure of a page is made."""
+    away = tmp_path / "away"
+    away.mkdir()
+    app = Installed(environments.locked(tmp_path / "venv", wheel, locked.EVERYTHING), away)
+    check = subprocess.run(
+        [str(environments.uv()), "pip", "check", "--python", str(app.python)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    missing = [line for line in check.stderr.splitlines() if "requires" in line]
+    assert missing == []
+    made = app.run(app.attnviz, "figure", "sharing", "-o", "sharing.csv")
+    assert made.returncode == 0, made.stderr
+    assert len((away / "sharing.csv").read_text().splitlines()) == 4, "a heading; MHA, GQA and MQA"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(environments.uv() is None, reason="uv, which installs the locked versions, is not installed")
+def test_a_file_that_is_not_the_one_that_was_locked_is_refused(tmp_path: Path):
+    entry = next(each for each in ENTRIES if each.startswith("click=="))
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text(re.sub(r"sha256:\w{8}", "sha256:00000000", entry), "utf-8")
+    command = [str(environments.uv()), "pip", "install", "--require-hashes", "--no-deps", "-r", str(wrong)]
+    refused = subprocess.run(
+        [*command, "--target", str(tmp_path / "there")], capture_output=True, text=True, check=False
+    )
+    assert not (tmp_path / "there" / "click").exists()
+    assert refused.returncode != 0
+    assert "hash" in refused.stderr.lower()
