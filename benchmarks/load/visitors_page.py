@@ -48,6 +48,7 @@ def page(held: Mapping[str, Any]) -> str:
         ("one", "## One process", _class),
         ("several", "## Two processes behind nginx (`make serve-class`)", _class),
         ("kinds", "## Processor time, one visitor at a time", _kinds),
+        ("hour", "## An hour of random use", _hour),
     ):
         if what in held:
             found = held[what]
@@ -79,6 +80,24 @@ def _kinds(rows: Mapping[str, list[float]]) -> str:
         f"an answer {answered:.0f} ms of at most {AN_ANSWER}, as often each as visitors do it.",
     ]
     return table(["what", "mean", "median"], lines).strip("\n") + f"\n\n{'; '.join(verdict)}"
+
+
+def _hour(found: Mapping[str, Any]) -> str:
+    """What was done, what the process held meanwhile, and each cache beside its limit."""
+    size = found["gigabytes"]
+    told = (
+        f"`python -m benchmarks.load.an_hour`: {found['at once']} visitors at once, {found['came']} in all, did without"
+        f" a pause what takes {found['at once']} of them an hour: {found['acts']:,} acts in {found['minutes']:.1f}"
+        f" minutes on every page, each sentence another. Errors: {found['errors']}.\n\nThe process held"
+        f" {size['first']:.2f} GB at the start and {size['warm']:.2f} GB after a quarter; then at most"
+        f" {size['most, first half']:.2f} GB in the first half of what came and"
+        f" {size['most, second half']:.2f} GB in the second; {size['last']:.2f} GB at the end."
+    )
+    rows = [
+        [name, f"{most / 1e6:,.0f} MB", f"{limit / 1e6:,.0f} MB", "yes" if most <= limit else "no"]
+        for name, (most, limit) in found["caches"].items()
+    ]
+    return f"{told}\n\n{table(['cache', 'the most it held', 'its limit', 'kept'], rows)}"
 
 
 def an_answer(means: Mapping[str, float]) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
-from benchmarks.load import visitors_page
+from benchmarks.load import an_hour, visitors_page
 from benchmarks.load.habits import ACTIONS, OWN, SHARES
 
 ROW = {"visitors": 300, "errors": 0, "clients": 0.1, "opens": [0.5, 1.9], "answers": [0.1, 0.9], "painted": []}
@@ -49,3 +50,24 @@ def test_an_answer_costs_what_its_kinds_do_as_often_as_they_are_asked_for():
     assert visitors_page.an_answer(means | {"turn to home": 110.0}) == pytest.approx(
         10 + 100 * SHARES["another page"] / 100
     )
+
+
+def test_an_hour_says_what_was_held_and_which_cache_held_more_than_its_limit():
+    sizes = {"first": 0.5, "warm": 1.5, "most, first half": 1.8, "most, second half": 1.9, "last": 1.7}
+    found = {"at once": 4, "came": 40, "acts": 1800, "minutes": 9.5, "errors": 0, "gigabytes": sizes}
+    caches = {"runs": [100_000_000, 320_000_000], "charts": [60_000_000, 50_000_000]}
+    held = {"hour": {"machine": "m", "load": 0.2, "day": "d", "rows": found | {"caches": caches}}}
+    told = visitors_page.page(held)
+    assert "1,800 acts in 9.5 minutes" in told
+    assert "at most 1.80 GB in the first half of what came and 1.90 GB in the second" in told
+    assert "| runs | 100 MB | 320 MB | yes |" in told
+    assert "| charts | 60 MB | 50 MB | no |" in told
+
+
+def test_sentences_of_an_hour_are_all_different_and_some_are_longer_than_is_read():
+    typed = [an_hour.sentence(random.Random(number)) for number in range(400)]
+    words = [len(each.split()) for each in typed]
+    assert min(words) == 0
+    assert max(words) == 250
+    long = [each for each, count in zip(typed, words, strict=True) if count >= 8]
+    assert len(set(long)) == len(long)
