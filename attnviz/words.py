@@ -40,6 +40,11 @@ class Listable(Protocol):
     def listed(self) -> Collection[object]: ...
 
 
+class _NotChosen:
+    """Nobody speaks a language of his own choice here."""
+
+
+_NOT_CHOSEN = _NotChosen()
 _language: Callable[[], str | None] = lambda: None  # noqa: E731
 _usual: str | None = None
 _chosen: ContextVar[str | None] = ContextVar("language")
@@ -59,10 +64,8 @@ def set_usual_language(language: str | None) -> None:
 
 def language() -> str | None:
     """The language in which sentences are looked up at the moment; None means English."""
-    try:
-        return _chosen.get()
-    except LookupError:
-        return _language() or _usual
+    chosen = _chosen.get(_NOT_CHOSEN)
+    return _language() or _usual if isinstance(chosen, _NotChosen) else chosen
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from streamlit.testing.v1 import AppTest
 
 from attnviz.core.reliance import Reliance, gone
-from attnviz.ui.shared import streamlit_adapter
+from attnviz.ui.shared import fragment_places, streamlit_adapter
 from attnviz.ui.shared.streamlit_adapter import RELIANCES, in_frontend
 
 
@@ -124,6 +124,9 @@ TAKEN_AWAY = {
         m.delattr(streamlit_adapter.SessionState, "_call_callbacks")
     ),
     "app_session._populate_theme_msg(msg, section)": lambda m, folder: m.delattr(app_session, "_populate_theme_msg"),
+    "fragment.deepcopy, and what a container and a cursor hold": lambda m, folder: m.delattr(
+        fragment_places.fragment, "deepcopy"
+    ),
     "SafeSessionState, which may end a run at each look into it": lambda m, folder: m.setattr(
         streamlit_adapter.SafeSessionState, "__getitem__", lambda _self, _key: None
     ),

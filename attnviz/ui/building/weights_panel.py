@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.experiments.building import attention_by_hand, inputs
 from attnviz.figures.building_figures import side_by_side
 from attnviz.ui.building import building_choices, place
-from attnviz.ui.shared import link_state, plain, quoted, show, widgets
+from attnviz.ui.shared import chart_of, link_state, plain, quoted, show, widgets
 from attnviz.words import _, clauses, ngettext
 
 _EDITORS = "_build_editors"
@@ -128,7 +128,8 @@ def _consequence(config: inputs.Config, result: attention_by_hand.Result, edits:
     was, now = (np.asarray(r.tensors["weights"][b, h]) for r in (before, result))
     parts = [(_("random weights"), was), (_("yours"), now)] if edits else [(_("weights"), now)]
     rows, cols = result.q_words[b], result.k_words[b]
-    fig = side_by_side(parts, rows, cols, _("Attention of head {h}").format(h=h + 1), repeat_rows=False)
+    title = _("Attention of head {h}").format(h=h + 1)
+    fig = chart_of(side_by_side, parts, rows, cols, title, repeat_rows=False)
     table = {"query": [q for q in rows for _k in cols], "key": [k for _q in rows for k in cols]}
     table |= {"before": was.ravel().tolist(), "after": now.ravel().tolist()}
     words = _moved(before, result, b, h) if edits else _("Nothing is edited yet: try 9 in a cell of $W_Q$.")

@@ -64,6 +64,7 @@ class Overview:
     dim         True: the smaller its measure, the paler a tile
     layer_ids   what the layers are called, where not 0, 1, 2... (a stack's own numbers)
     root        colours on a square-root scale from 0 to 1 (small weights show), else linear
+    compressed  what `packed` answers, where that was made before: it stays, however the tiles are laid out
     """
 
     thumbnails: NDArray[np.uint8]
@@ -75,6 +76,7 @@ class Overview:
     dim: bool = False
     layer_ids: tuple[int, ...] | None = None
     root: bool = True
+    compressed: tuple[bytes, str] | None = None
 
     @classmethod
     def of(
@@ -99,6 +101,8 @@ class Overview:
     @cached_property
     def packed(self) -> tuple[bytes, str]:
         """The compressed tiles and their fingerprint, made once."""
+        if self.compressed is not None:
+            return self.compressed
         data = packing.squeeze(np.ascontiguousarray(self.thumbnails).tobytes())
         return data, packing.fingerprint(data, self.thumbnails.shape)
 

@@ -10,6 +10,7 @@ from attnviz.experiments.explorer import (
     Look,
     MaskChoice,
     Matrix,
+    ModelRun,
     ScaleChoice,
     Stack,
     WhatIf,
@@ -19,7 +20,7 @@ from attnviz.experiments.explorer import (
 )
 from attnviz.ui import canvas
 from attnviz.ui.explorer import explorer_choices as choices
-from attnviz.ui.shared import link_state, widgets
+from attnviz.ui.shared import link_state, model_cache, widgets
 
 
 def chosen(stack: Stack) -> WhatIf:
@@ -91,9 +92,11 @@ def seen(stack: Stack, layer: int, change: WhatIf) -> str:
     return link_state.value(choices.SEEN) if change.changes_attention and stack.layers[layer].exact else "before"
 
 
-def matrix(stack: Stack, layer: int, head: int, look: Look, change: WhatIf, seen: str) -> Matrix:
+def matrix(run: ModelRun, stack: Stack, layer: int, head: int, look: Look, change: WhatIf, seen: str) -> Matrix:
     """The head on show: before, after, or what the change makes of it."""
-    before = head_matrix.head_matrix(stack, layer, head, look)
+    if seen != "after":
+        key = ("head", stack.id, layer, head, look)
+        before = model_cache.cached(run, key, lambda: head_matrix.head_matrix(stack, layer, head, look))
     if seen == "before":
         return before
     after = what_if.instantly(stack, layer, head, change, look)

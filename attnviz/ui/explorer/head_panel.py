@@ -65,7 +65,7 @@ def _large(run: ModelRun, stack: Stack, layer: int, head: int) -> Shown:
         look, colours = _how_shown(run, stack)
     change = edit_state.chosen(stack)
     seen = edit_state.seen(stack, layer, change)
-    matrix = edit_state.matrix(stack, layer, head, look, change, seen)
+    matrix = edit_state.matrix(run, stack, layer, head, look, change, seen)
     options = canvas.Options(**colours, segments_q=matrix.row_breaks, segments_k=matrix.col_breaks, unit=unit_of(look))
     drawn = _drawn(stack, layer, head, matrix, look)
     with held:
@@ -163,7 +163,7 @@ def _under(shown: Shown, drawn: canvas.Head) -> None:
     more_heads = _("Laid over it: heads {heads} of the same layer.").format(heads=listed(laid))
 
     def threads() -> LinesPicture:
-        of = (shown.stack, shown.layer, shown.look, shown.change, shown.seen)
+        of = (shown.run, shown.stack, shown.layer, shown.look, shown.change, shown.seen)
         others = overlay_state.matrices(laid, *of)
         return canvas.lines_picture(drawn_head(shown), *axes(matrix), shown.options, shown.pins, others=others)
 

@@ -10,7 +10,7 @@ from attnviz.models.catalogue import LoadedModel
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import writing
 from attnviz.ui.explorer.shown_head import Shown
-from attnviz.ui.shared import model_cache, plain, show, widgets
+from attnviz.ui.shared import chart_of, model_cache, plain, show, widgets
 from attnviz.words import _
 
 
@@ -53,7 +53,8 @@ def _chart(shown: Shown, slot: Slot, number: int, found: list[TokenChoice]) -> N
             position=slot.position, token=plain(best.label), share=best.probability
         )
     show.figure(
-        figures.bars(
+        chart_of(
+            figures.bars,
             [choice.label for choice in found],
             [choice.probability for choice in found],
             [choice.drawn for choice in found],

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from attnviz.experiments.explorer import Look, Stack, WhatIf
+from attnviz.experiments.explorer import Look, ModelRun, Stack, WhatIf
 from attnviz.figures.head_colours import overlaid
 from attnviz.ui.explorer import edit_state
 from attnviz.ui.explorer import explorer_choices as choices
@@ -30,13 +30,13 @@ def laid_over(stack: Stack, layer: int, head: int) -> tuple[int, ...]:
 
 
 def matrices(
-    heads: Sequence[int], stack: Stack, layer: int, look: Look, change: WhatIf, seen: str
+    heads: Sequence[int], run: ModelRun, stack: Stack, layer: int, look: Look, change: WhatIf, seen: str
 ) -> Mapping[int, np.ndarray]:
     """Of each of these heads its matrix, NaN where masked, under the change where that reaches them."""
     if change.where == "head":
         change = replace(change, pattern="model", hidden=(), scale="model", factor=1.0)
     found = {}
     for other in heads:
-        matrix = edit_state.matrix(stack, layer, other, look, change, seen)
+        matrix = edit_state.matrix(run, stack, layer, other, look, change, seen)
         found[other] = np.where(matrix.hidden, np.nan, matrix.values)
     return found

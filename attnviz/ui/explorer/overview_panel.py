@@ -106,7 +106,8 @@ def standouts(run: ModelRun, stack: Stack) -> None:
     if len(stack.keys) == 1:
         st.caption(_("A single token can only look at itself: type more words to see what the heads do."))
         return
-    found = _measured(run, stack).standouts()
+    measured = _measured(run, stack)
+    found = model_cache.cached(run, ("standouts", stack.id), measured.standouts)
     if not found:
         st.caption(_("No head stands out here: none gives half of its weight to one simple pattern."))
         return
@@ -135,11 +136,12 @@ def _tiles(run: ModelRun, stack: Stack) -> canvas.Overview:
 
 
 def _overview(stack: Stack, parts: Iterable[survey.SweptLayer]) -> canvas.Overview:
-    return canvas.Overview(
+    made = canvas.Overview(
         np.concatenate([packing.thumbnail_codes(part.largest) for part in parts]),
         tuple(layer.n_heads for layer in stack.layers),
         tuple(layer.n_kv_heads for layer in stack.layers),
     )
+    return replace(made, compressed=made.packed)  # once for all visitors, and weighed by the cache
 
 
 def _measured(run: ModelRun, stack: Stack) -> survey.StackMeasures:

@@ -13,7 +13,7 @@ from attnviz.ui.explorer import edit_state, explorer_state
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer.head_captions import caption_of_shown
 from attnviz.ui.explorer.shown_head import Shown
-from attnviz.ui.shared import formulas, late_widgets, link_state, plain, show
+from attnviz.ui.shared import chart_of, formulas, late_widgets, link_state, plain, show
 from attnviz.words import _, sentences
 
 QUERY, KEY = "stage_query", "stage_key"
@@ -98,7 +98,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
     with left:
         product = result.q * result.k[key]
         show.figure(
-            figures.products(result.q, result.k[key], query_token, keys[key]),
+            chart_of(figures.products, result.q, result.k[key], query_token, keys[key]),
             name=f"products-{name}",
             key="stage-products",
             caption=caption,
@@ -108,7 +108,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
     with right:
         allowed = int(np.isfinite(result.masked).sum())
         show.figure(
-            figures.row_steps(keys, result.scores, result.scaled, result.masked, result.weights, key),
+            chart_of(figures.row_steps, keys, result.scores, result.scaled, result.masked, result.weights, key),
             name=f"steps-{name}",
             key="stage-steps",
             caption=caption,
@@ -131,7 +131,7 @@ def _pictures(shown: Shown, result: StagesResult, key: int, query_token: str, ke
         )
     strongest = int(np.linalg.norm(result.weighted, axis=1).argmax())
     show.figure(
-        figures.weighted_values(keys, result.weighted, result.output),
+        chart_of(figures.weighted_values, keys, result.weighted, result.output),
         name=f"values-{name}",
         key="stage-values",
         caption=caption,

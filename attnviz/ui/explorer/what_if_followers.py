@@ -13,7 +13,7 @@ from attnviz.figures import attention_figures as figures
 from attnviz.ui.explorer.head_captions import caption_of
 from attnviz.ui.explorer.shown_head import Shown
 from attnviz.ui.explorer.what_if_words import said_of
-from attnviz.ui.shared import model_cache, plain, show
+from attnviz.ui.shared import chart_of, model_cache, plain, show
 from attnviz.words import _, listed, ngettext
 
 MOST_NAMED = 5  # heads
@@ -63,7 +63,8 @@ def draw(shown: Shown, change: WhatIf, trace: Trace, moved: Sequence[experiment.
             "{before:.1%} to {after:.1%}."
         ).format(share=share, token=plain(most.label), before=most.before, after=most.after)
         show.figure(
-            figures.bars(
+            chart_of(
+                figures.bars,
                 [c.label for c in found], [c.before for c in found], [c.after for c in found],
                 labels=(_("before"), _("after")),
             ),

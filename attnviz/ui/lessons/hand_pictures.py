@@ -18,7 +18,7 @@ from attnviz.ui.building import numbers
 from attnviz.ui.canvas import rotation_circle, tensor_strip
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import PictureSettings
-from attnviz.ui.shared import link_state, plain, show
+from attnviz.ui.shared import chart_of, link_state, plain, show
 from attnviz.words import _
 
 FIRST = 4  #: numbers of a vector that are written
@@ -142,7 +142,8 @@ def order(subject: Subject, set_to: PictureSettings, key: str) -> None:
     for column, (name, title, weights, masked) in zip(st.columns(2, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{title}**")
-            fig = heatmap.matrix(weights, words, words, masked=masked, height=340, numbers=len(words) <= 8)
+            few = len(words) <= 8
+            fig = chart_of(heatmap.matrix, weights, words, words, masked=masked, height=340, numbers=few)
             show.chart(fig, key=f"{key}-{name}", words=title)
     difference = float(np.abs(result.before - result.after).max())
     st.caption(

@@ -12,7 +12,7 @@ from attnviz.ui import canvas
 from attnviz.ui.explorer import edit_state, head_drawing
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import PictureSettings
-from attnviz.ui.shared import link_state, model_cache, plain, show
+from attnviz.ui.shared import chart_of, link_state, model_cache, plain, show
 from attnviz.words import _
 
 
@@ -97,7 +97,7 @@ def heads(subject: Subject, set_to: PictureSettings, key: str) -> None:
 def following(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     """The likeliest next tokens."""
     found = model_facts.likeliest(subject)
-    fig = figures.bars([each.label for each in found], [each.probability for each in found])
+    fig = chart_of(figures.bars, [each.label for each in found], [each.probability for each in found])
     assert subject.run is not None
     said = _("{model}, after “{text}”").format(model=plain(subject.run.name), text=plain(subject.text))
     show.chart(fig, key=key, words=said)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.experiments.masks import far_view, mask_lab, mask_rules
 from attnviz.figures import mask_figures as figures
-from attnviz.ui.shared import show
+from attnviz.ui.shared import chart_of, show
 from attnviz.words import _, sentences
 
 
@@ -21,7 +21,7 @@ def panel(config: mask_lab.Config) -> None:
     picture, numbers = st.columns([3, 2], gap="large")
     with picture:
         show.figure(
-            figures.far(far.density, far.length),
+            chart_of(figures.far, far.density, far.length),
             name="mask-at-4096",
             key="m-far",
             table=_table(far),

@@ -10,7 +10,7 @@ import streamlit as st
 from attnviz.experiments.masks import mask_lab
 from attnviz.figures import mask_figures as figures
 from attnviz.ui.masks import mask_choices, sentence_words
-from attnviz.ui.shared import show, widgets
+from attnviz.ui.shared import chart_of, show, widgets
 from attnviz.words import _, ngettext, sentences
 
 
@@ -28,7 +28,7 @@ def panel(result: mask_lab.Result) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         show.figure(
-            figures.hops(result.hops, result.words, layers),
+            chart_of(figures.hops, result.hops, result.words, layers),
             name=f"layers-needed-{layers}",
             key="m-hops",
             table=_table(result),
@@ -36,7 +36,7 @@ def panel(result: mask_lab.Result) -> None:
         )
     with right:
         show.figure(
-            figures.reach(counts, len(result.words), layers),
+            chart_of(figures.reach, counts, len(result.words), layers),
             name="receptive-field",
             key="m-reach",
             table={"layers": list(range(mask_lab.MOST_LAYERS + 1)), "last word": counts[:, -1], "mean": counts.mean(1)},

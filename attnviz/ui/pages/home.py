@@ -33,7 +33,7 @@ def picture(text: str, edit: canvas.HeadEdit) -> tuple[Matrix, canvas.Head, canv
         else:
             stack, (layer, head) = run.stacks[0], landing.HEAD
             change, fitting = edit_state.fitted(edit, len(stack.queries))
-            matrix = edit_state.matrix(stack, layer, head, Look(), change, fitting.seen)
+            matrix = edit_state.matrix(run, stack, layer, head, Look(), change, fitting.seen)
             said = _("Trained: {model}, layer {layer}, head {head}.").format(model=run.name, layer=layer, head=head)
             return matrix, head_drawing.drawn_alone(matrix, said, edit_state.raw(stack, layer, head, Look())), fitting
     plain = landing.Config(text)

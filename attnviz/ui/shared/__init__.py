@@ -9,6 +9,7 @@ from attnviz.ui.shared.choices import EVERY_PAGE, LONGEST_ID, NONSENSE, Choice, 
 from attnviz.ui.shared.code_snippet import program_box, snippet
 from attnviz.ui.shared.exports import Gathering, MadeFigure, WrittenFigure, gather, to_csv
 from attnviz.ui.shared.formula_line import formulas
+from attnviz.ui.shared.fragment_places import remember_places
 from attnviz.ui.shared.guarding import guard, show_problem
 from attnviz.ui.shared.held_bytes import held_bytes
 from attnviz.ui.shared.kept_charts import CHARTS, chart_of
@@ -81,6 +82,7 @@ __all__ = [
     "presenting",
     "program_box",
     "quoted",
+    "remember_places",
     "saved_views",
     "say_refusals",
     "say_what_is_gone",

@@ -34,7 +34,17 @@ def chart_of(make: Callable[P, Figure], *args: P.args, **kwargs: P.kwargs) -> Fi
         key = _key(make, args, kwargs)
     except _Unknown:
         return make(*args, **kwargs)
-    return CHARTS.get(key, lambda: make(*args, **kwargs))
+    return CHARTS.get(key, lambda: _told_once(make(*args, **kwargs)))
+
+
+def _told_once(fig: Figure) -> Figure:
+    """The chart, which from now on tells what the browser gets of it from memory: nobody changes it any more.
+
+    To tell it takes Plotly longer than all else that it takes to send a chart.
+    """
+    told = fig.to_dict()
+    object.__setattr__(fig, "to_dict", lambda: dict(told))
+    return fig
 
 
 def _key(make: Callable[..., Figure], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bytes:

@@ -19,7 +19,7 @@ def asked() -> str | None:
     """The language asked for, at any moment; None outside of a visitor's run."""
     if not streamlit_adapter.in_a_run():
         return None
-    return link_state.value(LANG) or st.context.locale
+    return link_state.value(LANG) or streamlit_adapter.browsers_language()
 
 
 def coming() -> str | None:

@@ -64,8 +64,11 @@ def put_all(changes: Mapping[Choice[Any], Any]) -> None:
 
 def untouched(page: str) -> bool:
     """Whether nothing was chosen on the page, by hand or by a link, except what travels from page to page."""
-    return page not in _linked() and all(
-        choice.kept_as == "sentence" or choice.page != page or value(choice) == choice.default
+    if page in _linked():
+        return False
+    held = _chosen()
+    return all(
+        choice.key not in held or choice.kept_as == "sentence" or choice.page != page or value(choice) == choice.default
         for choice in choices_of(page)
     )
 
@@ -192,7 +195,10 @@ def link_values(page: str, *, whole: bool = False) -> dict[str, Any]:
     And, unless the address without anything says the same, how the page opened; with `whole` always.
     """
     parameters: dict[str, Any] = {}
+    held = _chosen()
     for choice in choices_of(page):
+        if choice.key not in held:
+            continue
         chosen = value(choice)
         if chosen == choice.default:
             continue

@@ -23,7 +23,7 @@ from streamlit.runtime.state.safe_session_state import SafeSessionState
 from streamlit.runtime.state.session_state import SessionState
 
 from attnviz.core.reliance import Reliance, gone
-from attnviz.ui.shared import nested_fragments, theme_message, whole_callbacks
+from attnviz.ui.shared import fragment_places, nested_fragments, theme_message, whole_callbacks
 
 log = logging.getLogger("attnviz")
 
@@ -169,6 +169,16 @@ def by_history() -> bool:
     True where Streamlit no longer tells: a link that differs from what was written is then always believed.
     """
     return bool(getattr(get_script_run_ctx(suppress_warning=True), "is_history_navigation", True))
+
+
+def browsers_language() -> str | None:
+    """The language that the visitor's browser asks for, looked up once in what it told of itself: a page asks often."""
+    told = getattr(get_script_run_ctx(suppress_warning=True), "context_info", None)
+    if told is None:
+        return st.context.locale
+    if getattr(_FOUND, "told", None) is not told:
+        _FOUND.told, _FOUND.locale = told, st.context.locale
+    return cast("str | None", _FOUND.locale)
 
 
 def in_a_run() -> bool:
@@ -378,6 +388,13 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/shared/theme_message.py",
         "working the theme out once, and not for every run",
         theme_message.has_what_it_needs,
+    ),
+    Reliance(
+        "streamlit",
+        "fragment.deepcopy, and what a container and a cursor hold",
+        "attnviz/ui/shared/fragment_places.py",
+        "remembering where a fragment stands without taking the page apart",
+        fragment_places.has_what_it_needs,
     ),
     Reliance(
         "streamlit",

@@ -108,7 +108,7 @@ def layers(arch: Architecture, context: int, batch: int) -> None:
             "keeps most, {bytes}."
         )
     show.figure(
-        figures.strip(held, kinds, labels, kind_names()),
+        chart_of(figures.strip, held, kinds, labels, kind_names()),
         name=f"kv-bytes-by-layer-{arch.name}",
         key="h-strip",
         words=said.format(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import streamlit as st
 
 from attnviz.ui.shared import file_of, link_parameters
-from attnviz.words import N_, _
+from attnviz.words import N_, _, languages, tongue
 
 
 @dataclass(frozen=True)
@@ -121,18 +124,26 @@ ROWS = [
 
 
 def pages() -> dict[str, list[Any]]:
-    """Streamlit's pages by group, with titles in the visitor's language."""
+    """Streamlit's pages by group, titled in the visitor's language; each run has its own, which it may run once."""
     groups: dict[str, list[Any]] = {}
     for row in ROWS:
-        page = st.Page(
+        groups.setdefault(_(row.group), []).append(copy.copy(_made(tongue())[row.name]))
+    return groups
+
+
+@lru_cache(maxsize=len(languages()))
+def _made(_language: str) -> Mapping[str, Any]:
+    """Each page by its name, made once for a language: Streamlit looks for its file, folder by folder, each time."""
+    return {
+        row.name: st.Page(
             file_of(row.name),
             title=_(row.title),
             icon=row.icon,
             url_path=None if row.is_home else row.name,
             default=row.is_home,
         )
-        groups.setdefault(_(row.group), []).append(page)
-    return groups
+        for row in ROWS
+    }
 
 
 def menu() -> None:
@@ -159,6 +170,5 @@ def cards() -> None:
 
 
 def _link(row: PageRow, label: str) -> None:
-    st.page_link(
-        file_of(row.name), label=label, icon=row.icon, query_params=st.session_state[LINKS][row.name], width="stretch"
-    )
+    page, parameters = _made(tongue())[row.name], st.session_state[LINKS][row.name]
+    st.page_link(page, label=label, icon=row.icon, query_params=parameters, width="stretch")

@@ -19,7 +19,13 @@ from starlette.routing import Route
 
 from attnviz.figures.export import PLOTLY_JS
 from attnviz.ui.canvas import ahead, sentence_heads
-from attnviz.ui.shared import keep_theme_message, mend_callbacks, mend_nested_fragments, show
+from attnviz.ui.shared import (
+    keep_theme_message,
+    mend_callbacks,
+    mend_nested_fragments,
+    remember_places,
+    show,
+)
 from attnviz.ui.web import link_preview, log_lines, preloading
 from attnviz.ui.web.address import announcement
 from attnviz.ui.web.kept_files import KeptFiles
@@ -127,6 +133,7 @@ def routes(base_path: str = "") -> list[Route]:
 mend_nested_fragments()
 mend_callbacks()
 keep_theme_message()
+remember_places()
 ROUTES = routes(st.get_option("server.baseUrlPath"))
 MIDDLEWARE = [
     Middleware(Watching),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,3 +114,33 @@ def test_drawing_it_for_a_room_and_saving_it_leave_it_as_it_is() -> None:
     for_a_room(chart)
     prepared(chart, background="dark", colorbar=False)
     assert chart_of(heatmap.matrix, np.eye(3), ["a", "b", "c"], ["a", "b", "c"]).to_json() == before
+
+
+def test_a_kept_chart_tells_what_it_told_before_and_is_asked_by_plotly_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    tell = go.Figure.to_dict
+
+    def counting(fig: go.Figure) -> Any:
+        told.append(1)
+        return tell(fig)
+
+    monkeypatch.setattr(go.Figure, "to_dict", counting)
+    plain = heatmap.matrix(np.eye(3), list("abc"), list("abc"))
+    fig = chart_of(heatmap.matrix, np.eye(3), list("abc"), list("abc"))
+    assert len(told) == 1
+    assert fig.to_json() == plain.to_json()
+    assert fig.to_dict() == plain.to_dict()
+    assert len(told) == 3  # twice by the plain one, never by the kept one
+
+
+def test_what_is_made_of_a_kept_chart_tells_of_itself() -> None:
+    fig = chart_of(heatmap.matrix, np.eye(2), list("ab"), list("ab"))
+    before = fig.to_json()
+    big = for_a_room(fig)
+    assert big.to_dict()["layout"]["font"]["size"] > fig.to_dict()["layout"]["font"]["size"]
+    told = fig.to_dict()
+    told["layout"] = {}  # what a reader does to the answer stays with him
+    assert fig.to_json() == before
+    assert go.Figure(fig).update_layout(title="another").to_json() != before
+    assert copy.deepcopy(fig).layout.font == fig.layout.font
+    assert fig.to_json() == before
