@@ -138,6 +138,8 @@ TAKEN_AWAY = {
     "the class .katex-display in its frontend": lambda m, folder: frontend_without(m, folder),
     "data-testid=InputInstructions in its frontend": lambda m, folder: frontend_without(m, folder),
     "a look at the preferred theme after printing, in its frontend": lambda m, folder: frontend_without(m, folder),
+    "the place where a chart's drawing begins, in its frontend": lambda m, folder: frontend_without(m, folder),
+    "what it is told of its server before it connects, in its frontend": lambda m, folder: frontend_without(m, folder),
     "the attribute data-variant in its frontend": lambda m, folder: frontend_without(m, folder),
     **{
         f"the class {name} in its frontend": lambda m, folder: frontend_without(m, folder)

@@ -19,6 +19,7 @@ from attnviz.ui.shared.nested_fragments import mend_nested_fragments
 from attnviz.ui.shared.page_files import file_of
 from attnviz.ui.shared.page_heading import page_heading
 from attnviz.ui.shared.streamlit_adapter import (
+    CHART_DRAWN,
     EMBEDDED_STYLE,
     FRONTEND,
     MENU_WIDTH,
@@ -36,6 +37,7 @@ from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, t
 
 __all__ = [
     "CHARTS",
+    "CHART_DRAWN",
     "EMBEDDED_STYLE",
     "EVERY_PAGE",
     "FRONTEND",

@@ -152,6 +152,9 @@ MENU_WIDTH = 220  #: pixels of the menu beside a page, where there is room for b
 
 FRONTEND = Path(st.__file__).parent / "static"  #: the files that the browser is sent
 
+#: how the script of a chart begins to draw it, or to draw it again: the one place of it
+CHART_DRAWN = b"v.current=v.current.then(()=>{if(!x.current){if(!_.current)throw "
+
 
 def is_streamlits(error: Exception) -> bool:
     """Whether Streamlit raised this to steer or to complain; `st.stop` and `st.rerun` are no Exceptions at all."""
@@ -438,6 +441,20 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/web/before_streamlit.js",
         "light or dark by a switch, without loading the page again",
         in_frontend("addEventListener(`afterprint`"),
+    ),
+    Reliance(
+        "streamlit",
+        "the place where a chart's drawing begins, in its frontend",
+        "attnviz/ui/web/kept_files.py",
+        "the first of several charts being seen before the others are drawn",
+        in_frontend(CHART_DRAWN.decode()),
+    ),
+    Reliance(
+        "streamlit",
+        "what it is told of its server before it connects, in its frontend",
+        "attnviz/ui/web/before_streamlit.js",
+        "connecting without two rounds of questions",
+        in_frontend("enableBypass===!0?"),
     ),
     Reliance(
         "streamlit",

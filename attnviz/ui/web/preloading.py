@@ -4,6 +4,9 @@ One of ours comes before Streamlit's: a page in the dark theme is dark from its 
 in the page until Streamlit has put it there, which it does after the first words: they would jump otherwise. What a
 link shows before it is opened is put in on the same way, by `link_preview.py`.
 
+Streamlit asks its server where it stands and how it is set, in two rounds before it connects. Both are said in the
+page, as Streamlit offers it: it connects at once and asks meanwhile.
+
 Streamlit loads the script of each kind of widget when it first hears of such a widget: after its own start, after the
 connection, after our script. Named in the page, they are fetched while the browser still reads Streamlit's own.
 """
@@ -11,6 +14,8 @@ connection, after our script. Named in the page, they are fetched while the brow
 from __future__ import annotations
 
 import gzip
+import html
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -26,12 +31,24 @@ from attnviz.ui.web import link_preview
 #: Widgets that nearly every page begins with, by the names of their scripts; one that is gone is left out.
 WIDGETS = (
     "PageLink", "Html", "BidiComponent", "TextArea", "TextInput", "Selectbox", "NumberInput", "Slider", "ButtonGroup",
-    "Checkbox",
+    "Checkbox", "Button",
 )  # fmt: skip
-#: Pages that open with a chart, by their names in an address. Plotly's script is the largest of all.
-WITH_CHARTS = frozenset({"scaling", "heads", "masks", "positions", "decoding", "sharing", "compare"})
-CHART = "PlotlyChart"
+CHART, TABLE, FORMULA, CODE, METRIC = "PlotlyChart", "DataFrame", "rehype-katex", "StreamlitSyntaxHighlighter", "Metric"
+#: What pages have besides, by their names in an address, in the order in which it is needed. It may come last: the
+#: widgets stand above it. Where one part is missing, Streamlit's page also holds back what stands beside it: half a
+#: second, or until all is there.
+FURTHER: Mapping[str, tuple[str, ...]] = {
+    "build": (FORMULA, TABLE, CHART, CODE),
+    "scaling": (METRIC, FORMULA, CHART),
+    "heads": (TABLE, CHART),
+    "masks": (CHART,),
+    "positions": (FORMULA, CHART),
+    "decoding": (METRIC, CHART),
+    "sharing": (FORMULA, CHART),
+    "compare": (TABLE, CHART),
+}
 EARLY_ROUTE = "attnviz/before_streamlit.js"  #: below the app's root, as Streamlit's own files are
+SETTINGS_ROUTE = "_stcore/host-config"  #: where Streamlit says what its page needs to know before it connects
 #: The menu comes after the first words, which stand where they will stand beside it, as wide as they will be.
 BESIDE_THE_MENU = f"""
 @media (min-width: 769px) {{
@@ -50,6 +67,7 @@ class Preloading:
     def __init__(self, app: ASGIApp, base_path: str = "") -> None:
         self.app = app
         self.base_path = base_path
+        self.settings = ""  #: of Streamlit's server, as it says them: once asked, they stay
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "GET":
@@ -76,7 +94,8 @@ class Preloading:
                     await send({"type": "http.response.body", "body": body})
                     return
                 query = parse_qs(scope["query_string"].decode("latin-1"))  # as bytes, %ff would end in an error
-                whole = with_names(page, place in WITH_CHARTS, early_style(query))
+                self.settings = self.settings or await self._asked_for_settings(scope)
+                whole = with_names(page, FURTHER.get(place, ()), early_style(query), self.settings)
                 root = link_preview.root_of(scope.get("scheme", "http"), Headers(scope=scope), self.base_path)
                 language = query.get("lang", [""])[-1]
                 whole = link_preview.with_preview(whole, place, language, root)
@@ -89,6 +108,29 @@ class Preloading:
                 await send({"type": "http.response.body", "body": whole})
 
         await self.app(scope, receive, send_with_names)
+
+    async def _asked_for_settings(self, scope: Scope) -> str:
+        """What Streamlit's page would be told when it asks; empty where it is told nothing of the kind."""
+        root = f"/{self.base_path.strip('/')}".rstrip("/")
+        path = f"{root}/{SETTINGS_ROUTE}"
+        parts: dict[str, bytes] = {}
+
+        async def take(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                parts["status"] = str(message["status"]).encode()
+            elif message["type"] == "http.response.body":
+                parts["body"] = parts.get("body", b"") + message.get("body", b"")
+
+        async def nothing() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        asked = {**scope, "path": path, "raw_path": path.encode(), "query_string": b"", "headers": [], "extensions": {}}
+        await self.app(asked, nothing, take)
+        try:
+            told = json.loads(parts.get("body", b""))
+        except ValueError:
+            return ""
+        return json.dumps(told) if parts["status"] == b"200" and isinstance(told, dict) else ""
 
 
 def _is_page(start: Message) -> bool:
@@ -115,19 +157,22 @@ def _until(selector: str, rules: str) -> str:
     return f'<style data-until="{selector}">{rules}</style>\n'
 
 
-def with_names(page: bytes, charts: bool = False, style: str = "") -> bytes:
+def with_names(page: bytes, further: tuple[str, ...] = (), style: str = "", settings: str = "") -> bytes:
     """The page with a line for each script that it does not name yet; only Streamlit's own page has that place.
 
-    `style` comes last in its head.
+    The scripts of `further` widgets may come last, and the first of each is begun as soon as the page has nothing to
+    do, by the script that comes first and hears of Streamlit's `settings`. `style` comes last in its head.
     """
     if STREAMLITS not in page:
         return page
     widgets = scripts()
     lines = [_line(name) for name in widgets]
-    if charts:  # it may come last: the widgets stand above the chart
-        lines += [_line(name, ' fetchpriority="low"') for name in scripts((CHART,)) if name not in widgets]
+    for name in scripts(further):
+        begun = " data-begin" * name.startswith(tuple(f"{widget}." for widget in further))
+        lines += [_line(name, f' fetchpriority="low"{begun}')] * (name not in widgets)
     named = "".join(line for line in lines if line.split("/")[-1].split('"')[0].encode() not in page)
-    first = f'<script src="./{EARLY_ROUTE}"></script>\n'
+    told = f' data-settings="{html.escape(settings)}"' if settings else ""
+    first = f'<script src="./{EARLY_ROUTE}"{told}></script>\n'
     last = (named + style).encode() + b"</head>"
     return page.replace(b"<head>", b"<head>\n" + first.encode(), 1).replace(b"</head>", last, 1)
 

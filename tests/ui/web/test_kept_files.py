@@ -11,8 +11,8 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from attnviz.ui.shared import FRONTEND
-from attnviz.ui.web.kept_files import KeptFiles
+from attnviz.ui.shared import CHART_DRAWN, FRONTEND
+from attnviz.ui.web.kept_files import IN_TURN, KeptFiles, _File, _with_turns
 
 SCRIPT = max((FRONTEND / "static" / "js").glob("index*.js"), key=lambda path: path.stat().st_size)
 SMALL_FIRST = sorted((FRONTEND / "static" / "js").glob("*.js"), key=lambda path: path.stat().st_size)
@@ -76,13 +76,22 @@ def test_what_is_sent_compressed_is_as_long_as_it_says():
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
-def test_plotlys_script_begins_with_a_comment_and_is_else_as_it_was(encoding):
+def test_plotlys_script_begins_with_a_comment_asks_for_its_turn_and_is_else_as_it_was(encoding):
     answer = Server().client.get(f"/static/js/{CHART.name}", headers={"Accept-Encoding": encoding})
     first, rest = answer.content.split(b"\n", 1)
     assert first == b"//# allFunctionsCalledOnLoad", "as browsers know it, on a line of its own before all code"
-    assert rest == CHART.read_bytes()
+    before, after = rest.split(IN_TURN)
+    assert before + after == CHART.read_bytes()
+    assert (before + after).count(CHART_DRAWN) == 1
+    assert (before[-len(CHART_DRAWN) :] + after[: len(CHART_DRAWN)]).count(CHART_DRAWN) == 1, "where a chart is drawn"
     if encoding == "identity":
         assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+@pytest.mark.parametrize("body", [b"another script", CHART_DRAWN + b"; " + CHART_DRAWN])
+def test_a_script_that_draws_elsewhere_stays_as_it_is(body):
+    file = _File({"type": "http.response.start", "status": 200, "headers": []}, body)
+    assert _with_turns(file) == file
 
 
 def test_fonts_and_small_files_are_not_compressed_again():

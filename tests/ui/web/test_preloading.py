@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import html
+import json
 import re
 
 import pytest
@@ -14,9 +16,10 @@ from starlette.testclient import TestClient
 
 from attnviz.ui.shared import FRONTEND, PAGE_STYLE
 from attnviz.ui.web import navigation, preloading
-from attnviz.ui.web.preloading import CHART, WIDGETS, WITH_CHARTS, Preloading, scripts, with_names
+from attnviz.ui.web.preloading import CHART, FURTHER, WIDGETS, Preloading, scripts, with_names
 
 PAGE = (FRONTEND / "index.html").read_bytes()
+SETTINGS = {"allowedOrigins": ["https://a.example"], "useExternalAuthToken": False, "quoted": '"<'}
 OTHER = "<html><head></head>no scripts</html>"
 
 
@@ -42,6 +45,7 @@ def client():
         Route("/zipped", zipped),
         Route("/other", lambda _request: HTMLResponse(OTHER)),
         Route("/gone", lambda _request: HTMLResponse(PAGE, status_code=404)),
+        Route("/_stcore/host-config", lambda _request: JSONResponse(SETTINGS)),
         Route("/data", lambda _request: JSONResponse({"static/js/": "</head>"})),
     ]
     return TestClient(Starlette(routes=routes, middleware=[Middleware(Preloading)]))
@@ -53,12 +57,29 @@ def test_every_widget_has_its_script_in_this_streamlit():
     assert set(scripts()) <= there
 
 
-def test_a_page_that_begins_with_a_chart_names_plotlys_script_too_and_no_other_page_does(client):
+def test_a_page_names_the_scripts_of_what_it_has_besides_and_no_other_page_does(client):
     (chart,) = [name for name in scripts((CHART,)) if name.startswith(f"{CHART}.")]
     assert client.get("/").text.count(chart) == 0
     found = client.get("/compare").text
     assert found.count(chart) == 1
-    assert {row.name for row in navigation.ROWS} >= WITH_CHARTS
+    assert {row.name for row in navigation.ROWS} >= set(FURTHER)
+    begun = re.findall(r'data-begin href="\./static/js/([\w-]+)\.', found)
+    assert sorted(begun) == sorted(FURTHER["compare"]), "each is begun by itself, and what it imports with it"
+
+
+def test_all_that_pages_have_besides_is_in_this_streamlit():
+    wanted = {name for each in FURTHER.values() for name in each}
+    assert {name for name in wanted if not any(script.startswith(f"{name}.") for script in scripts((name,)))} == set()
+
+
+def test_streamlit_is_told_what_it_would_ask_its_server(client):
+    (told,) = re.findall(r'data-settings="([^"]*)"', client.get("/").text)
+    assert json.loads(html.unescape(told)) == SETTINGS
+
+
+def test_a_server_that_says_nothing_of_the_kind_is_asked_by_streamlit():
+    silent = Starlette(routes=[Route("/", lambda _request: HTMLResponse(PAGE))], middleware=[Middleware(Preloading)])
+    assert "data-settings" not in TestClient(silent).get("/").text
 
 
 def test_the_page_names_each_script_once_before_its_end(client):
