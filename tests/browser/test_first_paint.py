@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from attnviz.ui.web.navigation import ROWS
-from attnviz.ui.web.preloading import CHART, WITH_CHARTS
+from attnviz.ui.web.preloading import CHART, FURTHER
 from tests.browser.conftest import answered
 
 Open = Callable[..., Any]
@@ -52,7 +52,7 @@ def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_pl
     answered(page)
     page.wait_for_load_state("networkidle")
     assert scripts
-    if name in WITH_CHARTS:
+    if CHART in FURTHER.get(name, ()):
         assert [script for script in scripts if script.startswith(CHART)]
     if name != "build":  # every step of Build stands beside the line of a program that it is
         assert not [script for script in scripts if script.startswith(HIGHLIGHTER)]
