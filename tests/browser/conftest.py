@@ -36,6 +36,8 @@ QUIET = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # One process for all pages of a context: what it has compiled serves the next page, too.
+    "--process-per-site",
     # No request leaves this machine: no other name has an address.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
@@ -199,17 +201,20 @@ class Watched:
 KEPT_OF_A_VISITOR = "cookies,local_storage,indexeddb,service_workers"
 # wait_for_function evaluates text, which the app's policy refuses; test_served.py obeys the policy.
 USUAL: dict[str, Any] = {"accept_downloads": True, "bypass_csp": True}
+#: What visitors with the same of these may share; whoever wants anything else has a context of his own.
+LIKE = {"locale", "has_touch", "is_mobile", "reduced_motion"}
 
 
 class Windows:
     """Pages for one test after the other.
 
-    They share one context, which has read and compiled the app's scripts: a page opens in half the processor time. What
-    a visitor's browser keeps is forgotten between them. A stranger, who has read nothing, has a context of his own, and
-    so has whoever wants it otherwise than usual.
+    They share one context for each language and kind of device, which has read and compiled the app's scripts, and
+    its process, which a page that shows nothing keeps running between two tests: a page opens in a third of the
+    processor time. What a visitor's browser keeps is forgotten between them. A stranger, who has read nothing, has a
+    context of his own, and so has whoever wants it otherwise.
     """
 
-    _shared: ClassVar[dict[Any, Any]] = {}  #: of each browser the context
+    _shared: ClassVar[dict[Any, Any]] = {}  #: the context of each browser and what is wanted
 
     def __init__(self, browser: Any) -> None:
         self.browser = browser
@@ -221,11 +226,11 @@ class Windows:
         self, width: int = 1440, height: int = 900, dark: bool = False, stranger: bool = False, **more: Any
     ) -> Any:
         scheme, size = "dark" if dark else "light", {"width": width, "height": height}
-        if stranger or more:
+        if stranger or not more.keys() <= LIKE:
             self.own.append(self.browser.new_context(viewport=size, color_scheme=scheme, **USUAL | more))
             page = self.own[-1].new_page()
         else:
-            page = self._usual().new_page()
+            page = self._usual(more).new_page()
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme)
             self.pages.append(page)
@@ -233,10 +238,14 @@ class Windows:
         self.watched.follow(page)
         return page
 
-    def _usual(self) -> Any:
-        context = self._shared.get(self.browser)
+    def _usual(self, more: dict[str, Any]) -> Any:
+        wanted = (self.browser, *sorted(more.items()))
+        context = self._shared.get(wanted)
         if context is None:
-            context = self._shared[self.browser] = self.browser.new_context(**USUAL)
+            context = self._shared[wanted] = self.browser.new_context(**USUAL | more)
+            keeps_running = context.new_page()
+            keeps_running.route("**/*", lambda route: route.fulfill(body=""))
+            keeps_running.goto("http://127.0.0.1/")  # a process is a site's: whatever the port
         context.set_offline(False)
         return context
 
