@@ -70,6 +70,23 @@ def test_a_test_of_a_group_is_found_again(tests_in):
     assert runs[1][0] == "test_some.py::test_a"
 
 
+def test_a_group_stays_in_one_process(tests_in, tmp_path):
+    """Or each of its servers would be started once more: pytest and pytest-xdist must understand each other."""
+    source = """
+import os, pytest
+@pytest.mark.xdist_group("some")
+@pytest.mark.parametrize("number", range(8))
+def test_a(number):
+    with open("processes", "a") as file:
+        print(os.environ["PYTEST_XDIST_WORKER"], file=file)
+"""
+    status, _ = tests_in(source, "-p", "xdist.plugin", "-n", "2", "--dist", "loadgroup")
+    assert status == 0
+    processes = (tmp_path / "processes").read_text("utf-8").split()
+    assert len(processes) == 8
+    assert len(set(processes)) == 1
+
+
 def test_many_failures_are_no_accident(tests_in):
     source = "\n".join(f"def test_{n}(): assert False" for n in range(FEW + 1))
     status, runs = tests_in(source)

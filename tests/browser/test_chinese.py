@@ -23,6 +23,7 @@ from tests.browser.conftest import answered, windows
 from tests.browser.every_view import GROUND, STILL, opened, page_of, views
 from tests.browser.shown_words import DRAWN, said_on, unfolded
 
+pytestmark = pytest.mark.xdist_group("chinese")
 WORD = re.compile(r"(?<![\w.\-_/=])[A-Za-z][A-Za-z'’]+(?![\w_/=])")
 #: A token of the visitor's is a part of a word: "ired" of "tired".
 VISITORS = " ".join(

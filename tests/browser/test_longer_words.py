@@ -15,6 +15,7 @@ from tests.browser.conftest import ROOT, windows
 from tests.browser.every_view import GROUND, STILL, opened, page_of, views
 from tests.browser.layout_faults import layout_faults
 
+pytestmark = pytest.mark.xdist_group("longer")
 SIZES = ({"width": 1280, "height": 720}, {"width": 390, "height": 844})
 PAGES = sorted({page_of(view) for view in views()})
 
