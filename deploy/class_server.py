@@ -37,6 +37,7 @@ from typing import IO
 import streamlit
 
 from attnviz.ui.web import log_lines
+from attnviz.ui.web.charts_script import as_sent
 
 log = logging.getLogger("attnviz.class")
 
@@ -218,9 +219,11 @@ class ClassServer:
         """Streamlit's own files, each beside itself compressed, for nginx to send."""
         there = self.folder / "static"
         shutil.copytree(STATIC, there)
-        for path in there.rglob("*"):
+        for path in list(there.rglob("*")):
             if path.suffix in (".js", ".css", ".svg", ".json"):
-                path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes(), 6, mtime=0))
+                sent = as_sent(path.name, path.read_bytes())
+                path.write_bytes(sent)
+                path.with_name(path.name + ".gz").write_bytes(gzip.compress(sent, 6, mtime=0))
 
 
 def _relay(complaints: IO[bytes]) -> None:

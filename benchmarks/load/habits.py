@@ -21,6 +21,7 @@ LAYERS, HEADS = 30, 9  # of the model that Explore opens with
 #: of 100 answers, how many are of each kind
 SHARES = {"choose a head": 40, "mask or scale": 30, "the class's sentence": 10, "another page": 10, "a control": 10}
 OWN = 0.1  # the share of visitors who type sentences of their own
+WITH_OWN = ", his own sentence"  # ends the names of what such a visitor does on other pages, where his sentence follows
 
 Action = Callable[["Habit"], Awaitable[float]]
 

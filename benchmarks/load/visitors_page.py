@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.load.habits import OWN, SHARES
+from benchmarks.load.habits import OWN, SHARES, WITH_OWN
 from benchmarks.measuring import machine
 from benchmarks.tables import table
 
@@ -28,7 +28,8 @@ ABOUT = """# Many visitors at once
 Written by `python -m benchmarks.load --write` from what it measured (`benchmarks/load/measured.json`); nothing is typed
 by hand. Visitors come within 30 s and act every 8 s: of 100 acts 40 choose a head, 30 move mask or scale, 10 type the
 class's sentence or, a tenth of them, their own, 10 turn to another page, 10 use any of its controls. An open includes
-every file that a real Chromium fetched with an empty cache.
+every file that a real Chromium fetched with an empty cache. A tenth of the visitors type sentences of their own, and
+their sentences follow them to the other pages: what they do there stands in rows of its own, and counts for a tenth.
 """
 
 
@@ -112,8 +113,11 @@ def an_answer(means: Mapping[str, float]) -> float:
 
 
 def _mean(means: Mapping[str, float], begins: str) -> float:
-    found = [mean for kind, mean in means.items() if kind.startswith(begins)]
-    return sum(found) / max(1, len(found))
+    """Of all kinds that begin so; those of visitors with sentences of their own count as often as there are such."""
+    kinds = [kind for kind in means if kind.startswith(begins)]
+    usual, own = ([means[kind] for kind in kinds if kind.endswith(WITH_OWN) is its_own] for its_own in (False, True))
+    parts = [(share, found) for share, found in ((1 - OWN, usual), (OWN, own)) if found]
+    return sum(share * sum(found) / len(found) for share, found in parts) / (sum(share for share, _ in parts) or 1)
 
 
 def _pair(seconds: list[float]) -> str:

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from benchmarks.load import an_hour, visitors_page
-from benchmarks.load.habits import ACTIONS, OWN, SHARES
+from benchmarks.load.habits import ACTIONS, OWN, SHARES, WITH_OWN
 
 ROW = {"visitors": 300, "errors": 0, "clients": 0.1, "opens": [0.5, 1.9], "answers": [0.1, 0.9], "painted": []}
 
@@ -71,3 +71,9 @@ def test_sentences_of_an_hour_are_all_different_and_some_are_longer_than_is_read
     assert max(words) == 250
     long = [each for each, count in zip(typed, words, strict=True) if count >= 8]
     assert len(set(long)) == len(long)
+
+
+@pytest.mark.parametrize("begins, share", [("turn to home", "another page"), ("a control of home", "a control")])
+def test_what_a_tenth_of_the_visitors_do_with_their_own_sentence_counts_for_a_tenth(begins, share):
+    means = dict.fromkeys(ACTIONS, 10.0) | {"turn to home": 10.0, f"{begins}{WITH_OWN}": 110.0}
+    assert visitors_page.an_answer(means) - 10.0 == pytest.approx(100 * OWN * SHARES[share] / sum(SHARES.values()))

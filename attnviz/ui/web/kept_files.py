@@ -2,12 +2,6 @@
 
 An open with an empty cache asks for about a hundred of them. From the disk, through all of Streamlit's layers, they
 cost a server six times as much processor time as the page itself; and Streamlit sends them uncompressed, 4.6 MB.
-
-Plotly's script, the largest of all, begins with a comment that browsers know: each of its functions is going to be
-called, so that Chromium compiles them while the script arrives, beside the page's own thread. Without it that thread
-reads the script again, function by function, before the first chart: 200 ms.
-
-And each of its charts asks `before_streamlit.js` for its turn to be drawn, so that the first is seen before the others.
 """
 
 from __future__ import annotations
@@ -19,13 +13,10 @@ from dataclasses import dataclass
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz.ui.shared import CHART_DRAWN, FRONTEND
+from attnviz.ui.shared import FRONTEND
+from attnviz.ui.web.charts_script import as_sent
 
 WORTH = 1024  # bytes; a smaller file is sent as it is
-COMPILED_AT_ONCE = "PlotlyChart."  #: how the names of these scripts begin
-COMPILE_AT_ONCE = b"//# allFunctionsCalledOnLoad\n"
-#: The same step of a chart, after another one. Without the script that comes before Streamlit's it does not wait.
-IN_TURN = b"then(()=>globalThis.attnvizChartsTurn?.(_.current))."
 CONDITIONS = ("range", "if-none-match", "if-modified-since")  # requests that only Streamlit answers
 
 
@@ -56,8 +47,7 @@ class KeptFiles:
         if found is None:
             found = await self._ask(scope, receive)
             if found.start["status"] == 200:
-                if path.rsplit("/", 1)[-1].startswith(COMPILED_AT_ONCE):
-                    found = _begun_with(COMPILE_AT_ONCE, _with_turns(found))
+                found = _changed(path.rsplit("/", 1)[-1], found)
                 if squeezed:
                     found = await asyncio.to_thread(_compressed, found)
                 self.kept[path, squeezed] = found
@@ -85,21 +75,11 @@ class KeptFiles:
         return _File(start, b"".join(parts))
 
 
-def _with_turns(file: _File) -> _File:
-    """The script in which a chart waits for its turn; as it is, where that place is not to be found."""
-    if file.body.count(CHART_DRAWN) != 1:
+def _changed(name: str, file: _File) -> _File:
+    """The file of this name with what the app changes in it."""
+    body = as_sent(name, file.body)
+    if body is file.body:
         return file
-    before, after = file.body.split(CHART_DRAWN)
-    return _as_long_as_it_is(file, before + CHART_DRAWN.replace(b"then(", IN_TURN + b"then(", 1) + after)
-
-
-def _begun_with(line: bytes, file: _File) -> _File:
-    """The script with one more line before its first."""
-    return _as_long_as_it_is(file, line + file.body)
-
-
-def _as_long_as_it_is(file: _File, body: bytes) -> _File:
-    """The file with another body."""
     headers = MutableHeaders(raw=list(file.start["headers"]))
     headers["content-length"] = str(len(body))
     return _File({**file.start, "headers": headers.raw}, body)

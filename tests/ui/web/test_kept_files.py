@@ -12,7 +12,8 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from attnviz.ui.shared import CHART_DRAWN, FRONTEND
-from attnviz.ui.web.kept_files import IN_TURN, KeptFiles, _File, _with_turns
+from attnviz.ui.web.charts_script import IN_TURN, with_turns
+from attnviz.ui.web.kept_files import KeptFiles
 
 SCRIPT = max((FRONTEND / "static" / "js").glob("index*.js"), key=lambda path: path.stat().st_size)
 SMALL_FIRST = sorted((FRONTEND / "static" / "js").glob("*.js"), key=lambda path: path.stat().st_size)
@@ -90,8 +91,7 @@ def test_plotlys_script_begins_with_a_comment_asks_for_its_turn_and_is_else_as_i
 
 @pytest.mark.parametrize("body", [b"another script", CHART_DRAWN + b"; " + CHART_DRAWN])
 def test_a_script_that_draws_elsewhere_stays_as_it_is(body):
-    file = _File({"type": "http.response.start", "status": 200, "headers": []}, body)
-    assert _with_turns(file) == file
+    assert with_turns(body) == body
 
 
 def test_fonts_and_small_files_are_not_compressed_again():
