@@ -83,7 +83,7 @@ def spent(processes: list[psutil.Process]) -> float:
 
 
 def _spent(process: psutil.Process) -> float:
-    """Of one process: to the nanosecond on Linux, which gives every process a clock; else to a hundredth of a second."""
+    """Of one process: to the nanosecond on Linux, where every process has a clock; else to a hundredth of a second."""
     if sys.platform == "linux":
         return time.clock_gettime((~process.pid << 3) | 2)  # as clock_getcpuclockid makes it of a process's id
     return sum(process.cpu_times()[:2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import logging
 import os
 from collections.abc import AsyncIterator
@@ -11,6 +12,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -26,7 +28,7 @@ from attnviz.ui.shared import (
     remember_places,
     show,
 )
-from attnviz.ui.web import link_preview, log_lines, preloading
+from attnviz.ui.web import kept_files, link_preview, log_lines, navigation, preloading
 from attnviz.ui.web.address import announcement
 from attnviz.ui.web.kept_files import KeptFiles
 from attnviz.ui.web.security_headers import SecurityHeaders
@@ -42,7 +44,7 @@ def warm() -> None:
     """What every visitor will need, imported before the first one comes; then frozen for the garbage collector."""
     import torch
 
-    import attnviz.figures.heatmap  # noqa: F401
+    import attnviz.figures.heatmap
     from attnviz.core.attention import attend
     from attnviz.experiments.home import landing
     from attnviz.models.loading import availability
@@ -56,6 +58,11 @@ def warm() -> None:
     if ready:
         model_cache.preload(landing.MODEL)
         model_cache.shared().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
+    for row in navigation.ROWS:
+        importlib.import_module(f"attnviz.ui.pages.{row.name}")  # as a page's first visitor would
+    chart = attnviz.figures.heatmap.matrix(np.eye(2), ["a", "b"], ["a", "b"])
+    chart.to_json()  # Plotly reads the rules of its parts as it first draws and tells them
+    kept_files.prepare()
     gc.collect()
     gc.freeze()
     if ready:

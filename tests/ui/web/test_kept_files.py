@@ -12,6 +12,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from attnviz.ui.shared import CHART_DRAWN, FRONTEND
+from attnviz.ui.web import kept_files
 from attnviz.ui.web.charts_script import IN_TURN, with_turns
 from attnviz.ui.web.kept_files import KeptFiles
 
@@ -125,3 +126,16 @@ def test_errors_parts_and_other_places_are_not_kept(path, headers):
     if "Range" in headers:
         assert first.status_code == 206
         assert len(first.content) == 10
+
+
+def test_what_is_prepared_is_not_compressed_again_and_is_the_same(monkeypatch):
+    monkeypatch.setattr(kept_files, "_SMALLER", {})
+    kept_files.prepare()
+    known = len(kept_files._SMALLER)
+    assert known > 100
+    monkeypatch.setattr(kept_files.gzip, "compress", lambda *_, **__: pytest.fail("compressed once more"))
+    for script in (SCRIPT, CHART):
+        answer = Server().client.get(f"/static/js/{script.name}", headers={"Accept-Encoding": "gzip"})
+        assert answer.content.replace(IN_TURN, b"").endswith(script.read_bytes())
+        assert answer.headers["content-encoding"] == "gzip"
+    assert len(kept_files._SMALLER) == known
