@@ -316,6 +316,44 @@ def one_paint(browser: Any, url: str) -> dict[str, float]:
     return found
 
 
+# The same clock, from a click on the menu: what stands when it is clicked is the page before.
+TURN = """
+(() => {
+  const start = performance.now();
+  document.querySelector('[data-testid=stSidebar] a[href*="NAME"]').click();
+  window.turned = null;
+  const look = () => {
+    if (location.pathname.endsWith('/NAME') && pictured()) requestAnimationFrame(() => {
+      window.turned = performance.now() - start;
+    });
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})()
+"""
+WORDS_ALONE = "glossary"  #: a page without any picture
+
+
+def turned_to(browser: Any, url: str, name: str) -> float | None:
+    """Milliseconds from a click on the menu of a page of words until the first picture of page `name`, if it has one.
+
+    In a browser that has opened nothing else, and in a tab that is not followed, as in `one_paint`.
+    """
+    if name == WORDS_ALONE:
+        return None
+    with Unwatched(browser) as tab:
+        tab.send("Emulation.setDeviceMetricsOverride", width=1440, height=900, deviceScaleFactor=1, mobile=False)
+        tab.send("Page.enable")
+        tab.send("Page.addScriptToEvaluateOnNewDocument", source=FIRST)
+        tab.send("Page.navigate", url=f"{url}/{WORDS_ALONE}")
+        tab.until("window.first?.all", 60_000)
+        time.sleep(1)  # a visitor reads
+        tab.evaluate(TURN.replace("NAME", name))
+        tab.until("window.turned", 2 * PICTURE_WAIT)
+        found: float | None = tab.evaluate("window.turned")
+    return found
+
+
 class Unwatched:
     """A tab with an empty cache, to which commands are sent one by one and of which no event is asked for."""
 

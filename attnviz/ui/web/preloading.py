@@ -33,12 +33,12 @@ WIDGETS = (
     "PageLink", "Html", "BidiComponent", "TextArea", "TextInput", "Selectbox", "NumberInput", "Slider", "ButtonGroup",
     "Checkbox", "Button",
 )  # fmt: skip
-CHART, TABLE, FORMULA, CODE, METRIC = "PlotlyChart", "DataFrame", "rehype-katex", "StreamlitSyntaxHighlighter", "Metric"
+CHART, TABLE, FORMULA, METRIC = "PlotlyChart", "DataFrame", "rehype-katex", "Metric"
 #: What pages have besides, by their names in an address, in the order in which it is needed. It may come last: the
 #: widgets stand above it. Where one part is missing, Streamlit's page also holds back what stands beside it: half a
 #: second, or until all is there.
 FURTHER: Mapping[str, tuple[str, ...]] = {
-    "build": (FORMULA, TABLE, CHART, CODE),
+    "build": (FORMULA, TABLE, CHART),
     "scaling": (METRIC, FORMULA, CHART),
     "heads": (TABLE, CHART),
     "masks": (CHART,),
