@@ -130,3 +130,20 @@ def test_an_appended_token_is_pinned_wherever_it_ends(visit):
 
 def test_a_sentence_of_one_token_is_told_to_be_longer(visit):
     assert "A single token can only look at itself" in said(visit("explore", text="x"))
+
+
+def test_a_name_that_no_choice_of_the_page_has_is_said_and_what_sites_add_to_links_is_not(visit):
+    page = visit("glossary", layer="999", h_at="999.1", utm_source="a", fbclid="b", embed="true")
+    assert not page.exception
+    [warning] = page.warning
+    assert html.unescape(warning.value) == (
+        "Left out of the link, because this page has nothing of this name: “layer”, “h_at”."
+    )
+    assert not visit("glossary", present="1", theme="dark", lang="en", utm_source="a", ref="b", embed="true").warning
+
+
+def test_a_name_of_a_link_that_means_nothing_is_shown_as_typed(visit):
+    page = visit("glossary", **{"**x**": "1", "<b>$a$</b>": "2"})
+    [warning] = page.warning
+    assert "**x**" not in warning.value
+    assert "<b>" not in warning.value

@@ -37,6 +37,14 @@ def png(width=40, height=30, mode="RGB"):
     return out.getvalue()
 
 
+def test_a_layer_or_head_that_the_model_does_not_have_is_said_and_its_last_is_shown(visit):
+    page = visit("pictures", pic_layer="999", pic_head="998")
+    assert not page.exception
+    for name, asked in (("pic_layer", 999), ("pic_head", 998)):
+        assert f"The link asks for {name} = “{asked}”; here it goes up to" in said(page)
+    assert "here it goes up to" not in said(visit("pictures", pic_layer="1", pic_head="1"))
+
+
 def test_it_opens_with_a_digit_and_what_the_model_says_of_it(visit):
     page = visit("pictures")
     assert not page.exception

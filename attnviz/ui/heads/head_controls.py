@@ -11,7 +11,7 @@ from attnviz.experiments.heads import head_survey
 from attnviz.models.loading import availabilities
 from attnviz.ui.heads import head_surveys, measure_words
 from attnviz.ui.heads import heads_choices as choices
-from attnviz.ui.shared import link_state, number, one_of, presenting, show_problem, text_area, upload_id
+from attnviz.ui.shared import link_state, number, one_of, presenting, show_problem, text_area, two_in_a_row, upload_id
 from attnviz.words import _
 
 NOBODY = "none"  #: no model beside
@@ -37,9 +37,10 @@ def ask() -> HeadsRequest | None:
         return None
     names = {s.entry.id: s.name for s in here}
     repeated = link_state.value(choices.TEXT) == "repeated"
-    model_at, text_at, by_at, other_at, seed_at = st.columns(
-        [1.6, 1.15, 1.15, 1.1, 0.6 if repeated else 0.01], vertical_alignment="bottom"
-    )
+    with two_in_a_row("hd"):
+        model_at, text_at, by_at, other_at, seed_at = st.columns(
+            [1.6, 1.15, 1.15, 1.1, 0.6 if repeated else 0.01], vertical_alignment="bottom"
+        )
     with model_at:
         model = one_of(choices.MODEL, _("Model"), names, style="select")
     with text_at:

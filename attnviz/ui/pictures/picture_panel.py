@@ -46,6 +46,7 @@ def draw(loaded: LoadedModel, picture: ChosenPicture) -> None:
     said, ordered = st.columns([2, 1], vertical_alignment="center")
     with ordered:
         order = _order(stack)
+    _say_what_is_not_here(stack)
     chosen = chosen_in(run, stack)
     scene = picture_scene.scene(loaded, picture, run, stack, picture_scene.shown_under(stack, chosen), order)
     chosen = scene.allowed(chosen)
@@ -118,6 +119,14 @@ def chosen_in(run: PictureRun, stack: PatchStack) -> canvas.PatchChoices:
         link_state.value(choices.FACTOR),
         cast(canvas.PatchRows, link_state.value(choices.SHOWS)),
     )
+
+
+def _say_what_is_not_here(stack: PatchStack) -> None:
+    """Name a layer or a head of the link that the model does not have; its last one is shown."""
+    top = len(stack.layers) - 1
+    heads = stack.layers[min(link_state.value(choices.LAYER), top)].n_heads
+    for choice, last in ((choices.LAYER, top), (choices.HEAD, heads - 1)):
+        widgets.say_too_high(choice, last)
 
 
 def _keep(fine: PatchGrid, stack: PatchStack, chosen: canvas.PatchChoices) -> None:

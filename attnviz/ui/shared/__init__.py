@@ -33,7 +33,7 @@ from attnviz.ui.shared.text import plain, quoted, spoken, spoken_value
 from attnviz.ui.shared.theme_message import keep_theme_message
 from attnviz.ui.shared.waiting_line import WaitingLine
 from attnviz.ui.shared.whole_callbacks import mend_callbacks
-from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle
+from attnviz.ui.shared.widgets import number, one_of, say_refusals, text_area, toggle, two_in_a_row
 
 __all__ = [
     "CHARTS",
@@ -100,6 +100,7 @@ __all__ = [
     "text_area",
     "to_csv",
     "toggle",
+    "two_in_a_row",
     "upload_id",
     "widgets",
 ]

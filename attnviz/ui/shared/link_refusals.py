@@ -84,6 +84,14 @@ def left_out(choice: Choice[Any], lost: Sequence[object]) -> Message:
     )
 
 
+def nothing_of(names: Sequence[str]) -> Message:
+    """Names at most three parameters that belong to nothing on the page."""
+    shown = [f"“{name[:40]}”" for name in names[:3]] + (["…"] if len(names) > 3 else [])
+    return Message(
+        "Left out of the link, because this page has nothing of this name: {names}.", {"names": Several(shown)}
+    )
+
+
 def unreadable(name: str) -> Message:
     """A parameter of canvases that was cut or changed on the way."""
     return Message("The value of {name} in the link cannot be read, so it is left out.", {"name": name})

@@ -9,6 +9,7 @@ session stays as it is, as it does when a page is entered from the menu, and the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar, cast
 from urllib.parse import quote_plus
@@ -25,6 +26,9 @@ _CHOSEN, _PAGE, _WRITTEN, _REFUSED = "_chosen", "_page_on_show", "_link_written"
 _VIEW_OF = "_view_of"  #: the page of a view that was opened, until that page is drawn
 _PAGE_ID = "_page_id"
 _LINKED = "_pages_set_by_links"
+_NO_CHOICE = "_no_choice"  #: where the sentence stands about names that belong to no choice
+#: what Streamlit reads itself, and what mailers, networks and search engines add to every link
+_OF_OTHERS = re.compile(r"embed|utm_|_|ref$|source$|\w*clid$|mc_|si$")
 
 
 def value(choice: Choice[T]) -> T:
@@ -92,6 +96,7 @@ def follow(page: str) -> bool:
         return False
     if before is None or streamlit_adapter.by_history():
         _read(page, parameters)
+        _note_what_nothing_reads(page)
     elif entered:
         if view_of != page:  # refusals of a view that was just opened are still to be shown
             st.session_state[_REFUSED] = {}
@@ -144,6 +149,7 @@ def refusals_without_widget() -> list[Message]:
     """Why parts of the link for canvases are not used: a canvas has no widget that could show the sentence."""
     page, found = current_page(), _refused()
     names = [choice.name for choice in choices_of(page) if choice.kind in ("canvas", "other")] + _packs(page)
+    names.append(_NO_CHOICE)
     return [found[name] for name in dict.fromkeys(names) if name in found]
 
 
@@ -239,6 +245,13 @@ def _read(page: str, parameters: Mapping[str, Any]) -> None:
             _refused()[choice.name] = problem.message
         except NONSENSE:
             _refused()[choice.name] = link_refusals.no_such(choice, held)
+
+
+def _note_what_nothing_reads(page: str) -> None:
+    """Say which names of the link belong to no choice of the page, such as `layer` for `at`; others add theirs."""
+    unread = [name for name in st.query_params if name not in parameters_of(page) and not _OF_OTHERS.match(name)]
+    if unread:
+        _refused()[_NO_CHOICE] = link_refusals.nothing_of(unread)
 
 
 def _says_something(page: str, parameters: Mapping[str, Any]) -> bool:

@@ -73,7 +73,7 @@ PAGE_STYLE = """<style>
 .st-key-presenter-place { max-width: calc(100vw - 2rem) }
 @media (min-width: 1000px) and (max-height: 760px) {
   [data-testid=stLayoutWrapper]:has(> .st-key-page-about-low), .st-key-page-about-low { display: contents }
-  .st-key-page-about-low > .stElementContainer { margin: -3.5rem 11rem -0.25rem 15rem; width: auto !important }
+  .st-key-page-about-low > .stElementContainer { margin: -3.95rem 11rem 0.2rem 15rem; width: auto !important }
   .st-key-page-about-low > .stElementContainer p {
     font-size: 0.85rem; line-height: 1.3; margin: 0; min-height: 2.9rem
   }
@@ -86,6 +86,10 @@ PAGE_STYLE = """<style>
 }
 @media (max-width: 640px) {
   [class*="st-key-terms-"] { row-gap: 0 }
+  .st-key-page-about [class*="st-key-terms-"] { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none }
+  .st-key-page-about-low [class*="st-key-terms-"] { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none }
+  [class*="st-key-terms-"] > * { flex-shrink: 0 }
+  [class*="st-key-two-in-a-row-"] [data-testid=stColumn] { flex: 1 1 40%; min-width: 40% }
   .st-key-l-top > :is(.st-key-l-lessons, .st-key-l_text) { flex: 1 1 100% !important; width: 100% !important }
   :is(.st-key-l-top, .st-key-l-below) > :is([class*="st-key-l-previous"], [class*="st-key-l-next"]) {
     flex: 1 1 40% !important

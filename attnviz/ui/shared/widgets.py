@@ -10,6 +10,7 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from attnviz.ui.shared import late_widgets, link_refusals, link_state
 from attnviz.ui.shared.choices import Choice
@@ -125,8 +126,7 @@ def number(
     low, top = _range(choice, high)
     asked = link_state.value(choice)
     say_refusal(choice)
-    if asked > top and asked != choice.default:
-        st.caption(spoken(link_refusals.too_high(choice, asked, top)))
+    say_too_high(choice, top)
     _show(choice, min(max(asked, low), top))
     picked = st.number_input(
         label,
@@ -230,6 +230,14 @@ def expander(choice: Choice[bool], title: str, *, icon: str | None = None) -> An
     return st.expander(title, icon=icon, key=choice.name, on_change=_hear, args=(choice,))
 
 
+def two_in_a_row(name: str) -> DeltaGenerator:
+    """A place for columns of controls that stand two in a row on a phone: one a line, they fill it before any picture.
+
+    The style of every page knows it by its key.
+    """
+    return st.container(key=f"two-in-a-row-{name}")
+
+
 def say_refusals() -> None:
     """Show, above the page, why parts of the link for canvases are not used."""
     for message in link_state.refusals_without_widget():
@@ -241,6 +249,13 @@ def say_refusal(choice: Choice[Any]) -> None:
     message = link_state.refusal(choice)
     if message is not None:
         st.caption(spoken(message))
+
+
+def say_too_high(choice: Choice[N], top: N) -> None:
+    """Say in a line that the link asks for more than there is here, where `top` is the most and is shown."""
+    asked = link_state.value(choice)
+    if asked > top and asked != choice.default:
+        st.caption(spoken(link_refusals.too_high(choice, asked, top)))
 
 
 def _show(choice: Choice[Any], chosen: Any) -> None:

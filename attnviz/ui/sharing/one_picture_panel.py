@@ -15,7 +15,7 @@ from attnviz.experiments.sharing import SharingConfig as Config
 from attnviz.experiments.sharing import SharingResult as Result
 from attnviz.figures.svg_three_ways import SharingColumn, ThreeWaysPicture
 from attnviz.models.architecture import Architecture, all_presets, has_heads
-from attnviz.ui.shared import number, one_of, show
+from attnviz.ui.shared import number, one_of, show, two_in_a_row
 from attnviz.ui.sharing import sharing_choices as choices
 from attnviz.ui.sharing import three_ways
 from attnviz.ui.sharing.three_ways import SharedHead
@@ -38,7 +38,8 @@ def _models() -> dict[str, str]:
 
 def picture(run: ModelRun | None, result_of: Callable[[Config], Result] | None, config: Config | None) -> None:
     """Draw the controls, the columns and the menu that saves them; without a trained model no head is drawn."""
-    sizes = st.columns([1.7, 1, 0.8, 0.9], vertical_alignment="bottom")
+    with two_in_a_row("h-three"):
+        sizes = st.columns([1.7, 1, 0.8, 0.9], vertical_alignment="bottom")
     with sizes[0]:
         name = one_of(choices.COLUMNS, _("Cache of"), _models(), style="select")
     with sizes[1]:
