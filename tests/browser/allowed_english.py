@@ -45,7 +45,7 @@ scaled scores weights output
 SYMBOLS = "cos sin exp log ln max min mod Dv Dk dk dv std tr KL"
 #: units, kinds of files, parts of a machine, keys
 UNITS = """
-ms kB MB GB TB KiB MiB GiB FLOP FLOPs GFLOP TFLOP TFLOPs CPU GPU cpu cuda bfloat float int fp
+ns ms kB MB GB TB KiB MiB GiB FLOP FLOPs GFLOP TFLOP TFLOPs CPU GPU cpu cuda bfloat float int fp
 CSV HTML JSON PNG SVG TOML JPEG WebP GIF GGUF UTF Python Streamlit JavaScript Chromium Enter Escape Ctrl Tab iframe
 NVIDIA SXM PCIe RTX KB TiB MFLOP TXT https arXiv XXL
 """
