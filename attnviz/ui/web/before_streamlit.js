@@ -56,10 +56,13 @@ document.addEventListener("DOMContentLoaded", () => {
 
 // Charts that come at once are drawn one after the other, the highest on the page first, and each is painted before the
 // next is begun. Plotly would draw all of them, and nobody would see the first before the last stands. `kept_files.py`
-// has each of them ask for its turn.
+// has each of them ask for its turn. What has stood once is drawn again at once: where that waited as well, charts were
+// drawn without end after the window had changed its size.
 (() => {
   /** @type {{ place: Element | null, begin: () => void }[]} */
   const waiting = [];
+  /** @type {WeakSet<Element>} */
+  const drawn = new WeakSet();
   let busy = false;
 
   /** @param {{ place: Element | null }} one */
@@ -73,12 +76,15 @@ document.addEventListener("DOMContentLoaded", () => {
     waiting.sort((one, other) => height(one) - height(other));
     const first = waiting.shift();
     busy = first !== undefined;
+    if (first?.place) drawn.add(first.place);
     first?.begin();
     if (first) painted(next);
   };
 
   /** @param {Element | null} place */
   const turn = (place) =>
+    place !== null &&
+    !drawn.has(place) &&
     new Promise((resolve) => {
       waiting.push({ place, begin: () => resolve(undefined) });
       if (!busy) queueMicrotask(next);
