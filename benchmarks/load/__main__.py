@@ -41,6 +41,7 @@ from tests.browser.conftest import CHROMIUM, QUIET, ROOT, Server
 
 THINKS = 8.0  # seconds between two acts of a visitor, on average
 COMES_WITHIN = 30.0
+RESTS = 0.05  # seconds of processor time within one that a server takes at rest, at most
 
 
 @dataclass
@@ -128,6 +129,7 @@ async def kinds(base: str, files: list[str], processes: list[psutil.Process], ti
         await asyncio.sleep(0.15)  # what the server does after its answer belongs to it
         cost[kind].append(spent(processes) - before)
 
+    await _at_rest(processes)
     for number in range(times):
         habit = Habit(Visitor(base), random.Random(number))
         await clocked(
@@ -143,6 +145,17 @@ async def kinds(base: str, files: list[str], processes: list[psutil.Process], ti
         await _round(habit, clocked, WITH_OWN)
         await habit.visitor.leave()
     return cost
+
+
+async def _at_rest(processes: list[psutil.Process]) -> None:
+    """Wait until a server that has just started has warmed up: that is nobody's open or answer."""
+    before = spent(processes)
+    while True:
+        await asyncio.sleep(1)
+        now = spent(processes)
+        if now - before < RESTS:
+            return
+        before = now
 
 
 async def _round(habit: Habit, clocked: Callable[[str, object], Awaitable[None]], how: str) -> None:

@@ -39,7 +39,7 @@ def keep(what: str, rows: Any) -> None:
     day = datetime.now(UTC).date().isoformat()
     held[what] = {"machine": machine(), "load": round(os.getloadavg()[0], 1), "day": day, "rows": rows}
     KEPT.write_text(json.dumps(held, indent=1, sort_keys=True) + "\n", "utf-8")
-    PAGE.write_text(page(held), "utf-8")
+    PAGE.write_text(page(json.loads(KEPT.read_text("utf-8"))), "utf-8")  # in the order in which it is kept
 
 
 def page(held: Mapping[str, Any]) -> str:

@@ -30,7 +30,7 @@ OF_A_CONTAINER = {
 OF_A_CURSOR = {"_index", "_parent_path", "_root_container", "_transient_elements", "_transient_index"}
 
 
-class _Unknown(Exception):
+class _OnlyTheirs(Exception):
     """Something that only Streamlit knows how to copy."""
 
 
@@ -42,7 +42,7 @@ def copied(value: Any) -> Any:
             return tuple(_container(each, containers) for each in value)
         if isinstance(value, Mapping):
             return {name: _cursor(each) for name, each in value.items()}
-    except _Unknown:
+    except _OnlyTheirs:
         pass
     return copy.deepcopy(value)
 
@@ -51,7 +51,7 @@ def _container(original: Any, known: dict[int, DeltaGenerator]) -> DeltaGenerato
     if id(original) in known:
         return known[id(original)]
     if getattr(type(original), "__deepcopy__", None) is not DeltaGenerator.__deepcopy__:
-        raise _Unknown
+        raise _OnlyTheirs
     made = DeltaGenerator.__new__(DeltaGenerator)
     vars(made).update({name: getattr(original, name) for name in OF_A_CONTAINER})
     cursor = original._cursor  # not the provided one: the page's own container has none, its copy stays where it is
@@ -63,7 +63,7 @@ def _container(original: Any, known: dict[int, DeltaGenerator]) -> DeltaGenerato
 
 def _cursor(original: Any) -> Cursor:
     if not isinstance(original, Cursor) or vars(original).keys() != OF_A_CURSOR:
-        raise _Unknown
+        raise _OnlyTheirs
     made: Cursor = type(original).__new__(type(original))
     vars(made).update(vars(original))
     passing = original._transient_elements
