@@ -184,17 +184,6 @@ def test_the_export_of_start_opens_to_a_menu_that_can_be_read(opened: Open) -> N
     until(inside_the_window)
 
 
-def test_half_of_the_matrices_of_order_are_seen_at_a_projectors_size(opened: Open) -> None:
-    page = opened("positions", **PROJECTOR)
-    page.locator(".st-key-p_order_before .nsewdrag").first.wait_for()
-    for name in ("before", "after"):
-        matrix = page.locator(f".st-key-p_order_{name} .nsewdrag").first.bounding_box()
-        assert matrix["y"] + matrix["height"] / 2 <= PROJECTOR["height"]
-    about = page.locator(".st-key-page-about-low p").first.bounding_box()
-    [sections] = boxes(page, ".st-key-p_section")
-    assert about["y"] + about["height"] <= sections["y"], "the sentences end over the row of sections"
-
-
 @pytest.mark.parametrize("address, picture", [("heads", ".st-key-hd_map .nsewdrag"), ("sharing", ".st-key-h-three-0")])
 def test_a_picture_begins_on_the_first_screen_of_a_phone(opened: Open, address: str, picture: str) -> None:
     page = opened(address, **PHONE)
