@@ -93,7 +93,7 @@ def test_the_walk_goes_forward_and_back_and_the_link_follows(open_build: Open) -
     page.keyboard.press("Home")
     page.wait_for_url("**b_step=embed*")
     page.get_by_text("has the same row wherever it stands").wait_for()
-    assert page.get_by_role("button", name="Step back").is_disabled()
+    expect(page.get_by_role("button", name="Step back")).to_be_disabled()
 
 
 def test_matrices_and_heads_are_switched_on_the_board(open_build: Open) -> None:
@@ -122,11 +122,11 @@ def test_a_weight_typed_into_the_editor_changes_the_board_and_the_link(open_buil
     page.keyboard.press("Enter")
     page.get_by_text("1 cell typed in by you", exact=False).first.wait_for()
     page.wait_for_url("**b_at=*")
-    assert at(page, 1, 0, 0).inner_text() == "9.0"
+    expect(at(page, 1, 0, 0)).to_have_text("9.0")
     assert at(page, 2, 0, 0).inner_text() != before
     page.reload()
     page.locator(".tb-line-out").wait_for()
-    assert at(page, 1, 0, 0).inner_text() == "9.0"
+    expect(at(page, 1, 0, 0)).to_have_text("9.0")
     page.get_by_role("button", name="Undo all edits").click()
     page.get_by_text("Nothing is edited yet").wait_for()
     assert at(page, 2, 0, 0).inner_text() == before

@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from tests.browser.canvas_places import cell_on, tile_on
 from tests.browser.conftest import answered, until, widest
 from tests.browser.saving import saved_in
+from tests.browser.slow_line import Line
 
 Open = Callable[..., Any]
 
@@ -238,16 +239,22 @@ def test_a_thousand_tokens_can_be_zoomed(explore: Open) -> None:
     until(lambda: float(stage.get_attribute("data-zoom").split(",")[0]) != before)
 
 
-def test_a_head_is_fetched_and_drawn_before_the_script_answers(explore: Open) -> None:
-    page = explore("?text=" + "one+two+three+" * 25)  # all heads of a short sentence come by themselves
+def test_a_head_is_fetched_and_drawn_before_the_script_answers(server_url: str, new_page: Open) -> None:
+    page = new_page()
+    line = Line(page)
+    page.goto(f"{server_url}/explore?text=" + "one+two+three+" * 25)  # of a short sentence all heads come by themselves
+    expect(page.get_by_test_id("overview")).to_have_attribute("data-tiles", re.compile(r"\d"), timeout=60_000)
+    answered(page)
     with page.expect_response(lambda answer: answer.url.endswith("/7.1")) as fetched:
         page.mouse.move(*tile(page, 7 * 9 + 1))
     assert fetched.value.status == 200
     fetched.value.finished()
+    line.hold()
     page.mouse.down()
     page.mouse.up()
     page.locator(".av-title", has_text="Layer 7, head 1").wait_for()
-    assert "at=7.1" not in page.url, "drawn from what was fetched, before Python answered"
+    assert "at=7.1" not in page.url, "drawn from what was fetched, before the page hears of an answer"
+    line.let_go()
     page.wait_for_url("**at=7.1*")
     answered(page)
     assert title(page).startswith("Layer 7, head 1")

@@ -23,6 +23,7 @@ from attnviz.ui.web import declared
 from attnviz.ui.web.navigation import ROWS
 from tests.browser.conftest import answered, until
 from tests.browser.saving import saved_in
+from tests.browser.slow_line import Line
 
 assert declared.DECLARED
 Open = Callable[..., Any]
@@ -56,35 +57,6 @@ def tab(server_url: str, new_page: Open) -> Open:
         return page
 
     return opened
-
-
-class Line:
-    """The line between a browser and the server; what the server says can be held back, as a slow line does."""
-
-    def __init__(self, page: Any) -> None:
-        self.held: list[Any] | None = None
-        self.said = 0
-        page.route_web_socket(re.compile("_stcore/stream"), self._join)
-
-    def _join(self, browser: Any) -> None:
-        server = browser.connect_to_server()
-        self.browser = browser
-        server.on_message(self._from_server)
-
-    def _from_server(self, message: Any) -> None:
-        self.said += 1
-        if self.held is None:
-            self.browser.send(message)
-        else:
-            self.held.append(message)
-
-    def hold(self) -> None:
-        self.held = []
-
-    def let_go(self) -> None:
-        held, self.held = self.held or [], None
-        for message in held:
-            self.browser.send(message)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from attnviz.experiments.positions import position_kinds, position_snippets, shu
 from attnviz.figures import heatmap
 from attnviz.figures import positions_order as figures
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
-from attnviz.ui.shared import chart_of, link_state, plain, quoted, show, two_in_a_row, widgets
+from attnviz.ui.shared import chart_of, link_state, plain, quoted, show, widgets
 from attnviz.word_boundaries import split
 from attnviz.words import _, listed, ngettext
 
@@ -41,8 +41,7 @@ def chosen() -> shuffled_words.Config:
 
 
 def _controls() -> shuffled_words.Config:
-    with two_in_a_row("p-order"):
-        text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
+    text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
     with text:
         sentence = widgets.text(positions_choices.SENTENCE, _("Sentence"))
     with number:

@@ -29,8 +29,7 @@ def sentence_run(
     if not states:
         st.info(_("No trained model is on this machine yet: the page “Explore” says how to get one."))
         return None
-    with widgets.two_in_a_row(sentence.name):
-        columns = st.columns([1, 3] if model_first else [3, 1], vertical_alignment="bottom")
+    columns = st.columns([1, 3] if model_first else [3, 1], vertical_alignment="bottom")
     which, words = columns if model_first else reversed(columns)
     with which:
         names = {s.entry.id: s.name for s in states}
