@@ -32,8 +32,8 @@ _FOUND = threading.local()  #: what a thread found in the session that it runs f
 #: A number of a metric and what it is called stand in as many lines as they need: Streamlit would cut them.
 #: No paragraph ends in a line of one letter, and Chinese letters, which no font has slanted, are never slanted.
 #: Streamlit leaves 6rem above the first line, of which its bar covers 4 on a phone, and lets wide formulas run off it.
-#: On a phone parts stand closer, so that a picture begins on the first screen. What listens for a lecturer's keys has no
-#: height, and takes no gap of its own.
+#: On a phone parts stand closer, so that a picture begins on the first screen. What listens for a lecturer's keys has
+#: no height, and takes no gap of its own.
 #: Its captions are too pale to be read by all, and so are its colours of code and white on the dark theme's buttons.
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
 #: worst; as it no longer fits below its button, it opens above it. Half a window fits on one of the two sides.
