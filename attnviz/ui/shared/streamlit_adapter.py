@@ -33,7 +33,7 @@ _FOUND = threading.local()  #: what a thread found in the session that it runs f
 #: No paragraph ends in a line of one letter, and Chinese letters, which no font has slanted, are never slanted.
 #: Streamlit leaves 6rem above the first line, of which its bar covers 4 on a phone, and lets wide formulas run off it.
 #: On a phone parts stand closer, so that a picture begins on the first screen. What listens for a lecturer's keys has
-#: no height, and takes no gap of its own.
+#: no height, and takes no gap and no width of its own.
 #: Its captions are too pale to be read by all, and so are its colours of code and white on the dark theme's buttons.
 #: A menu keeps its height near the window's lower edge. Streamlit would shrink it to what is left there, 48 pixels at
 #: worst; as it no longer fits below its button, it opens above it. Half a window fits on one of the two sides.
@@ -52,7 +52,7 @@ PAGE_STYLE = """<style>
   .stMainBlockContainer { padding-top: 4.25rem }
   .stMainBlockContainer :is(.stVerticalBlock, [data-testid=stHorizontalBlock]) { row-gap: 0.7rem }
 }
-[data-testid=stLayoutWrapper]:has(> .st-key-presenter-place) { position: absolute }
+[data-testid=stLayoutWrapper]:has(> .st-key-presenter-place) { position: absolute; width: 0 }
 .katex-display { overflow-x: auto; overflow-y: hidden; padding-inline: 3px }
 .stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start }
 [data-testid=stCaptionContainer] { color: light-dark(#5d6066, #a9adb4) !important; opacity: 1 !important }
