@@ -26,8 +26,12 @@ def message(path: tuple[int, ...], fragment: str, *, block: bool = False) -> For
 
 
 @pytest.fixture
-def session() -> Any:
-    """What a session clears its queue with: an outer fragment with one inside it, and one beside both."""
+def session(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """What a mended session clears its queue with: an outer fragment with one inside it, and one beside both."""
+    monkeypatch.setattr(AppSession, nested_fragments.NAME, AppSession._clear_queue)  # both are put back afterwards
+    monkeypatch.setattr(MemoryFragmentStorage, nested_fragments.REGISTERS, MemoryFragmentStorage.register)
+    nested_fragments.mend_nested_fragments()
+    nested_fragments.mend_nested_fragments()
     storage = MemoryFragmentStorage()
     storage.register(OUTER, lambda: None, parent_fragment_id=None)
     storage.register(INNER, lambda: None, parent_fragment_id=OUTER)
@@ -50,19 +54,27 @@ def test_streamlit_alone_keeps_what_lies_inside_the_dropped(session: Any) -> Non
     assert kept(session) == [INNER, BESIDE, ""]
 
 
-def test_the_inner_goes_with_the_outer_and_nothing_else_does(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(AppSession, nested_fragments.NAME, AppSession._clear_queue)  # put back afterwards
-    nested_fragments.mend_nested_fragments()
-    nested_fragments.mend_nested_fragments()
+def test_the_inner_goes_with_the_outer_and_nothing_else_does(session: Any) -> None:
     AppSession._clear_queue(session, [OUTER])
     assert kept(session) == [BESIDE, ""]
 
 
-def test_the_inner_alone_leaves_the_outer_and_a_whole_run_leaves_nothing(
-    session: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(AppSession, nested_fragments.NAME, AppSession._clear_queue)
-    nested_fragments.mend_nested_fragments()
+def test_the_inner_goes_also_when_the_run_without_it_has_ended_before_its_beginning_was_heard(session: Any) -> None:
+    assert session._fragment_storage.clear_stale_descendants(OUTER, frozenset()) == [INNER]
+    AppSession._clear_queue(session, [OUTER])
+    assert kept(session) == [BESIDE, ""]
+
+
+def test_of_very_many_fragments_the_last_are_remembered(session: Any) -> None:
+    for number in range(nested_fragments.MOST):
+        session._fragment_storage.register(f"other-{number}", lambda: None, parent_fragment_id=None)
+    assert len(nested_fragments._PARENTS[session._fragment_storage]) == nested_fragments.MOST
+    session._fragment_storage.register(INNER, lambda: None, parent_fragment_id=OUTER)
+    AppSession._clear_queue(session, [OUTER])
+    assert kept(session) == [BESIDE, ""]
+
+
+def test_the_inner_alone_leaves_the_outer_and_a_whole_run_leaves_nothing(session: Any) -> None:
     AppSession._clear_queue(session, [INNER])
     assert kept(session) == [OUTER, BESIDE, ""]
     AppSession._clear_queue(session)
