@@ -36,12 +36,19 @@ from attnviz.ui.web.watching import Watching, health, metrics
 
 log = logging.getLogger("attnviz")
 
+#: Imported before anybody can come: of two threads that import at once one may take the other's half for the whole.
+#: Plotly looks for pandas among the modules that are there, finished or not: while Streamlit imported it for one
+#: visitor, the chart of another failed. A first page has ended in its imports, too, while the server warmed up.
+WHOLE = ("pandas", "pyarrow", "attnviz.ui.web.declared", *(f"attnviz.ui.pages.{row.name}" for row in navigation.ROWS))
+for name in WHOLE:
+    importlib.import_module(name)
+
 MAIN = Path(__file__).with_name("main.py")
 EARLY_SCRIPT = Path(__file__).with_name("before_streamlit.js")
 
 
 def warm() -> None:
-    """What every visitor will need, imported before the first one comes; then frozen for the garbage collector."""
+    """What every visitor will need, made ready beside the server's start; then frozen for the garbage collector."""
     import torch
 
     import attnviz.figures.heatmap
@@ -58,8 +65,6 @@ def warm() -> None:
     if ready:
         model_cache.preload(landing.MODEL)
         model_cache.shared().engine.expect(landing.MODEL)  # on Ray this connects; here the model is loaded
-    for row in navigation.ROWS:
-        importlib.import_module(f"attnviz.ui.pages.{row.name}")  # as a page's first visitor would
     chart = attnviz.figures.heatmap.matrix(np.eye(2), ["a", "b"], ["a", "b"])
     chart.to_json()  # Plotly reads the rules of its parts as it first draws and tells them
     kept_files.prepare()
