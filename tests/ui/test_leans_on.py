@@ -139,6 +139,9 @@ TAKEN_AWAY = {
     "data-testid=InputInstructions in its frontend": lambda m, folder: frontend_without(m, folder),
     "a look at the preferred theme after printing, in its frontend": lambda m, folder: frontend_without(m, folder),
     "the place where a chart's drawing begins, in its frontend": lambda m, folder: frontend_without(m, folder),
+    "a script of Plotly that was tried with a quarter of its parts": lambda m, folder: m.setattr(
+        streamlit_adapter, "PLOTLYS_TRIED", frozenset()
+    ),
     "what it is told of its server before it connects, in its frontend": lambda m, folder: frontend_without(m, folder),
     "the attribute data-variant in its frontend": lambda m, folder: frontend_without(m, folder),
     **{

@@ -5,6 +5,7 @@ A change of what it does promise raises an error; a change of these would go unn
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import logging
 import threading
@@ -165,6 +166,9 @@ FRONTEND = Path(st.__file__).parent / "static"  #: the files that the browser is
 #: how the script of a chart begins to draw it, or to draw it again: the one place of it
 CHART_DRAWN = b"v.current=v.current.then(()=>{if(!x.current){if(!_.current)throw "
 
+#: The scripts with all of Plotly, by their SHA-256, of which it was tried that our charts are drawn without the rest
+PLOTLYS_TRIED = frozenset({"8cb9b72292d50f4ac26b35921c6209897f2a946d03214aa63214e86f129a8cb1"})
+
 
 def is_streamlits(error: Exception) -> bool:
     """Whether Streamlit raised this to steer or to complain; `st.stop` and `st.rerun` are no Exceptions at all."""
@@ -290,6 +294,11 @@ def _uploads_have_ids() -> bool:
 
 def _options_can_be_set() -> bool:
     return callable(config.is_manually_set) and len(inspect.signature(config.set_option).parameters) == 3
+
+
+def _plotly_was_tried() -> bool:
+    scripts = (FRONTEND / "static" / "js").glob("PlotlyChart.*.js")
+    return any(hashlib.sha256(script.read_bytes()).hexdigest() in PLOTLYS_TRIED for script in scripts)
 
 
 def _run_has(name: str) -> Callable[[], bool]:
@@ -458,6 +467,13 @@ RELIANCES: tuple[Reliance, ...] = (
         "attnviz/ui/web/kept_files.py",
         "the first of several charts being seen before the others are drawn",
         in_frontend(CHART_DRAWN.decode()),
+    ),
+    Reliance(
+        "streamlit",
+        "a script of Plotly that was tried with a quarter of its parts",
+        "attnviz/ui/web/plotly_parts.py",
+        "charts that are drawn half a second sooner",
+        _plotly_was_tried,
     ),
     Reliance(
         "streamlit",

@@ -1,8 +1,9 @@
 """What is changed in Streamlit's script of Plotly before it is sent, by the app itself or by what stands before it.
 
-Plotly's script, the largest of all, begins with a comment that browsers know: each of its functions is going to be
-called, so that Chromium compiles them while the script arrives, beside the page's own thread. Without it that thread
-reads the script again, function by function, before the first chart: 200 ms.
+Of Plotly's script, the largest of all, only the parts are sent that our charts are drawn with: `plotly_parts.py`. And
+it begins with a comment that browsers know: each of its functions is going to be called, so that Chromium compiles them
+while the script arrives, beside the page's own thread. Without it that thread reads the script again, function by
+function, before the first chart: 200 ms.
 
 And each of its charts asks `before_streamlit.js` for its turn to be drawn, so that the first is seen before the others.
 """
@@ -10,6 +11,7 @@ And each of its charts asks `before_streamlit.js` for its turn to be drawn, so t
 from __future__ import annotations
 
 from attnviz.ui.shared import CHART_DRAWN
+from attnviz.ui.web.plotly_parts import drawn_with
 
 COMPILED_AT_ONCE = "PlotlyChart."  #: how the names of these scripts begin
 COMPILE_AT_ONCE = b"//# allFunctionsCalledOnLoad\n"
@@ -21,7 +23,7 @@ def as_sent(name: str, content: bytes) -> bytes:
     """What is sent of the front end's file of this name: all but the charts' script as it is."""
     if not (name.startswith(COMPILED_AT_ONCE) and name.endswith(".js")):
         return content
-    return COMPILE_AT_ONCE + with_turns(content)
+    return COMPILE_AT_ONCE + with_turns(drawn_with(content))
 
 
 def with_turns(script: bytes) -> bytes:

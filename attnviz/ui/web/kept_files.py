@@ -48,7 +48,7 @@ class KeptFiles:
         if found is None:
             found = await self._ask(scope, receive)
             if found.start["status"] == 200:
-                found = _changed(path.rsplit("/", 1)[-1], found)
+                found = await asyncio.to_thread(_changed, path.rsplit("/", 1)[-1], found)
                 if squeezed:
                     found = await asyncio.to_thread(_compressed, found)
                 self.kept[path, squeezed] = found

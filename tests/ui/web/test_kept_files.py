@@ -15,6 +15,7 @@ from attnviz.ui.shared import CHART_DRAWN, FRONTEND
 from attnviz.ui.web import kept_files
 from attnviz.ui.web.charts_script import IN_TURN, with_turns
 from attnviz.ui.web.kept_files import KeptFiles
+from attnviz.ui.web.plotly_parts import drawn_with
 
 SCRIPT = max((FRONTEND / "static" / "js").glob("index*.js"), key=lambda path: path.stat().st_size)
 SMALL_FIRST = sorted((FRONTEND / "static" / "js").glob("*.js"), key=lambda path: path.stat().st_size)
@@ -78,12 +79,12 @@ def test_what_is_sent_compressed_is_as_long_as_it_says():
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
-def test_plotlys_script_begins_with_a_comment_asks_for_its_turn_and_is_else_as_it_was(encoding):
+def test_plotlys_script_begins_with_a_comment_asks_for_its_turn_and_is_else_what_our_charts_need(encoding):
     answer = Server().client.get(f"/static/js/{CHART.name}", headers={"Accept-Encoding": encoding})
     first, rest = answer.content.split(b"\n", 1)
     assert first == b"//# allFunctionsCalledOnLoad", "as browsers know it, on a line of its own before all code"
     before, after = rest.split(IN_TURN)
-    assert before + after == CHART.read_bytes()
+    assert before + after == drawn_with(CHART.read_bytes())
     assert (before + after).count(CHART_DRAWN) == 1
     assert (before[-len(CHART_DRAWN) :] + after[: len(CHART_DRAWN)]).count(CHART_DRAWN) == 1, "where a chart is drawn"
     if encoding == "identity":
@@ -136,6 +137,7 @@ def test_what_is_prepared_is_not_compressed_again_and_is_the_same(monkeypatch):
     monkeypatch.setattr(kept_files.gzip, "compress", lambda *_, **__: pytest.fail("compressed once more"))
     for script in (SCRIPT, CHART):
         answer = Server().client.get(f"/static/js/{script.name}", headers={"Accept-Encoding": "gzip"})
-        assert answer.content.replace(IN_TURN, b"").endswith(script.read_bytes())
+        content = drawn_with(script.read_bytes())
+        assert answer.content.replace(IN_TURN, b"").endswith(content)
         assert answer.headers["content-encoding"] == "gzip"
     assert len(kept_files._SMALLER) == known
