@@ -31,10 +31,10 @@ def test_charts_come_to_rest_after_the_window_has_changed_its_size(server_url: s
     page.get_by_test_id("stPlotlyChart").locator(".main-svg").first.wait_for(timeout=90_000)
     answered(page)
     page.wait_for_function(f"still > {STILL}", timeout=60_000)
-    for width in (900, 1200, 700):
+    for width in (900, 1300, 1000, 1200, 800):
         page.set_viewport_size({"width": width, "height": 900})
-        page.wait_for_function(AS_WIDE, timeout=60_000)
-        page.wait_for_function(f"still > {STILL}", timeout=60_000)
+    page.wait_for_function(AS_WIDE, timeout=60_000)
+    page.wait_for_function(f"still > {STILL}", timeout=60_000)
 
 
 def test_only_the_first_drawing_of_a_chart_waits_for_its_turn(server_url: str, new_page: Open) -> None:
