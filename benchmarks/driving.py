@@ -211,6 +211,8 @@ class Tab:
         if brush.get_attribute("aria-pressed") != "true":  # the brush stays in the hand from sentence to sentence
             brush.click()
         stage = self.page.get_by_test_id("heatmap").first
+        stage.evaluate("stage => stage.scrollIntoView({ block: 'end' })")  # a stroke begins on what is on screen
+        self.page.wait_for_timeout(200)
         box = stage.bounding_box()
         x, y, w, h = map(float, stage.get_attribute("data-plot").split(","))
         turns = [step / 12 for step in range(steps)]

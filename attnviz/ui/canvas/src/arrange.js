@@ -16,7 +16,7 @@ export function arrange(weights, mask, how) {
   if (rows === null && cols === null) {
     const values = norms === null ? weights : weighted(weights, norms);
     if (how.renormalise) rescaleRows(values, how.shape);
-    return { values, hidden: mask === null ? null : mask.map((may) => 1 - may) };
+    return { values, hidden: mask === null ? null : hiddenUnder(mask) };
   }
   const [nq, nk] = how.shape;
   const [groupsQ, groupsK] = [rows ?? ownGroups(nq), cols ?? ownGroups(nk)];
@@ -34,6 +34,13 @@ export function arrange(weights, mask, how) {
   }
   if (how.renormalise) rescaleRows(values, shape);
   return { values, hidden };
+}
+
+/** @param {Uint8Array} mask */
+function hiddenUnder(mask) {
+  const hidden = new Uint8Array(mask.length);
+  for (let i = 0; i < mask.length; i++) hidden[i] = 1 - mask[i];
+  return hidden;
 }
 
 /**

@@ -43,7 +43,7 @@ export function encode16(values, hidden, top, signed, codes) {
       any = true;
     } else if (signed) {
       codes[i] = 32767 + Math.round(Math.sign(share) * Math.sqrt(Math.min(1, Math.abs(share))) * 32767);
-    } else codes[i] = Math.round(Math.sqrt(Math.min(1, Math.max(0, share))) * 65534);
+    } else codes[i] = share > 0 ? Math.round(Math.sqrt(share > 1 ? 1 : share) * 65534) : 0;
   }
   return any;
 }

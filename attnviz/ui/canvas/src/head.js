@@ -14,11 +14,13 @@ import { emitEdit, press, release } from "./head_gestures.js";
 import { announceHead, nameStage, sumUp } from "./head_heard.js";
 import { leadToken, litTokens, toldRow } from "./head_lit.js";
 import { HeadMemory, isOvertaken } from "./head_memory.js";
-import { codedNumbers, fromAll, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
+import { codedNumbers, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
+import { HeadSupply } from "./head_supply.js";
 import { HeadTools } from "./head_tools.js";
 import { cellText, strongestText, titleText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
+import { asLargeAsBefore } from "./magnified.js";
 import { bringIntoWindow, Room } from "./room.js";
 import { saidOf, tellingRow } from "./said.js";
 import { afterPainting, markPainted, measured, onceAFrame, soon } from "./surface.js";
@@ -59,9 +61,8 @@ export class HeadView {
     /** @type {Group | null} */
     this.joined = null;
     this.turn = 0;
-    /** @type {Map<string, Promise<void>>} heads that are being fetched */
-    this.asking = new Map();
-    this.relight = onceAFrame(() => this.light());
+    this.supply = new HeadSupply(this);
+    this.relight = onceAFrame(() => asLargeAsBefore(() => this.light()));
     this.redraw = onceAFrame(() => this.draw());
     this.reedit = onceAFrame(() => this.recompute());
     this.summarise = soon(() => sumUp(this));
@@ -101,53 +102,6 @@ export class HeadView {
     if (!behind || !isOvertaken(header, group, this.held)) this.take(header, source, behind);
     if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
     if (header.tile && !behind) void bringEditedTiles(group, header.editedTiles, header.tile);
-  }
-
-  /**
-   * Asks the server for a head: it is here before the script that a click starts has run.
-   * @param {[number, number] | null} tile
-   * @returns {Promise<void>} until it has come, or is here or asked for already
-   */
-  async fetchAhead(tile) {
-    const header = this.held?.header;
-    if (!header?.ahead || !tile || this.memory.has(tile)) return;
-    if (sameHead(header.tile, tile) || fromAll(header, this.drawn.group, tile)) return;
-    const name = String(tile);
-    const asking = this.asking.get(name) ?? this.ask(`${header.ahead}/${tile.join(".")}`);
-    this.asking.set(name, asking);
-    await asking;
-    this.asking.delete(name);
-  }
-
-  /** @param {string} address */
-  async ask(address) {
-    try {
-      const answer = await fetch(address);
-      if (!answer.ok) return;
-      const bytes = new Uint8Array(await answer.arrayBuffer());
-      const [fresh, payload] = /** @type {[HeadHeader, Uint8Array]} */ (readHeader(bytes));
-      const source = await sourceOf(fresh, payload);
-      const { group, header: now } = this.drawn;
-      if (fresh.doc !== now.doc || fresh.look !== now.look) return;
-      this.memory.keep({ header: fresh, source }, group.tiles);
-      this.recall();
-    } catch {
-      // the script's own answer is on its way
-    }
-  }
-
-  /** Draws the head that was just chosen, if it is known. */
-  recall() {
-    const { header, group } = this.drawn;
-    this.bring(this.memory.recall(header, group.selected, group.tiles) ?? fromAll(header, group));
-  }
-
-  /** @param {{ header: HeadHeader, source: Source } | null} known */
-  bring(known) {
-    if (!known) return;
-    const { header } = this.drawn;
-    const { session, words, edit, editName, over } = header;
-    this.take({ ...known.header, session, words, edit, editName, over, pins: null }, known.source, false);
   }
 
   /**
@@ -238,7 +192,7 @@ export class HeadView {
     if (header.signed !== signed || header.scale.top !== scale.top || hasMasked !== masked) {
       drawColourBar(this.bar, header, hasMasked ? header.words.hidden : null);
     }
-    this.draw();
+    asLargeAsBefore(() => this.draw(true));
     measured("attnviz-edit", start);
   }
 
@@ -301,12 +255,12 @@ export class HeadView {
     if (["zoom", "document", "over", "all"].includes(what)) this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
-    else if (what === "sentence") this.bring(this.memory.ofSentence(header, group.tiles));
-    else if (what === "pointed") void fetchAround(group, (tile) => this.fetchAhead(tile));
+    else if (what === "sentence") this.supply.bring(this.memory.ofSentence(header, group.tiles));
+    else if (what === "pointed") void fetchAround(group, (tile) => this.supply.fetch(tile));
     else if (what === "selected") {
       bringIntoWindow(this.root, !sameHead(header.tile, group.selected));
-      this.recall();
-      group.coming = this.fetchAhead(group.selected);
+      this.supply.recall();
+      group.coming = this.supply.fetch(group.selected);
       this.wait();
     }
   }
@@ -321,10 +275,14 @@ export class HeadView {
     if (this.held) this.room.measure();
   }
 
-  draw() {
+  /** @param {boolean} moving whether a hand changes the numbers just now */
+  draw(moving = false) {
     if (!this.held || !this.heatmap.width) return;
     this.heatmap.draw();
-    if (this.held.header.lines) this.lines.draw();
+    if (this.held.header.lines) {
+      if (moving) this.lines.follow();
+      else this.lines.draw();
+    }
     this.light();
     this.tools.draw();
     markPainted(this.root, "attnviz-head-painted", this.held.header.data);

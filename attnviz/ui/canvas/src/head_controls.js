@@ -1,22 +1,18 @@
 // Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
 
 import { addButton, attribute, el, fill, say, visibleToken } from "./dom.js";
-import { changes, factorOf, maskOf, NO_EDIT } from "./edit.js";
+import { changes, maskOf, NO_EDIT } from "./edit.js";
 import { editTo, tell } from "./group.js";
 import { holdable, labelled } from "./holding.js";
-import { significant } from "./numbers.js";
-import { choiceAt, largestFactor, marksOf, placeOf, stepFrom } from "./scale_slider.js";
+import { ScaleControl } from "./scale_control.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { Edit, RawHead } from "./types.js" */
 
 const MASKS = /** @type {const} */ (["model", "none", "causal", "window", "painted"]);
 const PLACES = /** @type {const} */ (["head", "layer", "all"]);
-const STEPS = 1000;
 /** Keys end a gesture when none has been pressed for so many milliseconds. */
 const REST = 350;
-/** @type {Record<string, number>} */
-const KEYS = { ArrowRight: 0.05, ArrowUp: 0.05, ArrowLeft: -0.05, ArrowDown: -0.05, PageUp: 0.5, PageDown: -0.5 };
 
 export class HeadControls {
   /** @param {HeadView} view */
@@ -71,7 +67,7 @@ export class HeadControls {
       paint: addButton(first, words.paint, words.paint_help, () => this.paint(!this.painting)),
       hide: this.hideSelect(first),
       compare: this.compare(first),
-      scale: this.slider(second, raw),
+      scale: new ScaleControl(this, second, raw),
       where: this.whereSelect(second),
       reset: addButton(second, "↺", words.reset, () => this.set({ ...NO_EDIT, where: this.group.edit.where })),
       hidden: el("div", "av-hidden-tokens"),
@@ -182,57 +178,6 @@ export class HeadControls {
   /** A short press on "before" switches to it and back. */
   toggleBefore() {
     this.set({ seen: this.group.edit.seen === "before" ? "after" : "before" }, false);
-  }
-
-  /**
-   * @param {HTMLElement} host
-   * @param {RawHead | null} raw
-   */
-  slider(host, raw) {
-    const { words } = this.view.drawn;
-    const box = el("span", "av-scale");
-    const attributes = { type: "range", min: "0", max: String(STEPS), step: "1", "data-testid": "scale" };
-    const input = el("input", "av-range", null, attributes);
-    const marks = el("span", "av-marks", null, { "aria-hidden": "true" });
-    const value = el("span", "av-number", null, { "data-testid": "scale-value" });
-    for (const mark of raw ? marksOf(raw) : []) this.mark(marks, mark, raw);
-    box.append(input, marks);
-    labelled(host, words.scale, input, box);
-    host.append(value);
-    input.addEventListener("input", () => {
-      if (this.raw) this.move(choiceAt(Number(input.value) / STEPS, this.raw));
-    });
-    input.addEventListener("change", () => this.emit());
-    input.addEventListener("pointerup", () => this.emitSoon()); // a hand that comes back to where it began changes nothing
-    input.addEventListener("keydown", (e) => this.key(e));
-    return { input, value };
-  }
-
-  /**
-   * @param {HTMLElement} host
-   * @param {{ scale: Edit["scale"], factor: number }} mark
-   * @param {RawHead | null} raw
-   */
-  mark(host, { scale, factor }, raw) {
-    if (!raw) return;
-    const { words } = this.view.drawn;
-    const names = { model: words.mark_own, none: words.mark_none, inverse: words.mark_inverse, factor: "" };
-    const node = el("button", "av-mark", names[scale], { type: "button", tabindex: "-1", "data-mark": scale });
-    node.style.left = `${placeOf(factor, largestFactor(raw)) * 100}%`;
-    node.addEventListener("click", () => this.set({ scale, factor: 1 }));
-    host.append(node);
-  }
-
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    const { raw } = this;
-    if (!raw || event.altKey || event.ctrlKey || event.metaKey) return;
-    const factor = factorOf(this.group.edit, raw) / raw.scale;
-    const by = event.key in KEYS ? KEYS[event.key] * (event.shiftKey ? 10 : 1) : { Home: -1e9, End: 1e9 }[event.key];
-    if (by === undefined) return;
-    event.preventDefault();
-    this.move(stepFrom(factor, by, raw));
-    this.emitSoon();
   }
 
   /** @param {boolean} on */
@@ -354,35 +299,10 @@ export class HeadControls {
       attribute(button, "aria-pressed", String(changed && this.seen === name));
       button.disabled = !changed;
     }
-    this.sayScale(scale.input, scale.value, edit, raw);
+    scale.update(edit, raw);
     this.listHidden(edit);
     this.box.dataset.edit = JSON.stringify([edit.mask, edit.window, edit.hidden, edit.scale, edit.factor, this.seen]);
-    if (raw === null) say(scale.value, "");
-    else if (this.painting) this.view.read.dataset.hint = words.painting;
-  }
-
-  /**
-   * @param {HTMLInputElement} input
-   * @param {HTMLElement} value
-   * @param {Edit} edit
-   * @param {RawHead | null} raw
-   */
-  sayScale(input, value, edit, raw) {
-    if (!raw) return;
-    const { words } = this.view.drawn;
-    const number = factorOf(edit, raw);
-    const factor = number / raw.scale;
-    const fields = {
-      factor: significant(factor),
-      number: significant(number),
-      temperature: factor === 0 ? "∞" : significant(1 / factor),
-    };
-    if (document.activeElement !== input || edit.scale !== "factor") {
-      input.value = String(Math.round(placeOf(factor, largestFactor(raw)) * STEPS));
-    }
-    attribute(input, "aria-valuetext", fill(words.scale_value, fields));
-    input.title = fill(words.scale_value, fields);
-    say(value, fill(words.scale_short, fields));
+    if (raw !== null && this.painting) this.view.read.dataset.hint = words.painting;
   }
 
   /** @param {Edit} edit */

@@ -50,9 +50,17 @@ export class Lines {
     this.named = null;
     /** @type {{ y: number, zoom: Zoom, moved: boolean } | null} */
     this.drag = null;
+    /** Whether any of it is in the window; as long as none is, what a hand changes is drawn when the hand rests. */
+    this.inWindow = true;
+    /** whether what is lit was not drawn because nobody would have seen it */
+    this.unlit = false;
     this.complete = soon(() => {
       if (this.width > 0) this.draw(true);
     });
+    new IntersectionObserver(([{ isIntersecting }]) => {
+      this.inWindow = isIntersecting;
+      if (isIntersecting && this.unlit) this.light();
+    }).observe(this.stage);
     this.listen();
   }
 
@@ -81,6 +89,16 @@ export class Lines {
   rows() {
     const { header, group } = this.view.drawn;
     return rowsOnShow(this.plot, group.zoom, header.shape);
+  }
+
+  /** Draws while a hand moves. */
+  follow() {
+    if (this.inWindow) this.draw();
+    else {
+      this.overlay.refresh();
+      this.squares.draw();
+      this.complete();
+    }
   }
 
   /**
@@ -270,6 +288,8 @@ export class Lines {
     const lit = this.view.lit();
     this.squares.light();
     this.base.classList.toggle("av-faded", lit.length > 0);
+    this.unlit = !this.inWindow;
+    if (this.unlit) return;
     if (!lit.length) {
       cleared(this.over, this.width, this.height);
       return;

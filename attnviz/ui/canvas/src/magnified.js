@@ -1,11 +1,32 @@
 // A page may magnify its pictures: the window's pixels are then larger than the picture's own.
 
+/** @type {WeakMap<Element, number>} what was found last */
+const found = new WeakMap();
+let unchanged = false;
+
 /**
  * How many of the window's pixels one of the element's own is wide.
  * @param {Element} element
  */
 export function magnification(element) {
-  return element.currentCSSZoom ?? 1;
+  const known = unchanged ? found.get(element) : undefined;
+  if (known !== undefined) return known;
+  const now = element.currentCSSZoom ?? 1;
+  found.set(element, now);
+  return now;
+}
+
+/**
+ * Draws at the size that was found last: asking again, once something was written on the page, costs a layout of all of it.
+ * @param {() => void} draw
+ */
+export function asLargeAsBefore(draw) {
+  unchanged = true;
+  try {
+    draw();
+  } finally {
+    unchanged = false;
+  }
 }
 
 /**

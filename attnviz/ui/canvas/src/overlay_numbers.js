@@ -102,7 +102,7 @@ export class OverlayNumbers {
     const tile = [header.tile?.[0] ?? 0, head];
     const known = this.sourceOf(tile);
     if (!known) {
-      if (!this.asked.has(String(tile))) void this.view.fetchAhead(tile).then(() => this.view.redraw());
+      if (!this.asked.has(String(tile))) void this.view.supply.fetch(tile).then(() => this.view.redraw());
       this.asked.add(String(tile));
       return null;
     }

@@ -39,11 +39,12 @@ export function saidOf(numbers, about, row) {
  */
 export function tellingRow(numbers) {
   const [nq, nk] = numbers.header.shape;
+  const far = Float64Array.from({ length: Math.max(nq, nk) }, (_, distance) => Math.log1p(distance));
   let [most, row] = [0, 0];
   for (let q = 0; q < nq; q++) {
     for (let k = 1; k < nk; k++) {
       if (numbers.codes[q * nk + k] === MASKED_16) continue;
-      const tells = valueAt(numbers, q, k) * Math.log1p(Math.abs(q - k));
+      const tells = valueAt(numbers, q, k) * far[Math.abs(q - k)];
       if (tells > most) [most, row] = [tells, q];
     }
   }
