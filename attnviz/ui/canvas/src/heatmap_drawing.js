@@ -58,7 +58,6 @@ export class HeatmapDrawing {
     this.room = Math.min(compact ? 64 : LONGEST_LABEL, width * 0.26);
     const context = contextOf(this.base);
     const font = `${this.font}px ${theme.font}`;
-    context.font = font;
     const [wideQ, wideK] = [labelsQ, labelsK].map((labels) => labels.width(context, this.room, font));
     const widths = { labelsQ: wideQ, labelsK: wideK };
     const sums = header.edit !== null && !compact;

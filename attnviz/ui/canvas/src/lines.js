@@ -2,7 +2,6 @@
 // those of lit tokens on the overlay, so that a hover redraws little.
 
 import { el } from "./dom.js";
-import { hoverOn } from "./group.js";
 import {
   isWorthLighting,
   levelOf,
@@ -15,17 +14,17 @@ import {
   weakestAtOnce,
 } from "./line_geometry.js";
 import { HeadSquares } from "./head_squares.js";
-import { magnification, placeOn, sharpness } from "./magnified.js";
+import { placeOn, sharpness } from "./magnified.js";
 import { clamp } from "./numbers.js";
+import { listenTo } from "./lines_gestures.js";
 import { OverlayNumbers } from "./overlay_numbers.js";
 import { cleared, contextOf, sized, soon } from "./surface.js";
 import { drawPill, labelStep, LONGEST_LABEL } from "./token_labels.js";
-import { wheelFactor } from "./zoom.js";
 
 /** @import { HeadView } from "./head.js" */
 /** @import { LineLayer } from "./overlay_numbers.js" */
 /** @import { TokenLabels } from "./token_labels.js" */
-/** @import { Rectangle, Theme, Zoom } from "./types.js" */
+/** @import { Rectangle, Theme } from "./types.js" */
 /** @typedef {ReturnType<typeof rowsOnShow>} Rows */
 
 export class Lines {
@@ -40,6 +39,8 @@ export class Lines {
     this.overlay = new OverlayNumbers(view);
     this.squares = new HeadSquares(view, this.overlay);
     this.font = 12;
+    /** the headings that were measured */
+    this.title = { name: "", width: 0 };
     this.room = LONGEST_LABEL;
     this.width = 0;
     this.height = 0;
@@ -61,7 +62,7 @@ export class Lines {
       this.inWindow = isIntersecting;
       if (isIntersecting && this.unlit) this.light();
     }).observe(this.stage);
-    this.listen();
+    listenTo(this);
   }
 
   /**
@@ -69,12 +70,11 @@ export class Lines {
    * @param {Rectangle | null} beside the heatmap's plot, if it stands beside the lines
    */
   layout(width, beside) {
-    const { header, theme, labelsQ, labelsK, words } = this.view.drawn;
+    const { header, theme, labelsQ, labelsK } = this.view.drawn;
     const context = contextOf(this.base);
     const font = `${this.font}px ${theme.font}`;
-    context.font = font;
     this.room = Math.min(LONGEST_LABEL, width * 0.3);
-    const title = Math.max(...[words.queries, words.keys].map((text) => context.measureText(text).width * 1.05));
+    const title = this.titleWidth(context, font);
     const left = Math.ceil(Math.max(title, labelsQ.width(context, this.room, font))) + 12;
     const right = Math.ceil(Math.max(title, labelsK.width(context, this.room, font))) + 12;
     const top = beside ? beside.y : 22;
@@ -84,6 +84,22 @@ export class Lines {
     this.width = left + wide + right;
     this.height = Math.ceil(top + high + 4);
     this.stage.dataset.plot = [left, top, wide, high].map((v) => v.toFixed(2)).join(",");
+  }
+
+  /**
+   * The width of the wider heading, measured once.
+   * @param {CanvasRenderingContext2D} context
+   * @param {string} font
+   */
+  titleWidth(context, font) {
+    const { words } = this.view.drawn;
+    const name = [words.queries, words.keys, font].join();
+    if (this.title.name !== name) {
+      context.font = font;
+      const widths = [words.queries, words.keys].map((text) => context.measureText(text).width * 1.05);
+      this.title = { name, width: Math.max(...widths) };
+    }
+    return this.title.width;
   }
 
   rows() {
@@ -358,53 +374,6 @@ export class Lines {
   hit(event) {
     const [x, y] = placeOn(this.stage, event);
     return lineHit(x, y, this.plot, this.rows());
-  }
-
-  listen() {
-    const { stage } = this;
-    stage.addEventListener("pointerdown", (e) => {
-      this.drag = { y: e.clientY, zoom: { ...this.view.drawn.group.zoom }, moved: false };
-      this.view.root.focus({ preventScroll: true });
-    });
-    stage.addEventListener("pointercancel", () => (this.drag = null));
-    stage.addEventListener("pointerleave", () => {
-      this.drag = null;
-      hoverOn(this.view.drawn.group, null);
-    });
-    stage.addEventListener("pointermove", (e) => this.move(e));
-    stage.addEventListener("click", (e) => {
-      const hit = this.drag?.moved ? null : this.hit(e);
-      this.drag = null;
-      if (hit) this.view.press(hit);
-    });
-    stage.addEventListener("wheel", (e) => this.wheel(e), { passive: false });
-  }
-
-  /** @param {PointerEvent} event */
-  move(event) {
-    if (this.drag && event.buttons && this.drag.zoom.z > 1) {
-      const dy = (event.clientY - this.drag.y) / magnification(this.stage);
-      this.drag.moved ||= Math.abs(dy) > 5;
-      if (this.drag.moved) {
-        const rows = this.rows();
-        const { z, q0, k0 } = this.drag.zoom;
-        this.view.setZoom({ z, q0: q0 - dy / rows.hq, k0: k0 - dy / rows.hk });
-        return;
-      }
-    }
-    if (event.pointerType === "touch") return;
-    const hit = this.hit(event);
-    hoverOn(this.view.drawn.group, hit);
-    this.stage.style.cursor = hit ? "pointer" : "";
-  }
-
-  /** @param {WheelEvent} event */
-  wheel(event) {
-    if (!(event.ctrlKey || event.metaKey || this.view.drawn.group.zoom.z > 1)) return;
-    const rows = this.rows();
-    const share = clamp((placeOn(this.stage, event)[1] - this.plot.y) / this.plot.h, 0, 1);
-    event.preventDefault();
-    this.view.zoomBy(wheelFactor(event), rows.q0 + share * rows.span.q, rows.k0 + share * rows.span.k);
   }
 }
 

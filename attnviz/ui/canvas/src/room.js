@@ -1,6 +1,6 @@
 // How much of the window is left for the pictures of a head.
 
-import { magnification } from "./magnified.js";
+import { asLargeAsBefore, magnification } from "./magnified.js";
 import { scrolling } from "./motion.js";
 import { placeOnPage, presentedRoom } from "./presented_room.js";
 import { soon } from "./surface.js";
@@ -86,7 +86,7 @@ export class Room {
   again() {
     if (this.found === null) this.measure();
     else {
-      this.use();
+      asLargeAsBefore(() => this.use());
       this.check();
     }
   }
@@ -138,9 +138,9 @@ export class Room {
  * @param {boolean} tapped whether a hand chose another head
  */
 export function bringIntoWindow(root, tapped) {
-  const { innerWidth, innerHeight } = globalThis;
-  if (!tapped || innerWidth > NARROW) return;
+  // asking for the window's width costs a layout, in the frame in which the head is to be drawn
+  if (!tapped || !globalThis.matchMedia(`(max-width: ${NARROW}px)`).matches) return;
   const { top } = root.getBoundingClientRect();
-  if (top >= 0 && top < innerHeight / 2) return;
+  if (top >= 0 && top < globalThis.innerHeight / 2) return;
   root.scrollIntoView({ block: "start", behavior: scrolling() });
 }

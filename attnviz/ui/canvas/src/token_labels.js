@@ -46,13 +46,15 @@ export class TokenLabels {
   }
 
   /**
-   * Width of the widest label, up to the longest that is drawn.
+   * Width of the widest label, up to the longest that is drawn. The context gets the font only if there is something to
+   * measure: on a page that was written on, that costs a layout.
    * @param {CanvasRenderingContext2D} context
    */
   width(context, room = LONGEST_LABEL, font = context.font) {
     const key = `${room}|${font}`;
     const known = this.widest.get(key);
     if (known !== undefined) return known;
+    if (context.font !== font) context.font = font;
     const cut = this.cutter(context, room, font);
     let most = 0;
     for (let i = 0; i < this.texts.length && most < room; i++) most = Math.max(most, cut(i).width);
