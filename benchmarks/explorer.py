@@ -2,6 +2,7 @@
 
 python -m benchmarks.explorer            all of it, in about five minutes
 python -m benchmarks.explorer --picks 5  quicker and rougher
+python -m benchmarks.explorer --alone --no-pages --lengths 200    one length of the explorer, and nothing else
 
 Bytes are what reaches the browser once the page is warm: messages on the web socket and fetches.
 Times are the browser's: from the key or the click to the second animation frame after the drawing.
@@ -247,6 +248,7 @@ def main() -> None:
     parser.add_argument("--picks", type=int, default=11, help="how many heads to click at each length")
     parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, help="lengths of the sentences in tokens")
     parser.add_argument("--alone", action="store_true", help="without bertviz")
+    parser.add_argument("--no-pages", action="store_true", help="without the first paint of every page")
     asked = parser.parse_args()
     torch.set_num_threads(1)
     loaded = load(MODEL)
@@ -256,14 +258,14 @@ def main() -> None:
         with chromium(playwright) as browser:
             empty = median(floor(browser))
         print(f"floor: two animation frames after a click on an empty page, {empty:.1f} ms", flush=True)
-        mine, pages, rise = app(playwright, loaded, asked.lengths, asked.picks, folder)
+        mine, pages, rise = app(playwright, loaded, asked.lengths, asked.picks, folder, not asked.no_pages)
         others = {} if asked.alone else beside(playwright, loaded, mine, asked.picks, folder)
         print("\n" + budgets.report(met(mine, others, empty, pages, rise)))
     print(f"load at the end {os.getloadavg()[0]:.1f}")
 
 
 def app(
-    playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, folder: Path
+    playwright: Any, loaded: LoadedModel, lengths: list[int], picks: int, folder: Path, with_pages: bool = True
 ) -> tuple[dict[int, Ours], dict[str, dict[str, float]], float | None]:
     """Measure and print the app's own numbers: pages, server memory and the explorer at each length."""
     server = Server(ROOT / "app.py", folder / "log.txt")
@@ -281,6 +283,8 @@ def app(
             found = {tokens: ours(tab, loaded, tokens, picks if tokens < 1000 else 3) for tokens in lengths}
             tab.close()
             print("\n" + report_ours(list(found.values())), flush=True)
+            if not with_pages:
+                return found, {}, rise
             pages = {BARE: bare(browser, folder)}
             for row in navigation.ROWS:
                 url = server.url if row.is_home else f"{server.url}/{row.name}"
