@@ -104,7 +104,7 @@ def _live(config: experiment.Config, button: DeltaGenerator, drawn: DeltaGenerat
             last = time.monotonic()
             if not result.complete:
                 with drawn:
-                    show.chart(_figure(result), key=f"s_live_{result.done}")
+                    show.chart(_figure(result), key=f"s_live_{result.done}", words=said)
     results.trained().get(config, lambda: result)
     button.empty()
     with drawn.container():

@@ -23,7 +23,7 @@ def chosen_by(page: str, parameters: Mapping[str, str]) -> dict[Choice[Any], Any
     found = {}
     for choice in choices_of(page):
         text = parameters.get(choice.inside or choice.name)
-        if text is None:
+        if text is None or (choice.inside and not text):  # `c=`: nothing is on the canvas
             continue
         held: Any = link_pack.unpack(text) if choice.inside else text
         if choice.short:

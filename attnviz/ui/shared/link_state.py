@@ -266,6 +266,8 @@ def _packs(page: str) -> list[str]:
 def _unpacked(name: str, held: Any) -> Any:
     if not isinstance(held, str):
         return held  # from a saved view, which is JSON already
+    if not held:
+        return None  # `c=`: nothing is on the canvas
     try:
         return link_pack.unpack(held)
     except Problem as problem:

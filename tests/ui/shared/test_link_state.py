@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz.core.message import Problem
-from attnviz.ui.shared import link_pack, streamlit_adapter
+from attnviz.ui.shared import link_pack, link_state, streamlit_adapter
 from attnviz.ui.shared.choices import PageChoices
 
 
@@ -101,6 +101,12 @@ def test_the_link_is_empty_while_nothing_is_chosen() -> None:
     app = opened()
     assert shown(app) == DEFAULTS
     assert link_of(app) == {}
+
+
+def test_a_link_whose_canvas_part_is_empty_says_that_nothing_is_on_the_canvas() -> None:
+    app = opened(t_c="", t_kind="b")
+    assert shown(app) == DEFAULTS | {"kind": "b"}
+    assert not app.session_state[link_state._REFUSED]
 
 
 def test_changes_by_widgets_and_canvases_are_shown_and_written_into_the_link() -> None:
