@@ -38,12 +38,14 @@ def figure(
 ) -> None:
     """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the export menu.
 
-    `name` becomes the file name ("saturation-dk64"), `caption` is offered with the exported picture,
-    without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
+    `name` becomes the file name ("saturation-dk64"), `caption` (or else `words`) is offered with the exported
+    picture, without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
     `on_pick` hears which point was clicked, by the number that the figure gives it as `customdata`.
     """
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
     look["alt"] = heard(fig, words or caption)
+    if caption is None and words and "$" not in words:  # a formula's source is nothing for a picture
+        caption = words
     if on_pick is not None:
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
     if not presenting.presenting():

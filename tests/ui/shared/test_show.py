@@ -5,6 +5,8 @@ import io
 
 import numpy as np
 import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
 
 from attnviz.figures.export import prepared, standalone_html
 from attnviz.figures.heatmap import matrix
@@ -41,3 +43,30 @@ def test_the_html_file_holds_everything_it_needs():
     assert "<figcaption>said &lt;b&gt;</figcaption>" in page
     assert len(page) > 3_000_000, "plotly.js is inside"
     assert 'src="http' not in page
+
+
+def drawn(words: str, caption: str | None) -> None:
+    import plotly.graph_objects as go
+    import streamlit as st
+
+    from attnviz.ui.shared import exports, show
+
+    st.session_state["gathering"] = exports.Gathering("a-chart")
+    exports.gather(st.session_state, st.session_state["gathering"])
+    show.figure(go.Figure(go.Bar(y=[1])), name="a-chart", key="a", words=words, caption=caption)
+
+
+@pytest.mark.parametrize(
+    "words, caption, said",
+    [
+        ("The cache holds **3** bytes.", None, "The cache holds 3 bytes."),
+        ("The cache holds **3** bytes.", "Its own", "Its own"),
+        ("It is $\\frac{1}{2}$.", None, ""),
+    ],
+)
+def test_a_chart_without_a_caption_of_its_own_leaves_with_the_sentence_under_it(
+    words: str, caption: str | None, said: str
+) -> None:
+    app = AppTest.from_function(drawn, kwargs={"words": words, "caption": caption}).run()
+    assert not app.exception
+    assert app.session_state["gathering"].found.caption == said
