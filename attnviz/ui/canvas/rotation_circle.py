@@ -84,7 +84,7 @@ def _words() -> dict[str, str]:
         "walk": _("Let both walk on, at the same distance"),
         "q_turned": _("q has turned by"),
         "k_turned": _("k has turned by"),
-        "angle": _("{degrees}° after {whole} turns"),
+        "angle": _("{degrees}° and {whole} × 360°"),
         "product": _("this pair’s part of q·k"),
         "score": _("q·k over all pairs"),
         "curve": _("This pair’s part of q·k, over the distance from query to key"),

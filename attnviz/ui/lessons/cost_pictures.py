@@ -55,6 +55,9 @@ def player(subject: Subject, _set_to: PictureSettings, key: str) -> None:
     result = _written(subject.text[:PROMPT])
     last = len(result.steps) - 1
     asked = link_state.value(choices.PLACE)
+    st.caption(
+        _("A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches like all.")
+    )
     step_player.step_player(
         key,
         result.labels,
@@ -64,9 +67,6 @@ def player(subject: Subject, _set_to: PictureSettings, key: str) -> None:
         at=0 if asked is None else min(asked, last),
         total=result.total_steps,
         on_step=lambda step: link_state.put(choices.PLACE, step or None),
-    )
-    st.caption(
-        _("A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches like all.")
     )
 
 

@@ -92,7 +92,6 @@ def _walk_buttons(lesson: Lesson, number: int, where: str = "") -> None:
             icon=f":material/arrow_{way}:",
             type="primary" if by > 0 else "secondary",
             disabled=there is None,
-            help=None if where else _("Arrow keys walk, too."),
             on_click=_walk,
             args=(by,),
         )
@@ -147,6 +146,7 @@ def _contents(shown: Lesson) -> None:
                 on_click=_open,
                 args=(shown.id, i),
             )
+    st.caption(_("Arrow keys walk, too."))
     own_panel.files(shown)
 
 
@@ -213,12 +213,24 @@ def _computed(name: str, text: str, version: str, _step: LessonStep, _about: Sub
     return _step.facts(_about)
 
 
+class _BelowZero(float):
+    """A number that is written with a minus, as in the pictures, and not with a hyphen."""
+
+    def __format__(self, form: str) -> str:
+        text = super().__format__(form)
+        return f"−{text[1:]}" if text.startswith("-") else text
+
+
 def said(lesson: Lesson, template: str, facts: Facts) -> str:
     """A sentence with its numbers: in the visitor's language, or as the lecturer wrote it."""
+    values = {
+        name: _BelowZero(value) if isinstance(value, float) and value < 0 else value
+        for name, value in facts.values.items()
+    }
     if not lesson.own:
-        return spoken(Message(template, facts.values))
+        return spoken(Message(template, values))
     try:
-        return plain(template.format(**facts.values))
+        return plain(template.format(**values))
     except (KeyError, IndexError, ValueError) as missing:
         raise Problem(
             "“{sentence}” asks for {missing}; these facts have: {allowed}",

@@ -64,7 +64,7 @@ PAGE_STYLE = """<style>
 .stCode .token:is(.boolean, .number, .string) { color: light-dark(#0b6b34, #5fd08b) !important }
 .stCode .token:is(.operator, .decorator) { color: light-dark(#8a3f00, #ffb26b) !important }
 [data-testid=stTextArea] [data-testid=InputInstructions] { display: none }
-[data-testid=stMarkdownContainer] p { text-wrap: pretty }
+[data-testid=stMarkdownContainer] p { text-wrap-style: pretty }
 :lang(zh) em { font-synthesis-style: none }
 :is([data-testid=stMetricLabel], [data-testid=stMetricValue], [data-testid=stMetricDelta]) :is(div, p),
 :is([data-testid=stMetricLabel], [data-testid=stMetricValue], [data-testid=stMetricDelta]) {
