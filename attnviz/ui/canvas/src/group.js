@@ -7,7 +7,7 @@ import { EVERYTHING } from "./zoom.js";
 
 /** @import { AllHeads } from "./all_heads.js" */
 /** @import { Axis, Edit, HeadHeader, Hover, Pin, PlainEdit, Zoom } from "./types.js" */
-/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over" | "sentence"} Change */
+/** @typedef {"hover" | "pins" | "document" | "zoom" | "selected" | "pointed" | "edit" | "all" | "over" | "left" | "sentence"} Change */
 /** @typedef {ReturnType<typeof emptyGroup>} Group */
 
 function emptyGroup() {

@@ -96,8 +96,8 @@ export class HeadView {
     const source = same && this.held ? this.held.source : await sourceOf(header, payload);
     if (turn !== this.turn) return;
     const group = groupOf(header.group);
+    this.memory.join(group);
     this.memory.keep({ header, source }, group.tiles);
-    this.memory.shown({ header, source }, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
     if (!behind || !isOvertaken(header, group, this.held)) this.take(header, source, behind);
     if (header.tile) afterPainting(() => void bringAllHeads(group, header.every));
@@ -250,11 +250,12 @@ export class HeadView {
 
   /** @param {Change} what */
   hear(what) {
-    const { group, header } = this.held ?? {};
-    if (!group || !header) return;
+    const { group, header, source } = this.held ?? {};
+    if (!group || !header || !source) return;
     if (["zoom", "document", "over", "all"].includes(what)) this.redraw();
     else if (what === "hover" || what === "pins") this.relight();
     else if (what === "edit") this.reedit();
+    else if (what === "left") this.memory.shown({ header, source }, group.tiles);
     else if (what === "sentence") this.supply.bring(this.memory.ofSentence(header, group.tiles));
     else if (what === "pointed") void fetchAround(group, (tile) => this.supply.fetch(tile));
     else if (what === "selected") {

@@ -13,6 +13,9 @@ const MOST_CELLS = 24e6;
 const MOST_SENTENCES = 12;
 const LARGEST_KEPT = 512 ** 2;
 
+/** @type {WeakMap<Group, Map<string, KnownHead>>} */
+const ofGroups = new WeakMap();
+
 export class HeadMemory {
   constructor() {
     /** @type {Map<string, KnownHead>} */
@@ -41,7 +44,17 @@ export class HeadMemory {
   }
 
   /**
-   * Notes that a head stands beside these tiles.
+   * Heads of other sentences outlive the view, which Streamlit may take down and build anew as a sentence comes.
+   * @param {Group} group
+   */
+  join(group) {
+    const known = ofGroups.get(group) ?? this.sentences;
+    ofGroups.set(group, known);
+    this.sentences = known;
+  }
+
+  /**
+   * Notes that a head stands beside these tiles: as their sentence is left, for which of the two came first is open.
    * @param {KnownHead} head
    * @param {string | null} tiles
    */

@@ -1,5 +1,6 @@
 // The sentences that were read last, whole: one that is read again is drawn as its key is pressed, and the server follows.
 
+/** @import { Group } from "./group.js" */
 /** @import { AskedText, OverviewHeader } from "./types.js" */
 /** @typedef {{ header: OverviewHeader, tiles: Uint8Array }} KnownSentence */
 
@@ -33,6 +34,19 @@ export class KnownSentences {
   find(asked, text) {
     return (asked && text !== asked.text && this.kept.get(nameOf(asked, text))) || null;
   }
+}
+
+/** @type {WeakMap<Group, KnownSentences>} */
+const kept = new WeakMap();
+
+/**
+ * What a page knows outlives its overview, which Streamlit may take down and build anew as a sentence comes.
+ * @param {Group} group
+ */
+export function knownIn(group) {
+  const known = kept.get(group) ?? new KnownSentences();
+  kept.set(group, known);
+  return known;
 }
 
 /**

@@ -7,7 +7,7 @@ import { viewComponent } from "./component.js";
 import { el, fill, joined } from "./dom.js";
 import { groupOf, tell } from "./group.js";
 import { unpackedTiles } from "./kept_tiles.js";
-import { KnownSentences, onHandedOver } from "./known_sentences.js";
+import { knownIn, onHandedOver } from "./known_sentences.js";
 import { magnification, placeOn } from "./magnified.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
@@ -58,7 +58,6 @@ export class Overview extends MosaicDrawing {
     this.own = null;
     this.follow = atItsPace(() => this.followEdit());
     this.gone = new AbortController();
-    this.known = new KnownSentences();
     this.listen();
   }
 
@@ -91,7 +90,8 @@ export class Overview extends MosaicDrawing {
    * @param {string} text
    */
   readAgain(text) {
-    const known = this.known.find(this.all.header.asked, text);
+    tell(this.all.group, "left");
+    const known = knownIn(this.all.group).find(this.all.header.asked, text);
     if (!known) return;
     this.turn += 1;
     this.begin(known.header);
@@ -118,7 +118,7 @@ export class Overview extends MosaicDrawing {
     const { turn } = this;
     const unpacked = unpackedTiles(header.data, payload);
     const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
-    this.known.keep({ header, tiles: own });
+    knownIn(groupOf(header.group)).keep({ header, tiles: own });
     if (turn === this.turn && !this.shows(header)) this.take(header, own);
   }
 

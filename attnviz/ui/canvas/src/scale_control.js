@@ -32,7 +32,7 @@ export class ScaleControl {
     box.append(this.input, marks);
     labelled(host, words.scale, this.input, box);
     host.append(this.value);
-    this.value.style.minWidth = `${this.widest()}px`;
+    this.value.style.minWidth = `min(${this.widest()}px, 100%)`;
     this.input.addEventListener("input", () => {
       if (controls.raw) controls.move(choiceAt(Number(this.input.value) / STEPS, controls.raw));
     });
