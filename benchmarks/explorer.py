@@ -43,6 +43,7 @@ LENGTHS = (20, 200, 1024)
 HEADS = 270
 LAYER = 13  # the layer to give bertviz when all layers would be too much for it
 BARE = "a heading alone, without this app"
+UNREAD = 5  # new sentences of a length
 AGAIN = 6  # how often to request a sentence that was computed before
 WORDS = """
 the cat sat on a mat and then it went home because they were too tired to walk in rain over old bridge near
@@ -94,11 +95,12 @@ def sentences(loaded: LoadedModel, tokens: int, seed: int) -> str:
 
 def ours(tab: Tab, loaded: LoadedModel, tokens: int, picks: int) -> Ours:
     """All measurements for one length, in a page that has been used before."""
-    first, second = (sentences(loaded, tokens, seed) for seed in (2 * tokens, 2 * tokens + 1))
+    again = AGAIN if tokens < 1000 else 2
+    first, second, *others = unread(loaded, tokens)
     tab.read(first)
-    new = tab.read(second)[OVERVIEW]
+    new = median(tab.read(each)[OVERVIEW] for each in (*others, second))
     sent, own = tab.nbytes, tab.bytes_of("overview")
-    known = [tab.read((first, second)[n % 2])[OVERVIEW] for n in range(AGAIN if tokens < 1000 else 2)]
+    known = [tab.read((first, second)[n % 2])[OVERVIEW] for n in range(again)]
     chosen = random.Random(tokens).sample(range(HEADS), 2 * picks)
     cold = [tab.pick(tile) for tile in chosen[::2]]
     carried = tab.nbytes
@@ -130,6 +132,17 @@ def computing(run: ModelRun) -> tuple[float, float]:
     for layer in head_measures.swept(stack):
         packing.thumbnail_codes(layer.largest)
     return (between - start) * 1e3, (time.process_time() - between) * 1e3
+
+
+def unread(loaded: LoadedModel, tokens: int) -> list[str]:
+    """The sentences of a length that are read for the first time, and one to be there before them."""
+    many = UNREAD if tokens < 1000 else 1
+    return [sentences(loaded, tokens, many * tokens + seed) for seed in range(many + 1)]
+
+
+def clicks(tokens: int, picks: int) -> int:
+    """How many heads to click at a length: at few tokens most of the time is where in a frame a click falls."""
+    return 5 * picks if tokens <= 20 else picks if tokens < 1000 else 3
 
 
 def theirs(browser_of: Any, run: ModelRun, tokens: int, picks: int, folder: Path, url: str) -> dict[str, rival.Shown]:
@@ -256,7 +269,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         with chromium(playwright) as browser:
-            empty = median(floor(browser))
+            empty = median(floor(browser, clicks(20, asked.picks)))
         print(f"floor: two animation frames after a click on an empty page, {empty:.1f} ms", flush=True)
         mine, pages, rise = app(playwright, loaded, asked.lengths, asked.picks, folder, not asked.no_pages)
         others = {} if asked.alone else beside(playwright, loaded, mine, asked.picks, folder)
@@ -280,7 +293,7 @@ def app(
                 rise = risen(server.process.pid, lambda: (tab.read(text), tab.pick(40)))
                 print(f"\nserver memory for 1,024 tokens, overview and one head: {size(rise)} above the loaded model "
                       f"(highest; {size(memory(server.process.pid, 'VmRSS'))} in all afterwards)")  # fmt: skip
-            found = {tokens: ours(tab, loaded, tokens, picks if tokens < 1000 else 3) for tokens in lengths}
+            found = {tokens: ours(tab, loaded, tokens, clicks(tokens, picks)) for tokens in lengths}
             tab.close()
             print("\n" + report_ours(list(found.values())), flush=True)
             if not with_pages:
@@ -321,8 +334,8 @@ def beside(
     others = {}
     with rival.serving(folder) as url:
         for tokens in mine:
-            run = run_model(Request(MODEL, sentences(loaded, tokens, 2 * tokens + 1)), loaded)
-            others[tokens] = theirs(playwright, run, tokens, min(picks, 15), folder, url)
+            run = run_model(Request(MODEL, unread(loaded, tokens)[1]), loaded)
+            others[tokens] = theirs(playwright, run, tokens, clicks(tokens, picks), folder, url)
     print("\n" + report_ratios(mine, others))
     return others
 

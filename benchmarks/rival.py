@@ -19,6 +19,8 @@ from typing import Any, Literal
 
 from torch import Tensor
 
+from benchmarks.driving import click
+
 View = Literal["model_view", "head_view"]
 MOST_SECONDS = 60
 MOST_BYTES = 4 * 10**9  # of memory per renderer; one that exceeds it is ended
@@ -144,7 +146,10 @@ def _chosen(page: Any, selector: str, kind: str, index: int) -> float:
     """Milliseconds from a real click (a double click's second) until the second frame after it."""
     page.evaluate("chosen.length = 0")
     target = page.locator(selector).nth(index)
-    (target.click if kind == "click" else target.dblclick)(force=True)
+    target.scroll_into_view_if_needed()
+    box = target.bounding_box()
+    at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    click(page, at, times=1 if kind == "click" else 2)
     page.wait_for_function(f"chosen.some((one) => one[0] === '{kind}')")
     return float(page.evaluate(f"chosen.find((one) => one[0] === '{kind}')[1]"))
 

@@ -1,12 +1,13 @@
-"""What a server holds in memory while visitors do, without a pause, what takes them an hour.
+"""What a server holds in memory while visitors do, without a pause, what takes them an hour or several.
 
-python -m benchmarks.load.an_hour                ten visitors
+python -m benchmarks.load.an_hour                ten visitors, one hour
+python -m benchmarks.load.an_hour --hours 4      what takes them four hours
 python -m benchmarks.load.an_hour --write        keep the figures and write docs/visitors.md from them
 
 They open every page, use any control, choose heads, move mask and scale, and type: sentences of their own, none that
 another has typed, from nothing at all to twice what a hosted server reads, in several scripts. After some acts a
 visitor leaves and another comes. The process's memory and what each of its caches says of itself are read every few
-seconds.
+seconds. The longest waits are kept too: an answer that does not come within PATIENCE is an error.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ import argparse
 import asyncio
 import os
 import random
+import statistics
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +40,9 @@ from tests.browser.conftest import ROOT, Server
 HOUR = 3600.0
 STAYS = 45  # acts of one visitor, then another comes
 LOOKS = 3.0  # seconds between two looks at the memory
-WARM = 0.25  # of all acts: what is held after them is what growth is counted from
+PARTS = 4  # of the time that it took: the most that was held in each shows whether memory goes on growing
+PATIENCE = 180.0  # seconds: nobody pauses here, so an answer may wait behind long work of every other visitor
+WAITS = 3  # how many of the longest waits are kept
 PAGES = tuple("" if path.stem == "home" else path.stem for path in sorted((ROOT / "pages").glob("*.py")))
 SCRIPTS = ("abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмноп", "的一是不了人我在有他这", "אבגדהוזחטי", "🙂🚲🌧🍎")
 SHARES = {"a sentence": 25, "a control": 35, "another page": 20, "choose a head": 10, "mask or scale": 10}
@@ -93,23 +99,47 @@ class Watched:
                     self.limits[sample.labels["cache"]] = sample.value
 
 
-async def use(url: str, visitors: int, acts: int, watched: Watched) -> tuple[int, list[str]]:
-    """Let `visitors` at a time do `acts` in all; how many came, and what went wrong."""
-    left, came, errors = acts, 0, list[str]()
+@dataclass
+class Lived:
+    """What the visitors went through."""
+
+    came: int = 0
+    errors: list[str] = field(default_factory=list)
+    waits: list[tuple[float, str]] = field(default_factory=list)  #: seconds of every act, and where it was done
+
+    def longest(self) -> list[list[Any]]:
+        """The longest wait of each page, for the pages where it was longest."""
+        pages: dict[str, float] = {}
+        for seconds, page in self.waits:
+            pages[page] = max(pages.get(page, 0.0), seconds)
+        return [[page, round(pages[page], 1)] for page in sorted(pages, key=lambda each: -pages[each])[:WAITS]]
+
+
+def most_of_each_part(seen: Sequence[float], parts: int = PARTS) -> list[float]:
+    """The largest of each of `parts` equal parts of what was seen, in their order."""
+    ends = [round(number * len(seen) / parts) for number in range(parts + 1)]
+    return [max(seen[begin:end]) for begin, end in pairwise(ends) if end > begin]
+
+
+async def use(url: str, visitors: int, acts: int, watched: Watched) -> Lived:
+    """Let `visitors` at a time do `acts` in all."""
+    left, lived = acts, Lived()
 
     async def place(number: int) -> None:
-        nonlocal left, came
+        nonlocal left
         chance = random.Random(number)
         while left > 0:
-            came += 1
-            habit = Habit(Visitor(url), chance, page=chance.choice(PAGES))
+            lived.came += 1
+            habit = Habit(Visitor(url, patience=PATIENCE), chance, page=chance.choice(PAGES))
             try:
                 await habit.visitor.enter(habit.page)
                 for _ in range(min(STAYS, left)):
                     left -= 1
+                    start = time.perf_counter()
                     await act(habit)
+                    lived.waits.append((time.perf_counter() - start, habit.page or "home"))
             except (Unanswered, LookupError, OSError) as failed:
-                errors.append(f"{habit.page or 'home'}: {type(failed).__name__}: {failed}"[:200])
+                lived.errors.append(f"{habit.page or 'home'}: {type(failed).__name__}: {failed}"[:200])
             finally:
                 await habit.visitor.leave()
 
@@ -121,7 +151,7 @@ async def use(url: str, visitors: int, acts: int, watched: Watched) -> tuple[int
     looking = asyncio.create_task(looks())
     await asyncio.gather(*(place(number) for number in range(visitors)))
     looking.cancel()
-    return came, errors
+    return lived
 
 
 @contextmanager
@@ -135,27 +165,28 @@ def hosted() -> Iterator[Server]:
             server.stop()
 
 
-def measure(visitors: int) -> dict[str, Any]:
+def measure(visitors: int, hours: float) -> dict[str, Any]:
     """The figures as they are kept."""
-    acts = round(visitors * HOUR / THINKS)
+    acts = round(visitors * hours * HOUR / THINKS)
     with hosted() as server:
         watched = Watched(server.url, tree(server.process.pid))
         start = time.perf_counter()
-        came, errors = asyncio.run(use(server.url, visitors, acts, watched))
+        lived = asyncio.run(use(server.url, visitors, acts, watched))
         took = time.perf_counter() - start
-    for error in sorted(set(errors))[:10]:
+    for error in sorted(set(lived.errors))[:10]:
         print(f"  {error}")
     seen = watched.gigabytes
-    warm = seen[round(WARM * len(seen)) :]
-    half = len(warm) // 2
     return {
         "acts": acts,
+        "hours": hours,
         "at once": visitors,
-        "came": came,
-        "errors": len(errors),
+        "came": lived.came,
+        "errors": len(lived.errors),
+        "median wait": round(statistics.median(seconds for seconds, _ in lived.waits), 2),
+        "longest waits": lived.longest(),
         "minutes": round(took / 60, 1),
-        "gigabytes": {"first": round(seen[0], 2), "warm": round(warm[0], 2), "last": round(seen[-1], 2)}
-        | {"most, first half": round(max(warm[:half]), 2), "most, second half": round(max(warm[half:]), 2)},
+        "gigabytes": {"first": round(seen[0], 2), "last": round(seen[-1], 2)}
+        | {"most of each part": [round(most, 2) for most in most_of_each_part(seen)]},
         "caches": {name: [round(most), round(watched.limits[name])] for name, most in sorted(watched.most.items())},
     }
 
@@ -163,10 +194,11 @@ def measure(visitors: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--visitors", type=int, default=10, help="how many at a time")
+    parser.add_argument("--hours", type=float, default=1.0, help="how long they would take, pausing as visitors do")
     parser.add_argument("--write", action="store_true", help="keep the figures and write docs/visitors.md")
     options = parser.parse_args()
     print(machine())
-    found = measure(options.visitors)
+    found = measure(options.visitors, options.hours)
     print(found)
     if options.write:
         visitors_page.keep("hour", found)

@@ -49,7 +49,7 @@ def page(held: Mapping[str, Any]) -> str:
         ("one", "## One process", _class),
         ("several", "## Two processes behind nginx (`make serve-class`)", _class),
         ("kinds", "## Processor time, one visitor at a time", _kinds),
-        ("hour", "## An hour of random use", _hour),
+        ("hour", "## Hours of random use", _hour),
     ):
         if what in held:
             found = held[what]
@@ -86,13 +86,16 @@ def _kinds(rows: Mapping[str, list[float]]) -> str:
 def _hour(found: Mapping[str, Any]) -> str:
     """What was done, what the process held meanwhile, and each cache beside its limit."""
     size = found["gigabytes"]
+    *others, last = (f"{most:.2f}" for most in size["most of each part"])
+    took = "an hour" if found["hours"] == 1 else f"{found['hours']:g} hours"
+    waits = ", ".join(f"{seconds:.1f} s on {page}" for page, seconds in found["longest waits"])
     told = (
         f"`python -m benchmarks.load.an_hour`: {found['at once']} visitors at once, {found['came']} in all, did without"
-        f" a pause what takes {found['at once']} of them an hour: {found['acts']:,} acts in {found['minutes']:.1f}"
-        f" minutes on every page, each sentence another. Errors: {found['errors']}.\n\nThe process held"
-        f" {size['first']:.2f} GB at the start and {size['warm']:.2f} GB after a quarter; then at most"
-        f" {size['most, first half']:.2f} GB in the first half of what came and"
-        f" {size['most, second half']:.2f} GB in the second; {size['last']:.2f} GB at the end."
+        f" a pause what takes {found['at once']} of them {took}: {found['acts']:,} acts in {found['minutes']:.1f}"
+        f" minutes on every page, each sentence another. Errors: {found['errors']}. An answer took"
+        f" {found['median wait']:.2f} s at the median; the longest {waits}.\n\nThe process held"
+        f" {size['first']:.2f} GB at the start, at most {', '.join(others)} and {last} GB in the quarters of that time,"
+        f" and {size['last']:.2f} GB at the end."
     )
     rows = [
         [name, f"{most / 1e6:,.0f} MB", f"{limit / 1e6:,.0f} MB", "yes" if most <= limit else "no"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import pytest
 
@@ -52,16 +53,33 @@ def test_an_answer_costs_what_its_kinds_do_as_often_as_they_are_asked_for():
     )
 
 
-def test_an_hour_says_what_was_held_and_which_cache_held_more_than_its_limit():
-    sizes = {"first": 0.5, "warm": 1.5, "most, first half": 1.8, "most, second half": 1.9, "last": 1.7}
-    found = {"at once": 4, "came": 40, "acts": 1800, "minutes": 9.5, "errors": 0, "gigabytes": sizes}
+def test_hours_say_what_was_held_how_long_answers_took_and_which_cache_held_more_than_its_limit():
+    found: dict[str, Any] = {"at once": 4, "came": 120, "acts": 5400, "hours": 3.0, "minutes": 25.5, "errors": 0}
+    found |= {"median wait": 0.31, "gigabytes": {"first": 0.5, "most of each part": [1.8, 1.9, 1.85, 1.9], "last": 1.7}}
+    found |= {"longest waits": [["heads", 41.25], ["decoding", 12.0]]}
     caches = {"runs": [100_000_000, 320_000_000], "charts": [60_000_000, 50_000_000]}
     held = {"hour": {"machine": "m", "load": 0.2, "day": "d", "rows": found | {"caches": caches}}}
     told = visitors_page.page(held)
-    assert "1,800 acts in 9.5 minutes" in told
-    assert "at most 1.80 GB in the first half of what came and 1.90 GB in the second" in told
+    assert "what takes 4 of them 3 hours: 5,400 acts in 25.5 minutes" in told
+    assert "0.31 s at the median; the longest 41.2 s on heads, 12.0 s on decoding." in told
+    assert "at most 1.80, 1.90, 1.85 and 1.90 GB in the quarters of that time, and 1.70 GB at the end" in told
     assert "| runs | 100 MB | 320 MB | yes |" in told
     assert "| charts | 60 MB | 50 MB | no |" in told
+
+
+@pytest.mark.parametrize("looks", [4, 5, 7, 170])
+def test_every_look_belongs_to_one_quarter_and_a_peak_is_found_in_its_own(looks):
+    for peak in range(looks):
+        seen = [1.0] * looks
+        seen[peak] = 2.0
+        most = an_hour.most_of_each_part(seen)
+        assert sorted(most) == [1.0, 1.0, 1.0, 2.0]
+        assert abs((peak + 0.5) * 4 / looks - (most.index(2.0) + 0.5)) <= 0.5 + 2 / looks
+
+
+def test_the_longest_waits_are_said_once_a_page_the_longest_first():
+    waits = [(3.0, "heads"), (41.2, "heads"), (0.1, "home"), (12.0, "decoding"), (2.0, "masks")]
+    assert an_hour.Lived(waits=waits).longest() == [["heads", 41.2], ["decoding", 12.0], ["masks", 2.0]]
 
 
 def test_sentences_of_an_hour_are_all_different_and_some_are_longer_than_is_read():
