@@ -190,8 +190,35 @@ def test_a_picture_begins_on_the_first_screen_of_a_phone(opened: Open, address: 
     drawn = page.locator(picture).first
     drawn.wait_for()
     assert drawn.bounding_box()["y"] < PHONE["height"] - 20
-    terms = page.locator(".st-key-page-about [class*=st-key-terms-]").first
+    terms = page.locator(".st-key-page-terms [class*=st-key-terms-]").first
     last = terms.get_by_role("button").last
     last.scroll_into_view_if_needed()
     last.tap()
     expect(page.locator("[data-testid=stPopoverBody]").get_by_text("sentences in a batch")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "address, picture, highest",
+    [
+        ("positions", ".st-key-p_order_before .nsewdrag", 580),
+        ("decoding", ".st-key-canvas-of-steps", 480),
+        ("sharing", ".st-key-h-three-0", 520),
+        ("masks", ".st-key-m-grid", 520),
+    ],
+)
+def test_a_projector_shows_the_sentences_beside_the_title_and_the_picture_below_them(
+    opened: Open, address: str, picture: str, highest: int
+) -> None:
+    page = opened(address, **PROJECTOR)
+    drawn = page.locator(picture).first
+    drawn.wait_for()
+    until(lambda: drawn.bounding_box()["y"] < highest)
+    title, about = (
+        page.locator(".st-key-page-heading h1").bounding_box(),
+        page.locator(".st-key-page-about").bounding_box(),
+    )
+    buttons = page.locator(".st-key-present").bounding_box()
+    assert title["x"] + title["width"] < about["x"]
+    assert about["x"] + about["width"] < buttons["x"]
+    page.set_viewport_size({"width": 1440, "height": 900})
+    until(lambda: page.locator(".st-key-page-about").bounding_box()["y"] > title["y"] + title["height"])

@@ -16,6 +16,7 @@ def page() -> None:
             "positions come in, what each way does to the scores, and what happens beyond the length of training."
         ),
         ("position", "sinusoidal", "rope", "alibi"),
+        low=True,
     )
     section = presenting.section_of(positions_choices.SECTION, position_sections.titles(), _("Section"))
     with guard():

@@ -78,14 +78,15 @@ PAGE_STYLE = """<style>
 [data-testid=stPopoverBody] [data-variant=segmented_control][data-selected=true] p { color: inherit; font-weight: 600 }
 [data-testid=stPopoverBody] .stCode .token { color: inherit !important }
 .st-key-presenter-place { max-width: calc(100vw - 2rem) }
+.st-key-page-heading > [data-testid=stLayoutWrapper]:has(> .st-key-page-about) { flex: 1 0 100% !important }
 @media (min-width: 1000px) and (max-height: 760px) {
-  [data-testid=stLayoutWrapper]:has(> .st-key-page-about-low), .st-key-page-about-low { display: contents }
-  .st-key-page-about-low > .stElementContainer { margin: -3.95rem 11rem 0.2rem 15rem; width: auto !important }
-  .st-key-page-about-low > .stElementContainer p {
-    font-size: 0.85rem; line-height: 1.3; margin: 0; min-height: 2.9rem
+  .st-key-page-heading { flex-wrap: nowrap !important }
+  .st-key-page-heading > [data-testid=stLayoutWrapper] {
+    order: 1; &:has(> .st-key-page-about) { order: 0; flex: 1 1 0 !important; width: auto }
   }
-  .st-key-page-about-low > [data-testid=stLayoutWrapper] { order: 9; margin-top: auto }
-  .stVerticalBlock:has(> [data-testid=stLayoutWrapper] > .st-key-page-about-low) { min-height: 115vh }
+  .st-key-page-about p { font-size: 0.85rem; line-height: 1.3; margin: 0 }
+  [data-testid=stLayoutWrapper]:has(> .st-key-page-terms-low) { order: 9; margin-top: auto }
+  .stVerticalBlock:has(> [data-testid=stLayoutWrapper] > .st-key-page-terms-low) { min-height: 115vh }
 }
 .st-key-l-vectors :is(td, th) { padding: 0.2rem 0.75rem !important }
 @media (max-width: 640px) {
@@ -93,8 +94,7 @@ PAGE_STYLE = """<style>
 }
 @media (max-width: 640px) {
   [class*="st-key-terms-"] { row-gap: 0 }
-  .st-key-page-about [class*="st-key-terms-"] { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none }
-  .st-key-page-about-low [class*="st-key-terms-"] { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none }
+  [class*="st-key-page-terms"] [class*="st-key-terms-"] { flex-wrap: nowrap; overflow-x: auto; scrollbar-width: none }
   [class*="st-key-terms-"] > * { flex-shrink: 0 }
   [class*="st-key-two-in-a-row-"] [data-testid=stColumn] { flex: 1 1 40%; min-width: 40% }
   .st-key-l-top > :is(.st-key-l-lessons, .st-key-l_text) { flex: 1 1 100% !important; width: 100% !important }
