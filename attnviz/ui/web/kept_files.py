@@ -46,7 +46,7 @@ class KeptFiles:
         path = scope["path"]
         found = self.kept.get((path, squeezed))
         if found is None:
-            found = await self._ask(scope, receive)
+            found = await self._ask(scope)
             if found.start["status"] == 200:
                 found = await asyncio.to_thread(_changed, path.rsplit("/", 1)[-1], found)
                 if squeezed:
@@ -61,8 +61,12 @@ class KeptFiles:
         headers = Headers(scope=scope)
         return not any(name in headers for name in CONDITIONS)
 
-    async def _ask(self, scope: Scope, receive: Receive) -> _File:
-        """What the server itself answers."""
+    async def _ask(self, scope: Scope) -> _File:
+        """What the server itself answers, whole.
+
+        It never hears that the visitor has left: it would stop half-way, and what it had said by then would be kept
+        for all visitors.
+        """
         start: Message = {}
         parts: list[bytes] = []
 
@@ -72,8 +76,21 @@ class KeptFiles:
             elif message["type"] == "http.response.body":
                 parts.append(message.get("body", b""))
 
-        await self.app({**scope, "extensions": {}}, receive, take)  # no extension may send a file past us
+        await self.app({**scope, "extensions": {}}, _Staying(), take)  # no extension may send a file past us
         return _File(start, b"".join(parts))
+
+
+class _Staying:
+    """A visitor who has asked, and waits however long it takes."""
+
+    def __init__(self) -> None:
+        self.asked = False
+
+    async def __call__(self) -> Message:
+        if self.asked:
+            await asyncio.Event().wait()  # what listens for him to leave is cancelled by then
+        self.asked = True
+        return {"type": "http.request", "body": b"", "more_body": False}
 
 
 def _changed(name: str, file: _File) -> _File:

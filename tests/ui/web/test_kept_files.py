@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 
 import pytest
@@ -141,3 +142,27 @@ def test_what_is_prepared_is_not_compressed_again_and_is_the_same(monkeypatch):
         assert answer.content.replace(IN_TURN, b"").endswith(content)
         assert answer.headers["content-encoding"] == "gzip"
     assert len(kept_files._SMALLER) == known
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+def test_a_visitor_who_leaves_at_once_leaves_no_empty_file_to_all_others(encoding):
+    """A page that was closed while the server began left scripts of no bytes to everybody after it."""
+
+    async def as_streamlit_does(scope, receive, send) -> None:
+        """Begin, and send the rest to who is still there."""
+        there = (await receive())["type"] != "http.disconnect"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": SCRIPT.read_bytes() if there else b""})
+
+    async def gone():
+        return {"type": "http.disconnect"}
+
+    async def nowhere(message) -> None:
+        pass
+
+    files = KeptFiles(as_streamlit_does)
+    path = f"/static/js/{SCRIPT.name}"
+    scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"accept-encoding", encoding.encode())]}
+    asyncio.run(files(scope, gone, nowhere))
+    next_visitor = TestClient(files).get(path, headers={"Accept-Encoding": encoding})
+    assert next_visitor.content == SCRIPT.read_bytes()
