@@ -83,6 +83,33 @@ def test_typing_changes_the_picture(explore: Open) -> None:
     page.wait_for_url("**text=A*")
 
 
+#: Notes each thing on the page that fades while the page's script runs, and how: in steps, or anew in every frame.
+FADING = """
+window.fading = {};
+const look = () => {
+  for (const moving of document.getAnimations()) {
+    const { target } = moving.effect;
+    if (!moving.transitionProperty || !target.closest("[data-testid=stMain]")) continue;
+    const easing = [moving.effect.getTiming(), ...moving.effect.getKeyframes()].map((each) => each.easing);
+    const key = target.closest("[class*=st-key-]")?.className.match(/st-key-[\\w-]+/)?.[0];
+    fading[`${target.localName} ${key} ${moving.transitionProperty}`] = easing.some((name) => name.startsWith("steps"));
+  }
+  requestAnimationFrame(look);
+};
+look();
+"""
+
+
+def test_while_a_sentence_is_read_nothing_on_the_page_is_drawn_anew_in_every_frame(explore: Open) -> None:
+    """What fades so takes the processor from the model on a machine that is both server and browser."""
+    page = explore()
+    page.evaluate(FADING)
+    type_sentence(page, "Six small birds sing near the old bridge while it rains over the river")
+    fading = page.evaluate("fading")
+    assert any("st-key-heads" in name for name in fading), fading
+    assert [name for name, in_steps in fading.items() if not in_steps and "button" not in name] == []
+
+
 def test_clicking_a_tile_shows_that_head_and_the_link_says_so(explore: Open) -> None:
     page = explore()
     page.mouse.click(*tile(page, 2 * 9 + 4))

@@ -45,6 +45,9 @@ _FOUND = threading.local()  #: what a thread found in the session that it runs f
 #: A menu hangs outside of the app's own element, where no colour scheme is set: its words have the menu's own colour.
 #: A canvas, a box with its label and a line of the menu have the height before they are drawn that they have then:
 #: what stands below does not jump.
+#: What a run has not sent yet keeps its looks for a while and then dims in a few steps. Streamlit would fade it from
+#: half a second on, and every expander's border with it, sixty times a second: on a machine that computes as well, the
+#: browser then takes most of a core from the model. Headings of expanders are never out of date.
 #: Who asked the system for less motion sees nothing slide or fade; Streamlit still hears that a motion has ended.
 #: Under a text it asks for Ctrl+Enter, which no phone has; the text is read when one leaves it, and the key works too.
 PAGE_STYLE = """<style>
@@ -148,6 +151,9 @@ PAGE_STYLE = """<style>
 .st-key-many-heads > .stElementContainer { min-height: 37rem }
 @media (max-width: 640px) { .st-key-canvas-of-steps { min-height: 46rem } }
 .st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }
+.stElementContainer[data-stale=true] { transition: opacity 0.3s steps(3) 1.2s !important }
+.stExpander > details { border-color: light-dark(#dcd8e3, #343946) !important }
+.stExpander > details > summary { opacity: 1 !important }
 @media (prefers-reduced-motion: reduce) {
   *, ::before, ::after {
     animation-duration: 1ms !important; animation-iteration-count: 1 !important;
