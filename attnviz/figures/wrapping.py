@@ -19,8 +19,8 @@ def wrapped(text: str, columns: float) -> list[str]:
     return [*lines, line] if line else lines
 
 
-#: punctuation of Chinese text that no line begins with, and that none ends with
-_CLOSING, _OPENING = "，。、：；！？）》」』】％…", "（《「『【"
+#: punctuation of Chinese text, and quotation marks of any, that no line begins with, and that none ends with
+_CLOSING, _OPENING = "，。、：；！？）》」』】％…”’", "（《「『【“‘"
 
 
 def _units(word: str) -> list[str]:

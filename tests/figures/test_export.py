@@ -61,3 +61,11 @@ def test_a_chinese_line_ends_between_letters_never_in_a_number_and_begins_with_n
 def test_latin_words_are_wrapped_at_spaces_and_broken_only_where_they_are_too_long():
     assert wrapped("keeps 25% of what MHA keeps.", 12) == ["keeps 25% of", "what MHA", "keeps."]
     assert wrapped("ab " + "x" * 25, 10) == ["ab", "x" * 10, "x" * 10, "x" * 5]
+
+
+def test_a_quotation_mark_stays_with_what_is_quoted():
+    title = "SmolLM2 的所有头，文本“猫坐在垫子上，因为它累了。”"
+    for columns in range(12, 40):
+        lines = wrapped(title, columns)
+        assert "".join(lines).replace(" ", "") == title.replace(" ", "")
+        assert not any(line.endswith("“") or line.startswith("”") for line in lines), columns

@@ -23,6 +23,7 @@ from attnviz.words import _, say, tongue
 
 TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
 FILLS = 1.75  # layers for each head: such a grid is as high as its box at every width, so that its room can be kept
+LONGEST_QUOTED = 80  # characters of the sentence in the title of the picture
 PATIENCE = 0.4  # seconds of measuring before its progress is shown
 
 
@@ -90,7 +91,9 @@ def _why_missing(by: str) -> str:
 def export(run: ModelRun, stack: Stack) -> None:
     """Offer the grid as a picture, and every measure of every head as a table."""
     tiles = _tiles(run, stack)
-    title = _("All heads of {model} on “{text}”").format(model=run.name, text=run.request.text[:80])
+    text = run.request.text
+    text = text if len(text) <= LONGEST_QUOTED else f"{text[: LONGEST_QUOTED - 1].rstrip()}…"
+    title = _("All heads of {model} on “{text}”").format(model=run.name, text=text)
     show.under(
         lambda: MosaicPicture(_pictures(tiles), tiles.heads, tiles.kv_heads, explorer_state.at(stack), title),
         name=f"attention-all-heads-{run.request.model}",
