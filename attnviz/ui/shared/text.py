@@ -8,6 +8,7 @@ import re
 from attnviz.words import Sayable, say, say_value
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$:<>&^=])")
+_FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")  # Hebrew, Arabic and their kin
 
 
 def plain(text: str) -> str:
@@ -19,7 +20,12 @@ def plain(text: str) -> str:
 def quoted(token: str) -> str:
     """A token inside a sentence: in italics; a token of spaces only is shown as a visible sign."""
     shown = token.strip() or "␣"
-    return f"*{plain(shown)}*"
+    return f"*{isolated(plain(shown))}*"
+
+
+def isolated(text: str) -> str:
+    """Text from the right as a part with a direction of its own: numbers and signs after it stay where they belong."""
+    return f"\u2068{text}\u2069" if _FROM_THE_RIGHT.search(text) and "\u2068" not in text else text
 
 
 def spoken(message: Sayable) -> str:
@@ -33,7 +39,7 @@ def spoken_value(value: object) -> object:
 
 
 def _typed(value: object) -> object:
-    return plain(value) if isinstance(value, str) else value
+    return isolated(plain(value)) if isinstance(value, str) else value
 
 
 #: LaTeX that sentences about figures use, and how it reads in plain text

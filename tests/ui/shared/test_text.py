@@ -65,3 +65,11 @@ def test_a_caption_loses_its_markdown_and_nothing_else(markdown, text):
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=40))
 def test_what_a_visitor_typed_stays_as_typed_in_a_caption(typed):
     assert unmarked(f"**“{plain(typed)}”** gives 61%") == f"“{typed}” gives 61%"
+
+
+def test_a_token_from_the_right_leaves_the_numbers_of_its_sentence_where_they_belong():
+    said = spoken(Message("“{token}” gives {share:.0%} to “{key}”", {"token": "س (3)", "share": 0.31, "key": "mat"}))
+    assert said.startswith("“\u2068س ")
+    assert "\u2069” gives 31% to “mat”" in said
+    assert quoted("قط") == "*\u2068قط\u2069*"
+    assert quoted("mat") == "*mat*"

@@ -1,5 +1,7 @@
 // Elements and sentences.
 
+import { isolated } from "./writing_direction.js";
+
 /**
  * A new element; its text is never markup.
  * @template {keyof HTMLElementTagNameMap} K
@@ -64,12 +66,12 @@ export function wordedButton(host, text, help, act) {
 }
 
 /**
- * A template's {names} replaced; a name that has no value stays as it is.
+ * A template's {names} replaced, each a part with its own direction of writing; a name that has no value stays as it is.
  * @param {string} template
  * @param {Record<string, string | number>} fields
  */
 export function fill(template, fields) {
-  return template.replace(/\{(\w+)\}/g, (whole, name) => (name in fields ? String(fields[name]) : whole));
+  return template.replace(/\{(\w+)\}/g, (whole, name) => (name in fields ? isolated(fields[name]) : whole));
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { MASKED_16 } from "./codes.js";
 import { valueAt } from "./head_readout.js";
+import { isolated } from "./writing_direction.js";
 
 /** @import { Numbers } from "./head_readout.js" */
 /** @import { SentenceAbout } from "./types.js" */
@@ -70,7 +71,7 @@ function named(labels, places, i) {
 export function fillNumbers(template, fields) {
   return template.replace(/\{(\w+)(?::\.(\d)([%f]))?\}/g, (whole, name, digits, kind) => {
     if (!(name in fields)) return whole;
-    if (kind === undefined) return String(fields[name]);
+    if (kind === undefined) return isolated(fields[name]);
     const value = Number(fields[name]) * (kind === "%" ? 100 : 1);
     return evenly(value, Number(digits)) + (kind === "%" ? "%" : "");
   });
