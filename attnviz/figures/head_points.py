@@ -11,6 +11,8 @@ from attnviz.figures.theme import MASKED, PRIMARY, SCORES, SERIES, WEIGHTS, Figu
 from attnviz.words import _
 
 HeadPlaces = Sequence[tuple[int, int]]
+SMALLEST_PLOT = np.array([170.0, 170.0])  #: pixels of the plane in the narrowest column it is drawn in
+POINT, LETTER, LINE = 4.0, 6.6, 13.0  #: pixels: a point's radius, a name's width for each letter and its height
 MARK = PRIMARY[1]  #: the ring around the chosen head: readable on both pages
 
 
@@ -114,8 +116,9 @@ def against(
             showlegend=False,
         )
     )
-    for column in _apart(x, y, named):
-        fig.add_annotation(x=x[column], y=y[column], text=names[column], showarrow=False, yshift=11, font={"size": 11})
+    for column, (right, up) in _free_places(x, y, named, names).items():
+        name = {"text": names[column], "showarrow": False, "font": {"size": 11}}
+        fig.add_annotation(x=x[column], y=y[column], xshift=right, yshift=up, **name)
     if chosen is not None and np.isfinite(x[chosen]) and np.isfinite(y[chosen]):
         fig.add_trace(_ring(x[chosen], y[chosen], "circle-open", 15))
     fig.add_hline(y=0, line={"width": 1, "color": MASKED})
@@ -125,15 +128,37 @@ def against(
     return layout(fig, title, height)
 
 
-def _apart(x: np.ndarray, y: np.ndarray, columns: Sequence[int]) -> list[int]:
-    """Those of the columns whose labels do not lie over an earlier one's."""
-    wide, high = (float(np.ptp(values[np.isfinite(values)])) or 1.0 for values in (x, y))
-    placed: list[int] = []
+def _free_places(
+    x: np.ndarray, y: np.ndarray, columns: Sequence[int], names: Sequence[str]
+) -> dict[int, tuple[float, float]]:
+    """How far right and up of its point, in pixels, each of the columns' names lies on no point and no other name.
+
+    The names of which none of four sides has room are left out: who points at a point reads its name.
+    """
+    finite = np.isfinite(x) & np.isfinite(y)
+    if not finite.any():
+        return {}
+    spread = np.array([float(np.ptp(values[finite])) or 1.0 for values in (x, y)])
+    points = np.stack([x, y], 1)[finite] / spread * SMALLEST_PLOT
+    low, high = points.min(0), points.max(0) + np.array([-LINE, 0.5 * LINE])  # no colour bar lies above the plane
+    placed: list[np.ndarray] = []
+    found: dict[int, tuple[float, float]] = {}
     for column in columns:
-        near = [abs(x[column] - x[n]) / wide < 0.12 and abs(y[column] - y[n]) / high < 0.07 for n in placed]
-        if np.isfinite(x[column]) and np.isfinite(y[column]) and not any(near):
-            placed.append(column)
-    return placed
+        if not finite[column]:
+            continue
+        here = np.array([x[column], y[column]]) / spread * SMALLEST_PLOT
+        half = np.array([LETTER * len(names[column]), LINE]) / 2
+        beside = POINT + half + 2
+        for side in ((0.0, beside[1]), (beside[0], 0.0), (0.0, -beside[1]), (-beside[0], 0.0)):
+            middle = here + side
+            over_points = (np.abs(points - middle) < half + POINT).all(1).any()
+            over_names = any((np.abs(other - middle) < 2 * half).all() for other in placed)
+            inside = (low - half < middle).all() and (middle < high + half).all()
+            if inside and not over_points and not over_names:
+                placed.append(middle)
+                found[column] = (float(side[0]), float(side[1]))
+                break
+    return found
 
 
 def _ring(x: float, y: float, symbol: str, size: int) -> go.Scatter:

@@ -15,6 +15,7 @@ from attnviz.figures.title_lines import above, part_title
 from attnviz.words import _
 
 GAP = 0.04  #: between two rows of bars, as a share of the width
+NUMBERED = 12  #: bars that have room for their numbers, so that one near 0 is seen to be there
 
 
 def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
@@ -33,9 +34,13 @@ def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
         look["annotations"].append(title | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"size": 14}})
         keys = np.arange(1, len(weights) + 1)
         marker = {"color": colour, "line": {"width": 0}}
-        traces.append(
-            {"type": "bar", "x": keys, "y": weights, "xaxis": f"x{axis}", "yaxis": "y", "marker": marker, "name": name}
-        )
+        trace = {"type": "bar", "x": keys, "y": weights, "xaxis": f"x{axis}", "yaxis": "y", "marker": marker}
+        if len(weights) * len(rows) <= NUMBERED:
+            trace |= {"text": [f"{weight:.3f}" for weight in weights], "textposition": "outside", "cliponaxis": False}
+            trace["width"] = min(0.8, 0.1 * len(weights))
+            look[f"xaxis{axis}"]["dtick"] = 1
+            look["yaxis"]["range"] = [0, 1.12]
+        traces.append(trace | {"name": name})
     fig = go.Figure(traces, look)
     return fig.update_layout(margin={"t": above(fig, 36)})
 

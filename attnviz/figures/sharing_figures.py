@@ -248,12 +248,16 @@ def guesses(tokens: Sequence[str], before: Sequence[float], after: Sequence[floa
                 orientation="h",
                 marker_color=colour,
                 customdata=[label(t, 30) for t in tokens],
+                text=[f"{value:.1%}" for value in values],
+                textposition="outside",
+                cliponaxis=False,
                 hovertemplate="%{customdata}: %{x:.2%}<extra>" + name + "</extra>",
             )
         )
     fig.update_yaxes(
         tickmode="array", tickvals=places, ticktext=[label(t) for t in tokens], autorange="reversed", zeroline=False
     )
-    fig.update_xaxes(tickformat=".0%", rangemode="tozero")
+    most = max(*before, *after, 0.0) or 1.0
+    fig.update_xaxes(title_text=_("probability"), tickformat=".0%", range=[0, 1.15 * most])  # numbers beside the bars
     fig.update_layout(bargap=0.25)
     return layout(fig, height=max(220, 44 * len(tokens) + 70))

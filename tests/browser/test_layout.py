@@ -222,3 +222,28 @@ def test_a_projector_shows_the_sentences_beside_the_title_and_the_picture_below_
     assert about["x"] + about["width"] < buttons["x"]
     page.set_viewport_size({"width": 1440, "height": 900})
     until(lambda: page.locator(".st-key-page-about").bounding_box()["y"] > title["y"] + title["height"])
+
+
+def test_a_wide_screen_is_used_for_two_terms_in_a_line_and_for_larger_matrices(opened: Open) -> None:
+    page = opened("glossary", width=1920, height=1080)
+    first, second, third = boxes(page, ".st-key-terms-of-glossary > * > [class*=st-key-glossary-]")[:3]
+    assert first["y"] == second["y"]
+    assert second["x"] > first["x"] + first["width"], "two stand beside each other"
+    assert third["x"] == first["x"]
+    assert third["y"] > first["y"]
+    assert abs(first["width"] - second["width"]) < 1
+    assert first["height"] == second["height"]
+    page = opened("glossary", **PROJECTOR)
+    assert len({box["x"] for box in boxes(page, ".st-key-terms-of-glossary > * > [class*=st-key-glossary-]")}) == 1
+
+
+@pytest.mark.parametrize("step", ["embed", "project", "scores", "norm"])
+def test_the_matrices_of_a_step_grow_with_a_wide_screen_and_stay_in_one_line(opened: Open, step: str) -> None:
+    cell, sheets = ".tb-table tbody td", ".tb-sheet"
+    small = boxes(opened(f"build?b_step={step}", **PROJECTOR), cell)[0]
+    page = opened(f"build?b_step={step}", width=1920, height=1080)
+    large = boxes(page, cell)[0]
+    assert large["width"] > 1.3 * small["width"]
+    assert large["height"] > 1.3 * small["height"]
+    middles = [box["y"] + box["height"] / 2 for box in boxes(page, sheets)]
+    assert max(middles) - min(middles) < 2, "none of them has slipped into the next line"

@@ -102,3 +102,16 @@ def test_a_lecturers_file_is_refused_by_its_line_and_opens_once_it_is_mended(ser
     ).first  # there is no other step, and its words can be read all the same
     expect(on).to_be_visible()
     assert on.evaluate("one => getComputedStyle(one).color") != "rgb(255, 255, 255)"
+
+
+def test_the_last_step_of_all_goes_on_with_the_visitors_sentence_and_shows_what_comes_next(server_url, new_page):
+    page = new_page(width=1280, height=720)
+    page.goto(f"{server_url}/lessons?lesson=model&step=6")
+    chips = page.locator(".sp-token")
+    expect(chips.filter(has_text="tired")).to_be_visible(timeout=60_000)
+    answered(page)
+    likeliest = page.locator(".sp-choice").first
+    expect(likeliest).to_be_in_viewport()
+    said = page.get_by_text("The token is put after the text").inner_text()
+    token = likeliest.locator(".sp-label").inner_text()
+    assert token.translate({ord("⏎"): "↵"}) in said, "the token that the words put after the text"

@@ -146,4 +146,15 @@ def test_entropy_over_the_scale_marks_what_it_is_told():
 def test_bars_for_saving_share_one_scale_from_0_to_1():
     fig = scaling_bars.rows_of_bars([("raw", "#C44E9B", np.array([0.9, 0.1])), ("scaled", "#3B8EA5", np.full(2, 0.5))])
     assert [trace.y.tolist() for trace in fig.data] == [[0.9, 0.1], [0.5, 0.5]]
-    assert fig.layout.yaxis.range == (0, 1.02)
+    assert fig.layout.yaxis.range == (0, 1.12), "with room for the number over a bar of 1"
+
+
+def test_few_bars_say_their_weights_and_each_key_so_that_those_near_0_are_seen_to_be_there():
+    bars = scaling_bars.rows_of_bars([("softmax", "#3B8EA5", np.array([0.0004, 0.9992, 0.0004]))])
+    [few] = bars.data
+    assert list(few.text) == ["0.000", "0.999", "0.000"]
+    assert few.width < 0.5, "one bar is no wall"
+    assert bars.layout.xaxis.dtick == 1
+    many = scaling_bars.rows_of_bars([("softmax", "#3B8EA5", np.full(64, 1 / 64))])
+    assert many.data[0].text is None
+    assert many.layout.yaxis.range == (0, 1.02)

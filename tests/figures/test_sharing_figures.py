@@ -57,6 +57,13 @@ def test_the_same_token_twice_stays_two_bars():
     assert list(fig.data[0].y) == [0, 1]
 
 
+def test_every_bar_of_the_next_token_says_its_share_and_has_room_for_it():
+    fig = sharing_figures.guesses(["a", "b"], [0.27, 0.1], [0.02, 0.3])
+    assert [list(bars.text) for bars in fig.data] == [["27.0%", "10.0%"], ["2.0%", "30.0%"]]
+    assert fig.layout.xaxis.range[1] > 0.3
+    assert fig.layout.xaxis.title.text
+
+
 def test_memory_is_drawn_in_gib_up_to_what_the_machine_has():
     fig = sharing_costs.memory(1 << 30, 2 << 30, 8 << 30)
     assert [bar.x[0] for bar in fig.data] == [1, 2, 5]

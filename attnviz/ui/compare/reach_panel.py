@@ -133,12 +133,13 @@ def _trained(config: reach_training.Config, bar: DeltaGenerator, drawn: DeltaGen
 
 
 def _charts(result: reach_training.Result, key: str) -> None:
-    """The two pictures that move while training runs, without sentences and export."""
+    """The two pictures that move while training runs, without export; their sentences are for those who hear them."""
     now, right = st.columns(2, gap="medium")
+    begun = result.done > 0
     with now:
-        show.chart(_distance(result, False), key=f"{key}-now")
+        show.chart(_distance(result, False), key=f"{key}-now", words=_said_of_distance(result, not begun))
     with right:
-        show.chart(_accuracy(result), key=f"{key}-right")
+        show.chart(_accuracy(result), key=f"{key}-right", words=_said_of_learning(result) if begun else None)
 
 
 def _picture(result: reach_training.Result) -> None:

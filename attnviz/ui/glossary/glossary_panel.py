@@ -18,12 +18,17 @@ def panel() -> None:
         st.info(
             _("None of the {n} terms speaks of “{what}”.").format(n=len(glossary_terms.TERMS), what=plain(looked_for))
         )
-    for term in found:
-        with st.container(border=True, gap="xxsmall", key=f"glossary-{term.id}"):
-            with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-                st.markdown(f"**{plain(_(term.name))}**", width="content")
-                term_popover.see_button(term)
-            st.markdown(term_popover.explanation(term))
+    with st.container(key="terms-of-glossary"):  # two beside each other where there is room: the style of all pages
+        for term in found:
+            _entry(term)
+
+
+def _entry(term: glossary_terms.GlossaryTerm) -> None:
+    with st.container(border=True, gap="xxsmall", key=f"glossary-{term.id}"):
+        with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+            st.markdown(f"**{plain(_(term.name))}**", width="content")
+            term_popover.see_button(term)
+        st.markdown(term_popover.explanation(term))
 
 
 def _holds(term: glossary_terms.GlossaryTerm, looked_for: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.experiments.decoding import decoders, growing_bytes, token_by_token
-from attnviz.experiments.lessons import Subject, cache_facts
+from attnviz.experiments.home import landing
+from attnviz.experiments.lessons import HEAD, Subject, cache_facts
 from attnviz.experiments.scaling import growing_width
 from attnviz.figures.theme import SERIES
 from attnviz.models.architecture import Architecture
@@ -15,12 +16,14 @@ from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import PictureSettings
 from attnviz.ui.scaling import curves as scaling_curves
 from attnviz.ui.scaling import names, results
-from attnviz.ui.shared import link_state
+from attnviz.ui.shared import link_state, model_cache, plain
 from attnviz.ui.sharing import three_ways, units
 from attnviz.words import _, listed
 
 WRITTEN = 8  #: tokens that the decoder writes in the lesson
 PROMPT = 10  #: bytes of the sentence that the small decoder reads
+GOES_ON, ROWS = 4, 24  #: tokens that the trained model adds to a sentence of at most so many
+CORE = decoders.CORE
 
 
 def bars(_subject: Subject, set_to: PictureSettings, key: str) -> None:
@@ -50,20 +53,33 @@ def curves(_subject: Subject, set_to: PictureSettings, _key: str) -> None:
     scaling_curves.draw_one(scaling_curves.measured(config), "jacobian")
 
 
-def player(subject: Subject, _set_to: PictureSettings, key: str) -> None:
-    """A small decoder writes a few tokens, with its cache growing."""
-    result = _written(subject.text[:PROMPT])
+def player(subject: Subject, set_to: PictureSettings, key: str) -> None:
+    """A decoder writes a few tokens, with its cache growing: the trained one goes on with the whole sentence.
+
+    A sentence of more tokens than a film has rows for, or no trained model: then the small one of the core.
+    """
+    trained = set_to.get("decoder") == "trained" and subject.run is not None and len(subject.tokens) <= ROWS
+    name, text, steps = (landing.MODEL, subject.text, GOES_ON) if trained else (CORE, subject.text[:PROMPT], WRITTEN)
+    result = _written(decoder_form.identity(name), text, steps)
+    layer, head = HEAD if trained else (0, 0)
     last = len(result.steps) - 1
     asked = link_state.value(choices.PLACE)
-    st.caption(
-        _("A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches like all.")
-    )
+    if trained and subject.run is not None:
+        said = _("{model} goes on with your sentence; layer {layer}, head {head} is shown.")
+        st.caption(said.format(model=plain(subject.run.name), layer=layer, head=head))
+    else:
+        st.caption(
+            _(
+                "A small decoder of this app with random weights, letter by letter: it writes nonsense, and caches "
+                "like all."
+            )
+        )
     step_player.step_player(
         key,
         result.labels,
         len(result.prompt.labels),
         played_steps.steps_of(result),
-        played_steps.film_of(result, 0, 0),
+        played_steps.film_of(result, layer, head),
         at=0 if asked is None else min(asked, last),
         total=result.total_steps,
         on_step=lambda step: link_state.put(choices.PLACE, step or None),
@@ -71,11 +87,11 @@ def player(subject: Subject, _set_to: PictureSettings, key: str) -> None:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _written(text: str) -> token_by_token.Result:
-    """The last of the partial results, once for all visitors."""
-    *_partial, last = token_by_token.run(
-        decoder_form.decoder_of(decoders.CORE), token_by_token.Config(text, steps=WRITTEN)
-    )
+def _written(of: tuple[str, str], text: str, steps: int) -> token_by_token.Result:
+    """The last of the partial results of this decoder, once for all visitors."""
+    decoder = decoder_form.decoder_of(of[0])
+    with model_cache.part_of_long_work():
+        *_partial, last = token_by_token.run(decoder, token_by_token.Config(text, steps=steps))
     return last
 
 

@@ -91,7 +91,7 @@ LESSON = Lesson(
         LessonStep(
             N_("And again"),
             N_("The token is put after the text, “{longer}”, and everything begins anew. That is a language model."),
-            LessonPicture("player"),
+            LessonPicture("player", {"decoder": "trained"}),
             N_("Play it, then go back to any lesson with a sentence of your own."),
             facts.loop,
             notes=Notes(N_("Close by opening Explore on a sentence from the room."), "", 3),

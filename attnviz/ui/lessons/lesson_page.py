@@ -248,7 +248,8 @@ def _step(lesson: Lesson, number: int) -> None:
     answers = _answers(lesson, step.question, facts) if step.question else {}
     answered = guess in answers
     picture = step.after if answered and step.after is not None else step.picture
-    below = PICTURES[picture.kind].wide
+    kind = PICTURES[picture.kind]
+    below = kind.wide or (kind.wide_on_page and not presenting.presenting())
     left, right = st.columns([1, 1] if below else [1, 2.1], gap="large")
     with left:
         if presenting.presenting() and PICTURES[picture.kind].of_sentence:

@@ -16,13 +16,15 @@ BOARDS = ("embed", "project", "scores", "scale", "mask", "softmax", "sum", "merg
 class LiveKind:
     """How it is drawn, the settings that it takes with the values that each allows, and whether it shows the sentence.
 
-    `wide`: it is read at the width of the page only, below the words.
+    `wide`: it is read at the width of the page only, below the words; `wide_on_page`: but when presented beside them,
+    because a screen has less height.
     """
 
     draw: Draw
     allows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     of_sentence: bool = True
     wide: bool = False
+    wide_on_page: bool = False
 
 
 PICTURES: dict[str, LiveKind] = {
@@ -44,7 +46,7 @@ PICTURES: dict[str, LiveKind] = {
         hand_pictures.order, {"kind": ("none", "sinusoidal", "rope-half", "alibi"), "mask": ("none", "causal")}
     ),
     "circle": LiveKind(hand_pictures.circle, of_sentence=False),
-    "player": LiveKind(cost_pictures.player),
+    "player": LiveKind(cost_pictures.player, {"decoder": ("core", "trained")}, wide_on_page=True),
     "growth": LiveKind(cost_pictures.growth, of_sentence=False),
     "sharing": LiveKind(cost_pictures.sharing, of_sentence=False, wide=True),
     "next": LiveKind(trained_pictures.following),

@@ -107,7 +107,7 @@ def _matrices(result: shuffled_words.Result) -> None:
                     "The order read: {order}. Each weight beside the one of the same two words: the largest difference "
                     "is {difference:.2g}."
                 ).format(order=plain(" ".join(result.words)), difference=difference)
-            show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", caption=None, words=said)
+            show.figure(fig, name=f"order-{name}", key=f"p_order_{name}", caption=None, words=said, called=title)
 
 
 def _every(result: shuffled_words.Result) -> None:

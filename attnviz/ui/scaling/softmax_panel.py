@@ -198,4 +198,12 @@ def _mixes(scores: list[float], temperature: float) -> None:
         "moves the raw mix by {moved:.2f} and the softmax mix by 0."
     ).format(near=float(np.linalg.norm(mixed.by_weights)), far=far, moved=moved)
     table = {"x": mixed.values[:, 0], "y": mixed.values[:, 1], "score": scores, "weight": mixed.weights}
-    show.figure(fig, name="softmax-mixes", key="s_mixes", table=table, caption=words, words=words)
+    show.figure(
+        fig,
+        name="softmax-mixes",
+        key="s_mixes",
+        table=table,
+        caption=words,
+        words=words,
+        called=_("Why normalise at all"),
+    )

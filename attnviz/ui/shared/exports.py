@@ -49,6 +49,7 @@ class ExportOffer:
     table: Table | Later | None = None
     caption: str | None = None
     live: Sequence[LiveFile] = ()
+    called: str = ""  #: its title where it carries none, because the page says above it what it is
 
     @property
     def file_name(self) -> str:
@@ -57,7 +58,7 @@ class ExportOffer:
     def made(self) -> MadeFigure:
         """Compute the figure and its table."""
         fig, table = (each() if callable(each) else each for each in (self.fig, self.table))
-        return MadeFigure(fig, table, unmarked(self.caption or ""), self.live)
+        return MadeFigure(fig, table, unmarked(self.caption or ""), self.live, self.called)
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,12 @@ class MadeFigure:
     table: Table | None
     caption: str
     live: Sequence[LiveFile]
+    called: str = ""
 
     @property
     def title(self) -> str:
-        if isinstance(self.fig, Picture):
-            return self.fig.title
-        return one_line(self.fig.layout.title.text)
+        own = self.fig.title if isinstance(self.fig, Picture) else one_line(self.fig.layout.title.text)
+        return own or self.called
 
     def written(self, background: Background, title: str, caption: str, bar: bool) -> WrittenFigure:
         """Its files on this background; an empty title or caption is left out."""

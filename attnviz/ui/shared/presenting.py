@@ -109,6 +109,11 @@ def headed(title: str) -> None:
     st.session_state[_HEADING] = title
 
 
+def heading() -> str:
+    """The heading of the page that is drawn; empty before it has one."""
+    return str(st.session_state.get(_HEADING, ""))
+
+
 def button() -> None:
     """The button that begins a presentation."""
     st.button(

@@ -35,22 +35,25 @@ def figure(
     caption: str | None = None,
     words: str | None = None,
     on_pick: Callable[[int], None] | None = None,
+    called: str = "",
 ) -> None:
     """Draw `fig`; under it one sentence (`words`, Markdown already made safe) and the export menu.
 
     `name` becomes the file name ("saturation-dk64"), `caption` (or else `words`) is offered with the exported
     picture, without its Markdown, `table` holds the numbers behind it. `key` must be unique on the page.
-    `on_pick` hears which point was clicked, by the number that the figure gives it as `customdata`.
+    `on_pick` hears which point was clicked, by the number that the figure gives it as `customdata`. `called` is the
+    title of the exported picture, and the first that is heard, where the page says above it what it is.
     """
     look: dict[str, Any] = {"key": key, "config": {"displayModeBar": False, "scrollZoom": False}}
-    look["alt"] = heard(fig, words or caption)
+    look["alt"] = heard(fig, words or caption, called)
     if caption is None and words and "$" not in words:  # a formula's source is nothing for a picture
         caption = words
     if on_pick is not None:
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
     if not presenting.presenting():
         st.plotly_chart(fig, **look, **_room(fig))
-        under(fig, name=name, key=key, table=table, caption=caption, words=words)
+        called = called or _axes_against(fig)
+        under(fig, name=name, key=key, table=table, caption=caption, words=words, called=called)
         return
     with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
         st.plotly_chart(for_a_room(fig), height="stretch", **look)
@@ -69,9 +72,15 @@ def _room(fig: Figure) -> dict[str, Any]:
     return {"height": int(fig.layout.height)} if fig.layout.height else {}
 
 
-def heard(fig: Figure, words: str | None) -> str:
+def _axes_against(fig: Figure) -> str:
+    """What a chart shows over what, where its axes say both."""
+    across, up = (one_line(axis.title.text) for axis in (fig.layout.xaxis, fig.layout.yaxis))
+    return _("{measure} against {other}").format(measure=up, other=across) if across and up else ""
+
+
+def heard(fig: Figure, words: str | None, called: str = "") -> str:
     """What a chart is called for those who do not see it: its title, and the sentence about it."""
-    title = one_line(fig.layout.title.text)
+    title = one_line(fig.layout.title.text) or called
     axes = " / ".join(one_line(axis.title.text) for axis in (fig.layout.yaxis, fig.layout.xaxis) if axis.title.text)
     name, said = title or axes, unmarked(words or "")
     return _("{first}. {next}").format(first=name, next=said) if name and said else name or said
@@ -102,16 +111,18 @@ def under(
     label: str | None = None,
     live: Sequence[LiveFile] = (),
     embeds: bool = True,
+    called: str = "",
 ) -> None:
     """What stands below a picture, also one that a canvas drew: the sentence and the export menu.
 
     `fig` and `table` may be functions: they are then called when the menu is opened. `embeds`: the picture stands
-    right above, so that another page can show it alone with this line.
+    right above, so that another page can show it alone with this line. `called` is the title that its files have
+    where the picture has none: the page's heading, unless told.
     """
     with line_under(key):
         if words:
             st.markdown(words, width="stretch")
-        export_menu(fig, name, key, table, caption, label, live, embeds)
+        export_menu(fig, name, key, table, caption, label, live, embeds, called or presenting.heading())
 
 
 @st.fragment
@@ -124,9 +135,10 @@ def export_menu(
     label: str | None = None,
     live: Sequence[LiveFile] = (),
     embeds: bool = False,
+    called: str = "",
 ) -> None:
     """A small button that opens to everything a figure can be saved as; computed only when open."""
-    offer = ExportOffer(fig, name, key, table, caption, live)
+    offer = ExportOffer(fig, name, key, table, caption, live, called)
     if gathered(offer):
         return
     if embeds:

@@ -150,6 +150,9 @@ PAGE_STYLE = """<style>
 }
 .st-key-many-heads > .stElementContainer { min-height: 37rem }
 @media (max-width: 640px) { .st-key-canvas-of-steps { min-height: 46rem } }
+@media (min-width: 1500px) {
+  .st-key-terms-of-glossary { display: grid; grid-template-columns: 1fr 1fr; align-items: stretch }
+}
 .st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }
 .stElementContainer[data-stale=true] { transition: opacity 0.3s steps(3) 1.2s !important }
 .stExpander > details { border-color: light-dark(#dcd8e3, #343946) !important }

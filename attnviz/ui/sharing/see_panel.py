@@ -257,6 +257,7 @@ def _downstream(run: ModelRun, config: Config) -> downstream.Result:
             [g.after for g in found.guesses],
         ),
         name=f"next-token-shared-{scope}",
+        called=_("The next token, before and after"),
         key="h-next",
         words=_(
             "As trained, “{token}” is the likeliest next token, with {before:.1%}; with shared heads it is "

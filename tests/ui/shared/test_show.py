@@ -70,3 +70,28 @@ def test_a_chart_without_a_caption_of_its_own_leaves_with_the_sentence_under_it(
     app = AppTest.from_function(drawn, kwargs={"words": words, "caption": caption}).run()
     assert not app.exception
     assert app.session_state["gathering"].found.caption == said
+
+
+def untitled(axes: bool, called: str) -> None:
+    import plotly.graph_objects as go
+    import streamlit as st
+
+    from attnviz.ui.shared import exports, page_heading, show
+
+    st.session_state["gathering"] = exports.Gathering("a-chart")
+    exports.gather(st.session_state, st.session_state["gathering"])
+    page_heading("Why divide")
+    fig = go.Figure(go.Bar(y=[1]))
+    if axes:
+        fig.update_layout(xaxis_title="d_k", yaxis_title="variance")
+    show.figure(fig, name="a-chart", key="a", called=called)
+
+
+@pytest.mark.parametrize(
+    "axes, called, title",
+    [(True, "", "variance against d_k"), (False, "", "Why divide"), (True, "How it grows", "How it grows")],
+)
+def test_no_chart_leaves_without_a_title(axes: bool, called: str, title: str) -> None:
+    app = AppTest.from_function(untitled, kwargs={"axes": axes, "called": called}).run()
+    assert not app.exception
+    assert app.session_state["gathering"].found.title == title
