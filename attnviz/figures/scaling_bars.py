@@ -34,7 +34,14 @@ def rows_of_bars(rows: Sequence[tuple[str, str, np.ndarray]]) -> Figure:
         look["annotations"].append(title | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"size": 14}})
         keys = np.arange(1, len(weights) + 1)
         marker = {"color": colour, "line": {"width": 0}}
-        trace = {"type": "bar", "x": keys, "y": weights, "xaxis": f"x{axis}", "yaxis": "y", "marker": marker}
+        trace: dict[str, Any] = {
+            "type": "bar",
+            "x": keys,
+            "y": weights,
+            "xaxis": f"x{axis}",
+            "yaxis": "y",
+            "marker": marker,
+        }
         if len(weights) * len(rows) <= NUMBERED:
             trace |= {"text": [f"{weight:.3f}" for weight in weights], "textposition": "outside", "cliponaxis": False}
             trace["width"] = min(0.8, 0.1 * len(weights))
