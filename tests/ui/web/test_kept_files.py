@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.applications import Starlette
@@ -163,6 +164,7 @@ def test_a_visitor_who_leaves_at_once_leaves_no_empty_file_to_all_others(encodin
     files = KeptFiles(as_streamlit_does)
     path = f"/static/js/{SCRIPT.name}"
     scope = {"type": "http", "method": "GET", "path": path, "headers": [(b"accept-encoding", encoding.encode())]}
-    asyncio.run(files(scope, gone, nowhere))
+    with ThreadPoolExecutor(1) as elsewhere:  # a browser test before this one leaves an event loop running here
+        elsewhere.submit(lambda: asyncio.run(files(scope, gone, nowhere))).result()
     next_visitor = TestClient(files).get(path, headers={"Accept-Encoding": encoding})
     assert next_visitor.content == SCRIPT.read_bytes()
