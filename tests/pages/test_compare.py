@@ -5,10 +5,18 @@ from __future__ import annotations
 import contextlib
 import html
 import io
+from dataclasses import replace
 
 import pytest
 
-from attnviz.experiments.compare import layer_costs, layer_timing, reach_training, timing_process, training_process
+from attnviz.experiments.compare import (
+    layer_costs,
+    layer_timing,
+    reach_training,
+    shared_parameters,
+    timing_process,
+    training_process,
+)
 from attnviz.ui.compare import compare_results, compare_sections, measured_panel, reach_panel
 from attnviz.ui.compare.compare_results import measured_here, one_at_a_time, trained_reach, training_line
 from tests.pages.conftest import with_code
@@ -258,6 +266,45 @@ def test_a_training_that_was_stopped_keeps_its_curves(visit):
     assert figures(page) == 3
 
 
+def test_what_is_trained_already_can_be_watched_once_more(visit, monkeypatch):
+    result = reach_training.run(CONFIG)
+    trained_reach().get(CONFIG, lambda: result)
+    trained = []
+    monkeypatch.setattr(
+        training_process, "train", lambda config: trained.append(config) or reach_training.train(config)
+    )
+    page = visit("compare", **SHORT)
+    assert figures(page) == 3
+    assert trained == []
+    page.button(key="c_train_watched_button").click().run()
+    assert not page.error
+    assert trained == [CONFIG]
+    assert figures(page) == 3
+    page.run()
+    assert page.button(key="c_train_watched_button").label == "Watch it train"
+
+
+def test_watching_that_was_stopped_shows_what_it_came_to(visit):
+    config = replace(CONFIG, steps=40)
+    trained_reach().get(config, lambda: reach_training.run(config))
+    made = reach_training.train(config)
+    next(made)
+    halfway = next(made)
+    assert not halfway.complete
+    page = visit("compare", **SHORT | {"c_reach_steps": "40"})
+    page.session_state["c_reach_so_far"], page.session_state["c_train_watched"] = halfway, config
+    page.run()
+    assert "Stopped at step 20 of 40." in said(page)
+    assert page.button(key="c_train").label == "Start again"
+
+
+def test_zero_steps_are_answered_by_a_sentence_and_no_button(visit):
+    page = visit("compare", **SHORT | {"c_reach_steps": "0"})
+    assert "Zero steps: nothing is trained" in said(page)
+    assert "c_train" not in [button.key for button in page.button]
+    assert figures(page) == 1
+
+
 def test_the_button_leads_to_the_lesson_on_heads(visit):
     page = visit("compare", c_section="shared")
     page.button(key="c_to_build").click().run()
@@ -304,3 +351,9 @@ def test_memory_is_compared_at_a_length_at_which_both_were_measured():
         measured_panel._said_of_memory(stopped)
     )
     assert measured_panel._said_of_memory(layer_timing.Result(config, "", built, 9)) == ""
+
+
+def test_a_count_of_parameters_is_said_in_trillions_where_it_has_so_many(visit):
+    dense = shared_parameters.parameters("dense", layer_costs.Config())
+    assert dense > 1e12
+    assert f"{dense / 1e12:.4g} trillion" in said(visit("compare", c_section="shared"))

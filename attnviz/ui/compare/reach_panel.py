@@ -14,7 +14,7 @@ from attnviz.experiments.compare import compare_snippets, reach, reach_training,
 from attnviz.figures import compare_reach as figures
 from attnviz.ui.compare import compare_choices, compare_results
 from attnviz.ui.compare.compare_names import kind_names
-from attnviz.ui.shared import guard, number, show, snippet
+from attnviz.ui.shared import guard, number, show, snippet, with_minus
 from attnviz.words import _, listed, ngettext
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 BETWEEN_PICTURES = 0.6  # seconds between two drawings while training runs
 PARTIAL = "c_reach_so_far"
 _AGAIN = "c_train_again"
+_WATCHED = "c_train_watched"  #: the configuration that this visitor trains once more, to watch it
 BOX = 118  #: pixels of a number box
 
 
@@ -68,14 +69,16 @@ def _controls() -> reach_training.Config:
 
 def _run(config: reach_training.Config) -> None:
     """Draw what has been trained of this configuration: all, part, or the gradients before the first step."""
-    kept = compare_results.trained_reach()
-    result = kept.find(config)
-    if result is not None:
-        _picture(result)
-        return
+    result = compare_results.trained_reach().find(config)
     partial = st.session_state.get(PARTIAL)
     partial = partial if partial is not None and partial.config == config else None
     button, drawn = st.empty(), st.empty()
+    if not config.steps:
+        _picture(compare_results.untrained(config))
+        return
+    if result is not None and (partial is None or partial.complete or st.session_state.get(_WATCHED) != config):
+        _known(config, result, button, drawn)
+        return
     label = _("Start again") if partial else _("Train")
     again = st.session_state.get(_AGAIN, False)  # pressed where a training had ended before its time
     if button.button(label, type="primary", icon=":material/play_arrow:", key="c_train") or again:
@@ -91,6 +94,22 @@ def _run(config: reach_training.Config) -> None:
         _picture(partial or compare_results.untrained(config))
 
 
+def _known(
+    config: reach_training.Config, result: reach_training.Result, button: DeltaGenerator, drawn: DeltaGenerator
+) -> None:
+    """Draw what was trained before, and offer to watch it being trained once more."""
+    if button.button(_("Watch it train"), icon=":material/play_arrow:", key="c_train_watched_button"):
+        st.session_state[_WATCHED] = config
+        try:
+            _live(config, button, drawn)
+        except Problem:
+            st.session_state.pop(_WATCHED)
+            raise
+        return
+    with drawn.container():
+        _picture(result)
+
+
 def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGenerator) -> None:
     """Train and draw meanwhile. Pressing Stop reruns the page, which finds what was trained so far in the session."""
     with button.container(horizontal=True, vertical_alignment="center"):
@@ -100,9 +119,10 @@ def _live(config: reach_training.Config, button: DeltaGenerator, drawn: DeltaGen
         _charts(compare_results.untrained(config), "c-live-0")
     with compare_results.training_line().turn(lambda before: bar.progress(0.0, _wait(before))):
         result = compare_results.trained_reach().find(config)  # by who was before in the line
-        if result is None:
+        if result is None or st.session_state.get(_WATCHED) == config:
             result = _trained(config, bar, drawn)
             compare_results.trained_reach().get(config, lambda: result)
+    st.session_state.pop(_WATCHED, None)
     button.empty()
     with drawn.container():
         _picture(result)
@@ -150,7 +170,10 @@ def _picture(result: reach_training.Result) -> None:
         _gradient_picture(result, True)
     if not result.done:
         with after:
-            st.info(_("Training takes a few seconds and is drawn as it runs."))
+            if config.steps:
+                st.info(_("Training takes a few seconds and is drawn as it runs."))
+            else:
+                st.info(_("Zero steps: nothing is trained, and the layers stay as they began."))
         return
     with after:
         _gradient_picture(result, False)
@@ -242,7 +265,7 @@ def _said_of_distance(result: reach_training.Result, start: bool) -> str:
             "attention gives the first token **{share:.3g}** times the average. Training cannot move what the "
             "convolutions do not see."
         )
-    return said.format(
+    words = said.format(
         distance=config.n - 1,
         attention=norms["attention"][0],
         lstm=norms["lstm"][0],
@@ -251,6 +274,7 @@ def _said_of_distance(result: reach_training.Result, start: bool) -> str:
         seen=seen,
         share=result.reached["attention"].share_of_first(),
     )
+    return with_minus(words)
 
 
 def _said_of_learning(result: reach_training.Result) -> str:

@@ -27,7 +27,7 @@ def flop(count: float) -> str:
 
 def many(count: float) -> str:
     """A count of parameters in short: "8.03 billion", because "8.03 B" would be read as bytes."""
-    for power, name in ((9, _("{n} billion")), (6, _("{n} million"))):
+    for power, name in ((12, _("{n} trillion")), (9, _("{n} billion")), (6, _("{n} million"))):
         if count >= 10**power:
             return name.format(n=f"{count / 10**power:.4g}")
     return f"{count:,}"
