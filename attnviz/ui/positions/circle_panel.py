@@ -10,7 +10,7 @@ from attnviz.figures import positions_circle as figures
 from attnviz.figures.theme import Figure
 from attnviz.ui.canvas import rotation_circle
 from attnviz.ui.positions import position_code_panel, position_results, positions_choices
-from attnviz.ui.shared import link_state, show, widgets
+from attnviz.ui.shared import link_state, show, widgets, with_minus
 from attnviz.words import _
 
 
@@ -40,6 +40,7 @@ def panel() -> None:
         "Turned, this pair’s part of q·k is {product:.4g}; all {pairs} pairs together give {score:.4g}, and "
         "{unturned:.4g} before they are turned."
     ).format(product=result.product, pairs=len(result.turns), score=result.score, unturned=result.unturned)
+    words = with_minus(words)
     show.under(
         lambda: _figure(result),
         name=f"pair-{config.pair}",

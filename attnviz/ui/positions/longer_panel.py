@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.experiments.positions import longer_context, rotation_snippets
 from attnviz.figures import positions_longer as figures
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
-from attnviz.ui.shared import chart_of, link_state, show, widgets
+from attnviz.ui.shared import chart_of, link_state, show, widgets, with_minus
 from attnviz.words import _, sentences
 
 FORMULAS = {
@@ -16,8 +16,8 @@ FORMULAS = {
     "linear": r"\theta_i' = \theta_i / s",
     "ntk": r"b' = b\, s^{D/(D-2)}",
     "dynamic": r"b' = b\left(s\tfrac{n}{L} - (s-1)\right)^{D/(D-2)}",
-    "yarn": r"\theta_i' = \gamma_i\theta_i + (1-\gamma_i)\tfrac{\theta_i}{s},\quad q, k \times (0.1\ln s + 1)",
-    "llama3": r"\theta_i' = \gamma_i\theta_i + (1-\gamma_i)\tfrac{\theta_i}{s},\quad "
+    "yarn": r"\theta_i' = \gamma_i\theta_i + (1-\gamma_i)\tfrac{\theta_i}{s}\\ q, k \times (0.1\ln s + 1)",
+    "llama3": r"\theta_i' = \gamma_i\theta_i + (1-\gamma_i)\tfrac{\theta_i}{s}\\ "
     r"\gamma_i = \mathrm{clamp}\left(\tfrac{L\theta_i/2\pi - 1}{4 - 1}\right)",
 }
 
@@ -119,6 +119,7 @@ def _distance(result: longer_context.Result) -> None:
             ),
         )
     name = position_names.methods()[config.method]
+    words = with_minus(words)
     fig = chart_of(figures.over_distance, result.distance, result.plain, result.chosen, name, config.length)
     table = {"distance": result.distance, "as_trained": result.plain, config.method: result.chosen}
     show.figure(fig, name="longer-distance", key="p_longer_distance", table=table, caption=words, words=words)

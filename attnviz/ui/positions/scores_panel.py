@@ -9,7 +9,7 @@ from attnviz.experiments.positions import position_kinds, position_scores, posit
 from attnviz.figures import positions_scores as figures
 from attnviz.models.loading import availabilities
 from attnviz.ui.positions import position_code_panel, position_names, position_results, positions_choices
-from attnviz.ui.shared import chart_of, link_state, show, spoken, widgets
+from attnviz.ui.shared import chart_of, link_state, show, spoken, widgets, with_minus
 from attnviz.words import _, sentences
 
 FORMULAS = {
@@ -141,6 +141,7 @@ def _map(result: position_scores.Result) -> None:
     )
     if result.spread < 1e-6:
         words = sentences(words, _("Along each diagonal all scores are equal."))
+    words = with_minus(words)
     table = {"query": np.repeat(np.arange(n), n), "key": np.tile(np.arange(n), n), "score": result.scores.ravel()}
     show.figure(
         chart_of(figures.position_map, result.scores),
@@ -163,6 +164,7 @@ def _distance(result: position_scores.Result) -> None:
     )
     if result.spread > 1e-6:
         words = sentences(words, _("At one distance scores lie up to {spread:.3g} apart.").format(spread=result.spread))
+    words = with_minus(words)
     table = {"distance": result.distance, "mean": result.mean, "lowest": result.low, "highest": result.high}
     show.figure(fig, name=f"distance-{config.kind}", key="p_distance", table=table, caption=words, words=words)
 

@@ -30,7 +30,7 @@ from attnviz.ui.shared.streamlit_adapter import (
     set_where_default,
     upload_id,
 )
-from attnviz.ui.shared.text import plain, quoted, spoken, spoken_value
+from attnviz.ui.shared.text import plain, quoted, spoken, spoken_value, with_minus
 from attnviz.ui.shared.theme_message import keep_theme_message
 from attnviz.ui.shared.waiting_line import WaitingLine
 from attnviz.ui.shared.whole_callbacks import mend_callbacks
@@ -105,4 +105,5 @@ __all__ = [
     "two_in_a_row",
     "upload_id",
     "widgets",
+    "with_minus",
 ]

@@ -42,6 +42,11 @@ def _typed(value: object) -> object:
     return isolated(plain(value)) if isinstance(value, str) else value
 
 
+def with_minus(sentence: str) -> str:
+    """A sentence of ours in whose numbers a minus is one, as formulas and canvases write it: no line ends after it."""
+    return re.sub(r"((?<!\w)|(?<=\de))-(?=\d)", "−", sentence)
+
+
 #: LaTeX that sentences about figures use, and how it reads in plain text
 _SIGNS = {
     r"\times": "×", r"\cdot": "·", r"\sqrt": "√", r"\approx": "≈", r"\leq": "≤", r"\geq": "≥", r"\to": "→",

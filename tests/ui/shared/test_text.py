@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.core.message import Message
-from attnviz.ui.shared.text import plain, quoted, spoken, unmarked
+from attnviz.ui.shared.text import plain, quoted, spoken, unmarked, with_minus
 
 NASTY = [
     "<img src=x onerror=alert(1)>",
@@ -73,3 +73,10 @@ def test_a_token_from_the_right_leaves_the_numbers_of_its_sentence_where_they_be
     assert "\u2069” gives 31% to “mat”" in said
     assert quoted("قط") == "*\u2068قط\u2069*"
     assert quoted("mat") == "*mat*"
+
+
+def test_numbers_below_zero_have_a_minus_and_words_keep_their_hyphen():
+    assert (
+        with_minus("From -3.5 to 8, 5e-07 at most, half-split, 2026-11")
+        == "From −3.5 to 8, 5e−07 at most, half-split, 2026-11"
+    )
