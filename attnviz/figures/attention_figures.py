@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from attnviz.figures.heatmap import label
-from attnviz.figures.theme import MASKED, Q_BLUE, Figure, layout
+from attnviz.figures.theme import MASKED, SCALED, Figure, layout
 from attnviz.words import _
 
 
@@ -22,7 +22,7 @@ def bars(
     fig = go.Figure()
     y = list(range(len(names)))
     series = (
-        [(values, labels[0], Q_BLUE)] if other is None else [(values, labels[0], MASKED), (other, labels[1], Q_BLUE)]
+        [(values, labels[0], SCALED)] if other is None else [(values, labels[0], MASKED), (other, labels[1], SCALED)]
     )
     for shares, name, colour in series:
         fig.add_trace(

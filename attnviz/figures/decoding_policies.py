@@ -14,6 +14,7 @@ from attnviz.words import _
 
 FLOOR = 1e-6  #: drawn in place of 0 on the log axis
 LABELS = 48  #: of rows
+CELLS_APART = 48  #: columns whose cells are told apart by a gap; of more, a phone would show the gaps alone
 LABELS_ACROSS = 24  #: of columns, so that a phone has room for them
 
 
@@ -51,6 +52,7 @@ def kept_map(kept: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour:
     first = len(cols) - len(rows)
     later = np.arange(len(cols))[None] > first + np.arange(len(rows))[:, None]
     codes = np.where(later, np.nan, kept.astype(np.float32))
+    gap = 1 if len(cols) <= CELLS_APART else 0
     fig = go.Figure(
         go.Heatmap(
             z=codes,
@@ -59,8 +61,8 @@ def kept_map(kept: np.ndarray, rows: Sequence[str], cols: Sequence[str], colour:
             zmax=1,
             showscale=False,
             hoverongaps=False,
-            xgap=1,
-            ygap=1,
+            xgap=gap,
+            ygap=gap,
             customdata=np.where(kept, _("kept"), _("evicted")),
             hovertemplate="%{y} → %{x}<br>%{customdata}<extra></extra>",
         )

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.figures.theme import K_VERMILION, Q_BLUE, THEORY, Figure, layout
+from attnviz.figures.theme import SERIES, THEORY, Figure, layout
 from attnviz.words import _
 
-COLOURS = {"prefill": Q_BLUE, "decode": K_VERMILION}
+COLOURS = {"prefill": SERIES[0], "decode": SERIES[1]}
 
 
 def roofline(
@@ -50,7 +50,9 @@ def roofline(
             )
         )
     fig.add_vline(x=ridge, line={"color": THEORY, "width": 1, "dash": "dot"})
-    fig.update_xaxes(type="log", title={"text": _("FLOPs for each byte read"), "font": {"size": 12}}, dtick=1)
-    fig.update_yaxes(type="log", title={"text": _("GFLOP/s"), "font": {"size": 12}}, dtick=1)
+    fig.update_xaxes(
+        type="log", title={"text": _("FLOPs for each byte read"), "font": {"size": 12}}, dtick=1, tickformat=","
+    )
+    fig.update_yaxes(type="log", title={"text": _("GFLOP/s"), "font": {"size": 12}}, dtick=1, tickformat=",")
     fig.update_layout(showlegend=True)
     return layout(fig, height=380)

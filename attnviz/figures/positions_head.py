@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from attnviz.figures.theme import MASKED, Q_BLUE, Figure, layout
+from attnviz.figures.theme import MASKED, SCALED, Figure, layout
 from attnviz.words import _
 
 
 def over_distance(before: np.ndarray, after: np.ndarray) -> Figure:
     """Mean weight on the key so many tokens back, as trained and changed, side by side."""
     fig = go.Figure()
-    for values, name, colour in ((before, _("as trained"), MASKED), (after, _("changed"), Q_BLUE)):
+    for values, name, colour in ((before, _("as trained"), MASKED), (after, _("changed"), SCALED)):
         fig.add_bar(
             x=np.arange(len(values)),
             y=values,

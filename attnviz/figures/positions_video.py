@@ -10,7 +10,6 @@ from plotly.subplots import make_subplots
 
 from attnviz.figures.compare_curves import below
 from attnviz.figures.theme import MASKED, Q_BLUE, SERIES, SIGNED, Figure, layout
-from attnviz.figures.title_lines import above
 from attnviz.words import _
 
 LEFT = MASKED  #: numbers that nothing rotates
@@ -27,7 +26,7 @@ def split(parts: Sequence[tuple[str, int]], left: int) -> Figure:
             y=[""],
             orientation="h",
             name=name,
-            marker={"color": colour, "line": {"color": "white", "width": 1}},
+            marker={"color": colour, "line": {"width": 0}},
             text=[f"{width}"],
             textposition="inside",
             insidetextanchor="middle",
@@ -67,8 +66,7 @@ def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figur
     shown = range(first, min(len(scores), first + most))
     columns = min(4, len(shown))
     rows = -(-len(shown) // columns)
-    titles = [_("frame {n}").format(n=n) for n in shown]
-    fig = make_subplots(rows, columns, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=0.16)
+    fig = make_subplots(rows, columns, horizontal_spacing=0.03, vertical_spacing=0.16)
     for place, frame in enumerate(shown):
         row, column = place // columns + 1, place % columns + 1
         trace = go.Heatmap(
@@ -81,6 +79,7 @@ def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figur
         )
         fig.add_trace(trace, row, column)
         fig.update_yaxes(autorange="reversed", scaleanchor=f"x{place + 1 if place else ''}", row=row, col=column)
+        name_above(fig, frame, row=row, col=column)
         if frame == at[0]:
             mark = {"symbol": "square-open", "size": 16, "color": Q_BLUE, "line": {"width": 3}}
             query = go.Scatter(x=[at[2]], y=[at[1]], mode="markers", marker=mark, showlegend=False, hoverinfo="skip")
@@ -100,6 +99,13 @@ def frames(scores: np.ndarray, at: tuple[int, int, int], most: int = 8) -> Figur
         }
     )
     fig.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain")
-    fig.update_yaxes(showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain")
-    layout(fig, height=60 + 210 * rows)
-    return fig.update_layout(margin={"t": above(fig, 30)})
+    fig.update_yaxes(
+        showgrid=False, zeroline=False, showticklabels=False, ticks="", constrain="domain", constraintoward="top"
+    )
+    return layout(fig, height=60 + 210 * rows).update_layout(margin={"t": 30})
+
+
+def name_above(fig: Figure, frame: int, **place: int) -> None:
+    """The number of a frame over its picture, wherever a narrow window leaves that."""
+    title = {"text": _("frame {n}").format(n=frame), "font": {"size": 14}, "standoff": 4}
+    fig.update_xaxes(title=title, side="top", **place)

@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from attnviz.figures.patch_light import GLOW, hover_points, picture_axes
+from attnviz.figures.positions_video import name_above
 from attnviz.figures.theme import Q_BLUE, Figure, layout
-from attnviz.figures.title_lines import above
 from attnviz.words import _
 
 
@@ -21,8 +21,7 @@ def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, int, int]) -> 
     side = video.shape[1] / rows
     across = 2 if frames > 2 else frames
     down = -(-frames // across)
-    titles = [_("frame {n}").format(n=n) for n in range(frames)]
-    fig = make_subplots(down, across, subplot_titles=titles, horizontal_spacing=0.04, vertical_spacing=0.12)
+    fig = make_subplots(down, across, horizontal_spacing=0.04, vertical_spacing=0.12)
     shares = np.sqrt(np.clip(row / max(float(row.max()), 1e-12), 0, 1))
     y, x = (each.ravel() * side + (side - 1) / 2 for each in np.indices((rows, columns)))
     for frame in range(frames):
@@ -41,5 +40,6 @@ def lit_frames(video: np.ndarray, row: np.ndarray, at: tuple[int, int, int]) -> 
         says = _("row %{customdata[0]}, column %{customdata[1]}: %{customdata[2]:.4f}")
         fig.add_trace(hover_points(x, y, told, says, size=22), **place)
         picture_axes(fig, video.shape[1:], frame + 1, place)
-    fig = layout(fig, height=60 + 200 * down)
-    return fig.update_layout(margin={"t": above(fig, 30)})
+        name_above(fig, frame, **place)
+    fig.update_yaxes(constraintoward="top")
+    return layout(fig, height=60 + 200 * down).update_layout(margin={"t": 30})
