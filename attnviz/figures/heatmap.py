@@ -149,7 +149,7 @@ def _token_axis(update: Any, tokens: Sequence[str], title: str | None, fit: tupl
         tickmode="array",
         tickvals=list(range(len(tokens))),
         ticktext=[label(t, longest) if i % step == 0 else "" for i, t in enumerate(tokens)],
-        title={"text": title or "", "font": {"size": 12}},
+        title={"text": title, "font": {"size": 12}} if title else None,  # one of no letters takes its place
         showgrid=False,
         zeroline=False,
         ticks="",

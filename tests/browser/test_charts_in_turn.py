@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from tests.browser.conftest import answered
 
 Open = Callable[..., Any]
@@ -22,6 +24,11 @@ AS_WIDE = """() => [...document.querySelectorAll("[data-testid=stPlotlyChart]")]
     const drawn = chart.querySelector(".main-svg")?.getBoundingClientRect().width;
     return drawn && Math.abs(drawn - chart.getBoundingClientRect().width) < 2;
 })"""
+
+ALL_DRAWN = """() => {
+    const [charts, drawn] = ["[data-testid=stPlotlyChart]", ".js-plotly-plot"].map((s) => document.querySelectorAll(s));
+    return charts.length > 0 && charts.length === drawn.length && [...drawn].every((each) => each._fullLayout?._size);
+}"""
 
 
 def test_charts_come_to_rest_after_the_window_has_changed_its_size(server_url: str, new_page: Open) -> None:
@@ -52,3 +59,28 @@ def test_only_the_first_drawing_of_a_chart_waits_for_its_turn(server_url: str, n
     }""")
     assert waited["before"][:2] == [True, True], "both have nothing to show yet"
     assert waited["after"] == [False, False, False], "both have stood; and a chart that is gone has no turn"
+
+
+#: How far labels of axes reach beyond the margins that their chart was sent with, where that had it drawn again.
+GROWN = """() => [...document.querySelectorAll(".js-plotly-plot")].flatMap((chart) => {
+    const sent = chart.layout.margin;
+    return Object.entries(chart._fullLayout._pushmargin).flatMap(([what, sides]) => Object.entries(sides)
+        .filter(([side, {val}]) => what.endsWith(".automargin") && ("lb".includes(side) ? val < 0.01 : val > 0.99))
+        .map(([side, {size}]) => [chart.closest("[class*=st-key-]").className, side, size - (sent[side] ?? 0)])
+        .filter(([, , more]) => more > 1));
+})"""
+
+
+@pytest.mark.parametrize(
+    "view",
+    ["positions", "positions?p_section=scores", "compare", "decoding", "decoding?d_view=policies", "masks", "scaling"],
+)
+def test_labels_have_room_from_the_beginning_so_that_no_chart_is_drawn_twice(
+    server_url: str, new_page: Open, view: str
+) -> None:
+    page = new_page(width=1440, height=900)
+    page.goto(f"{server_url}/{view}")
+    page.locator(".js-plotly-plot .main-svg").first.wait_for(timeout=90_000)
+    answered(page)
+    page.wait_for_function(ALL_DRAWN, timeout=60_000)
+    assert page.evaluate(GROWN) == []

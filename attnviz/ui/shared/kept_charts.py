@@ -14,6 +14,7 @@ from typing import Any, ParamSpec
 
 import numpy as np
 
+from attnviz.figures.label_room import keep_room
 from attnviz.figures.theme import Figure
 from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.words import tongue
@@ -42,9 +43,14 @@ def _told_once(fig: Figure) -> Figure:
 
     To tell it takes Plotly longer than all else that it takes to send a chart.
     """
-    told = fig.to_dict()
+    told = keep_room(fig).to_dict()
     object.__setattr__(fig, "to_dict", lambda: dict(told))
     return fig
+
+
+def with_room(fig: Figure) -> Figure:
+    """The chart with margins for its labels. A kept one has them, and is changed no more."""
+    return fig if "to_dict" in vars(fig) else keep_room(fig)
 
 
 def _key(make: Callable[..., Figure], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bytes:

@@ -17,6 +17,7 @@ from attnviz.figures.title_lines import one_line
 from attnviz.ui.canvas import app_root, component
 from attnviz.ui.shared import embedded_figure, presenting
 from attnviz.ui.shared.exports import ExportOffer, Later, LiveFile, MadeFigure, Table, gathered, to_csv
+from attnviz.ui.shared.kept_charts import with_room
 from attnviz.ui.shared.text import unmarked
 from attnviz.words import _
 
@@ -51,12 +52,12 @@ def figure(
     if on_pick is not None:
         look |= {"on_select": partial(_picked, key, on_pick), "selection_mode": "points"}
     if not presenting.presenting():
-        st.plotly_chart(fig, **look, **_room(fig))
+        st.plotly_chart(with_room(fig), **look, **_room(fig))
         called = called or _axes_against(fig)
         under(fig, name=name, key=key, table=table, caption=caption, words=words, called=called)
         return
     with st.container(key=f"picture-of-{key}"):  # the style of the presentation mode makes it as high as the window
-        st.plotly_chart(for_a_room(fig), height="stretch", **look)
+        st.plotly_chart(with_room(for_a_room(fig)), height="stretch", **look)
         if words:
             st.markdown(words)
 
@@ -64,7 +65,7 @@ def figure(
 def chart(fig: Figure, *, key: str, words: str | None = None, width: int | Literal["stretch"] = "stretch") -> None:
     """Draw `fig` alone, without a sentence or an export menu; `words` is what it is called for those who hear it."""
     look: dict[str, Any] = {"config": {"displayModeBar": False}, "alt": heard(fig, words), **_room(fig)}
-    st.plotly_chart(fig, key=key, width=width, **look)
+    st.plotly_chart(with_room(fig), key=key, width=width, **look)
 
 
 def _room(fig: Figure) -> dict[str, Any]:
