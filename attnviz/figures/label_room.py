@@ -139,7 +139,7 @@ def _leaning(axis: Any, height: float) -> tuple[float, float] | None:
     apart = cell * len(texts) / len(named)
     if not asked and LEANING * max(named) < apart:
         return None
-    return ABOVE + 0.87 * min(MOST, max(named)) + 0.9 * size, max(0.0, 0.5 * named[-1] - cell / 4)
+    return ABOVE + 0.87 * min(MOST, max(named)) + 0.9 * size, max(0.0, 0.5 * named[-1] - cell / 8)
 
 
 def _half_of_the_last(fig: Any, axis: Any) -> float:

@@ -67,7 +67,8 @@ def test_the_circle_turns_without_python_and_shows_its_numbers(new_page: Open, s
     assert facts(page)[2:] == product(there)
     assert len(sent) == before
     move(page, "pair", 9, let_go=True)
-    page.get_by_text(f"this pair’s part of q·k is {there.product:.4g};").wait_for()
+    said = f"{there.product:.4g}".replace("-", "−")
+    page.get_by_text(f"this pair’s part of q·k is {said};").wait_for()
     assert len(sent) == before + 1, "only letting go was sent"
 
 
