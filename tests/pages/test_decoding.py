@@ -226,6 +226,7 @@ def test_the_owner_measures_by_a_button(visit, monkeypatch, tmp_path):
     page.button(key="d_measure").click().run()
     assert not page.exception
     assert page.metric[0].label == "Peak, measured"
+    assert page.button(key="d_measure").label == "Measure again"
 
 
 def test_a_trained_model_writes(visit, smollm2):

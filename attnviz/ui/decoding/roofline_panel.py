@@ -79,7 +79,8 @@ def _measured(name: str) -> prefill_and_decode.Measured | None:
         if live.stopped:
             return None if kept is None else kept.measured
         st.session_state.pop(KEY)
-        kept = measured_file.keep(name, live.result)
+        measured_file.keep(name, live.result)
+        st.rerun()  # the button above was drawn before there was a measurement
     return None if kept is None else kept.measured
 
 
