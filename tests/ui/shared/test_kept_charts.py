@@ -13,6 +13,7 @@ import pytest
 from attnviz.figures import heatmap
 from attnviz.figures.export import prepared
 from attnviz.figures.for_a_room import for_a_room
+from attnviz.figures.label_room import keep_room
 from attnviz.ui.shared import kept_charts
 from attnviz.ui.shared.bounded_cache import BoundedCache
 from attnviz.ui.shared.kept_charts import chart_of
@@ -125,7 +126,7 @@ def test_a_kept_chart_tells_what_it_told_before_and_is_asked_by_plotly_once(monk
         return tell(fig)
 
     monkeypatch.setattr(go.Figure, "to_dict", counting)
-    plain = heatmap.matrix(np.eye(3), list("abc"), list("abc"))
+    plain = keep_room(heatmap.matrix(np.eye(3), list("abc"), list("abc")))
     fig = chart_of(heatmap.matrix, np.eye(3), list("abc"), list("abc"))
     assert len(told) == 1
     assert fig.to_json() == plain.to_json()
