@@ -62,8 +62,17 @@ FRAMES = """
   requestAnimationFrame(count);
 })()
 """
-
-
+TO_THE_MIDDLE = """
+(stage, [right, down]) => {  // the overview of a deep model has a window of its own within the page
+  const tile = document.createElement("i");
+  tile.style.cssText = `position: absolute; left: ${right}px; top: ${down}px; width: 1px; height: 1px`;
+  stage.append(tile);
+  tile.scrollIntoView({ block: "center", behavior: "instant" });
+  const { x, y } = tile.getBoundingClientRect();
+  tile.remove();
+  return [x, y];
+}
+"""
 CATEGORIES = ["toplevel", "devtools.timeline", "disabled-by-default-devtools.timeline", "blink.user_timing"]
 EDIT = "attnviz-edit"  # what the page calls the work of a frame in which the edit moved
 
@@ -195,9 +204,8 @@ class Tab:
         """
         stage = self.page.get_by_test_id("overview")
         wide, high, places = json.loads(stage.get_attribute("data-tiles"))
-        stage.scroll_into_view_if_needed()
-        box = stage.bounding_box()
-        at = (box["x"] + places[number][0] + wide / 2, box["y"] + places[number][1] + high / 2)
+        at = tuple(stage.evaluate(TO_THE_MIDDLE, [places[number][0] + wide / 2, places[number][1] + high / 2]))
+        self.page.wait_for_timeout(100)
         self.page.mouse.move(3, 3)
         if pointed:
             self.page.mouse.move(*at)
