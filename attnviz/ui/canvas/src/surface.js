@@ -162,7 +162,9 @@ export function afterDrawing(coming, then) {
   const waited = new Promise((go) => {
     setTimeout(go, PATIENCE);
   });
-  void Promise.race([coming ?? Promise.resolve(), waited]).then(() => afterPainting(then));
+  void Promise.race([coming ?? Promise.resolve(), waited]).then(() =>
+    requestAnimationFrame(() => afterPainting(then)),
+  );
 }
 
 /**
