@@ -23,7 +23,7 @@ window.clocks = {start: 0, painted: [], sent: [], got: []};
 for (const name of ['click', 'keydown']) addEventListener(name, (e) => { clocks.start = e.timeStamp; }, true);
 const mark = performance.mark.bind(performance);
 performance.mark = (name, options) => {
-  if (name.endsWith('-painted')) clocks.painted.push([name, performance.now()]);
+  if (name.endsWith('-painted')) clocks.painted.push([name, performance.now(), options?.detail]);
   return mark(name, options);
 };
 const send = WebSocket.prototype.send;
@@ -44,6 +44,8 @@ addEventListener('click', (event) => {
   requestAnimationFrame(() => requestAnimationFrame(() => taken.push(performance.now() - event.timeStamp)));
 });
 </script>"""
+# What is painted under a name: the mark that it left says so.
+LATEST = "(name) => performance.getEntriesByName(name, 'mark').at(-1)?.detail ?? null"
 OVERVIEW, HEAD = "attnviz-overview-painted", "attnviz-head-painted"
 
 
@@ -188,14 +190,16 @@ class Tab:
         self.settle()
 
     def read(self, text: str) -> dict[str, float]:
-        """Type a sentence; returns milliseconds from the last key until the overview and the head are painted."""
+        """Type a sentence; returns milliseconds from the last key until its overview and its head are painted."""
+        shown = {name: self.page.evaluate(LATEST, name) for name in (OVERVIEW, HEAD)}
         self.clear()
         area = self.page.get_by_label("Sentence", exact=True)
         area.fill(text)
         area.press("Control+Enter")
-        self._until(OVERVIEW)
+        for name, earlier in shown.items():
+            self._until(name, earlier)
         self.settle()
-        return {name: self._first(name) for name in (OVERVIEW, HEAD)}
+        return {name: self._first(name, earlier) for name, earlier in shown.items()}
 
     def pick(self, number: int, pointed: bool = False) -> dict[str, float]:
         """Click a tile; returns milliseconds from the click until the head is painted, and until the answer is here.
@@ -263,12 +267,16 @@ class Tab:
         self.settle()
         return Dragged(tuple(worked(trace)), tuple(frames))
 
-    def _until(self, name: str) -> None:
-        self.page.wait_for_function(f"clocks.painted.some((p) => p[0] === '{name}')")
+    def _until(self, name: str, earlier: str | None = None) -> None:
+        """Wait until something of this name is painted that is not what stood there earlier, painted again."""
+        self.page.wait_for_function(
+            "([name, earlier]) => clocks.painted.some((p) => p[0] === name && p[2] !== earlier)", arg=[name, earlier]
+        )
 
-    def _first(self, name: str) -> float:
+    def _first(self, name: str, earlier: str | None = None) -> float:
         clocks = self.page.evaluate("clocks")
-        return next((at - clocks["start"] for found, at in clocks["painted"] if found == name), float("nan"))
+        found = (at for named, at, what in clocks["painted"] if named == name and what != earlier)
+        return next(found, float("nan")) - float(clocks["start"])
 
     def close(self) -> None:
         self.context.close()
