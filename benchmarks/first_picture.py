@@ -1,4 +1,4 @@
-"""When each page shows its first words and its first picture: opened with an empty cache, and turned to by the menu.
+"""When a page can be read, and when its first picture stands: with an empty cache, and turned to by the menu.
 
 python -m benchmarks.first_picture                     every page, three times
 python -m benchmarks.first_picture --beside ../before  another checkout in turn with this one, page by page
@@ -26,7 +26,13 @@ from benchmarks.tables import median, ms, table
 from tests.browser.conftest import ROOT, Server
 
 Taken = dict[str, list[dict[str, float]]]
-PARTS = {"words": "first words", "picture": "first picture", "all": "all of it", "turned": "turned to by the menu"}
+PARTS = {
+    "title": "title, sent ahead",
+    "words": "heading",
+    "picture": "first picture",
+    "all": "all of it",
+    "turned": "turned to by the menu",
+}
 
 
 class Checkout(Server):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -138,4 +139,4 @@ def _decades(curves: Sequence[KindCurve], height: int) -> int:
     """Decades between two ticks, so that a tick has about 60 pixels."""
     values = np.concatenate([curve.y[curve.y > 0] for curve in curves])
     decades = float(np.log10(values.max() / values.min())) if len(values) else 1.0
-    return max(1, round(decades / max(1, (height - 130) / 50)))
+    return max(1, math.ceil(decades / max(1, (height - 160) / 50)))

@@ -54,18 +54,22 @@ def stacked(names: Sequence[str], parts: Mapping[str, Sequence[int]], titles: Ma
     fig.update_layout(barmode="stack", bargap=0.35, legend_traceorder="normal")
     fig.update_yaxes(autorange="reversed", type="category")
     fig.update_xaxes(**_parameter_ticks(max((sum(each) for each in zip(*parts.values(), strict=True)), default=0)))
-    return layout(fig, height=90 + 42 * len(names))
+    return layout(fig, height=120 + 42 * len(names))
 
 
-def _parameter_ticks(most: float) -> dict[str, list[Any]]:
+def _parameter_ticks(most: float) -> dict[str, Any]:
     """Places on a linear axis of parameters, in millions where there are so many: "0.5B" would be read as bytes."""
-    unit, name = (10**6, _("{n} million")) if most >= 10**6 else (1, "{n}")
+    unit, name = (10**6, _("parameters, in millions")) if most >= 10**6 else (1, _("parameters"))
     room = max(most, 1) / unit
     rough = room / 5
     scale = 10.0 ** math.floor(math.log10(rough))
     step = next(m * scale for m in (1, 2, 5, 10) if m * scale >= rough)
     places = [i * step for i in range(int(room / step) + 1)]
-    return {"tickvals": [place * unit for place in places], "ticktext": [name.format(n=f"{p:,.6g}") for p in places]}
+    return {
+        "tickvals": [place * unit for place in places],
+        "ticktext": [f"{place:,.6g}" for place in places],
+        "title": {"text": name, "font": {"size": 12}},
+    }
 
 
 def bars(

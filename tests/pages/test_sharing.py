@@ -323,7 +323,8 @@ def test_bytes_over_kv_heads_are_named_and_read_as_bytes():
     assert all(text.endswith(" GiB") for text in axis.ticktext)
     parts = {"w_q": [400_000_000], "w_k": [100_000_000]}
     axis = sharing_costs.stacked(["one"], parts, {"w_q": "Q", "w_k": "K"}).layout.xaxis
-    assert list(axis.ticktext) == [f"{value / 1e6:g} million" for value in axis.tickvals]
+    assert list(axis.ticktext) == [f"{value / 1e6:,g}" for value in axis.tickvals]
+    assert axis.title.text == "parameters, in millions"
 
 
 def test_a_head_costs_what_it_adds_where_a_state_is_kept_as_well(visit):

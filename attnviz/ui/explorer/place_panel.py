@@ -10,6 +10,7 @@ from attnviz.ui.shared import model_cache, show
 from attnviz.words import _, clauses, sentences
 
 MOST_LINES = 6  # matrices that are named one by one
+LEAST_SHARE = 1e-4  # of all parameters: less would be said as 0.00%
 
 
 def panel(shown: Shown) -> None:
@@ -95,6 +96,7 @@ def _line(name: str, shape: tuple[int, ...]) -> str:
 
 
 def _said(size: model_parts.PartSize, parts: model_parts.ModelParts) -> str:
-    return _("{count} parameters, {share:.2%}").format(
-        count=f"{size.parameters:,}", share=size.parameters / parts.total
-    )
+    share = size.parameters / parts.total
+    if 0 < share < LEAST_SHARE:
+        return _("{count} parameters, less than {share:.2%}").format(count=f"{size.parameters:,}", share=LEAST_SHARE)
+    return _("{count} parameters, {share:.2%}").format(count=f"{size.parameters:,}", share=share)

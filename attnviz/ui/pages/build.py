@@ -17,7 +17,7 @@ from attnviz.ui.building import (
     walk,
     weights_panel,
 )
-from attnviz.ui.shared import guard, one_of, page_heading, spoken
+from attnviz.ui.shared import guard, one_of, page_heading, page_texts, spoken
 from attnviz.words import _
 
 
@@ -58,14 +58,8 @@ def further(result: attention_by_hand.Result) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(
-        _("Build attention by hand"),
-        _(
-            "One attention layer, small enough to check by hand: words become queries, keys and values, scores, "
-            "weights and an output, one step at a time. Click any number to see the sum that made it."
-        ),
-        ("query", "key", "value", "score", "softmax", "multi_head", "w_o"),
-    )
+    title, about = page_texts.of("build")
+    page_heading(title, about, ("query", "key", "value", "score", "softmax", "multi_head", "w_o"))
     with guard():
         asked = config_form.ask()
         for notice in asked.notices:

@@ -12,21 +12,14 @@ from attnviz.ui.decoding import (
     quantised_panel,
     roofline_panel,
 )
-from attnviz.ui.shared import guard, page_heading, presenting
+from attnviz.ui.shared import guard, page_heading, page_texts, presenting
 from attnviz.words import _
 
 
 def page() -> None:
     """Draw the page."""
-    page_heading(
-        _("The KV cache, step by step"),
-        _(
-            "A language model writes by predicting the next token, adding it to the text and reading on. The keys and "
-            "values of what it has read never change, so it keeps them: that is the KV cache, shown here growing "
-            "token by token."
-        ),
-        ("kv_cache", "next_token", "prefill", "decode", "logit"),
-    )
+    title, about = page_texts.of("decoding")
+    page_heading(title, about, ("kv_cache", "next_token", "prefill", "decode", "logit"))
     views = {
         "steps": (_("Step by step"), player_panel.panel),
         "bytes": (_("Bytes"), growth_panel.panel),

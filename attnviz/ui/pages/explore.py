@@ -5,8 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.ui.explorer import head_panel, panels, request_form
-from attnviz.ui.shared import guard, model_cache, page_heading, spoken
-from attnviz.words import _
+from attnviz.ui.shared import guard, model_cache, page_heading, page_texts, spoken
 
 
 @st.fragment
@@ -25,15 +24,8 @@ def picture(request: request_form.Request) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(
-        _("Explore attention"),
-        _(
-            "A trained model reads your sentence with many heads, each a pattern of its own of who looks at whom. "
-            "Every small square is one head; click one to see its weights, and change its mask or its scale."
-        ),
-        ("token", "head", "layer", "weight", "causal_mask", "sink", "next_token"),
-        low=True,
-    )
+    title, about = page_texts.of("explore")
+    page_heading(title, about, ("token", "head", "layer", "weight", "causal_mask", "sink", "next_token"), low=True)
     with guard():
         request_form.ask(picture)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from attnviz.ui.glossary import glossary_panel
-from attnviz.ui.shared import guard, page_heading
+from attnviz.ui.shared import guard, page_heading, page_texts
 from attnviz.words import _
 
 
 def page() -> None:
     """Draw the page."""
-    page_heading(_("Glossary"))
+    page_heading(*page_texts.of("glossary"))
     st.markdown(
         _("The words of attention in the order in which one meets them. Each has a button to the page that shows it.")
     )

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from attnviz.ui.heads import heads_page
-from attnviz.ui.shared import guard, page_heading
-from attnviz.words import _
+from attnviz.ui.shared import guard, page_heading, page_texts
 
 
 def page() -> None:
     """Draw the page."""
-    page_heading(
-        _("Which head does what"),
-        _(
-            "Every head of a model over many sentences: which patterns it shows, and what it costs to take it away. "
-            "Click on a head."
-        ),
-        ("head", "layer", "weight", "induction", "sink"),
-    )
+    title, about = page_texts.of("heads")
+    page_heading(title, about, ("head", "layer", "weight", "induction", "sink"))
     with guard():
         heads_page.draw()
 

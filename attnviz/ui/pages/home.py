@@ -15,7 +15,7 @@ from attnviz.models.loading import availability
 from attnviz.ui import canvas
 from attnviz.ui.explorer import edit_state, head_drawing, live_file
 from attnviz.ui.home import home_choices, other_script
-from attnviz.ui.shared import guard, model_cache, page_heading, presenting, show, term_popover, widgets
+from attnviz.ui.shared import guard, model_cache, page_heading, page_texts, presenting, show, term_popover, widgets
 from attnviz.ui.web import navigation
 from attnviz.words import _
 
@@ -86,7 +86,7 @@ def _mixture(matrix: Matrix, row: int) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(_("What is attention?"))
+    page_heading(*page_texts.of("home"))
     if presenting.presenting():
         with guard():
             first_look()

@@ -16,7 +16,7 @@ from attnviz.ui.masks import (
     traps_panel,
     workbench,
 )
-from attnviz.ui.shared import guard, link_state, page_heading, presenting, widgets
+from attnviz.ui.shared import guard, link_state, page_heading, page_texts, presenting, widgets
 from attnviz.words import _
 
 
@@ -61,14 +61,8 @@ def lab(words: tuple[str, ...], seed: int) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(
-        _("Who may look at whom"),
-        _(
-            "A mask decides which tokens a token may look at: what is hidden gets no weight at all. A causal mask "
-            "hides what comes later, so that one sentence trains a model to predict every next token at once."
-        ),
-        ("mask", "causal_mask", "padding", "window", "next_token"),
-    )
+    title, about = page_texts.of("masks")
+    page_heading(title, about, ("mask", "causal_mask", "padding", "window", "next_token"))
     with guard():
         lab(*ask())
 

@@ -6,8 +6,7 @@ import streamlit as st
 
 from attnviz.models.catalogue import LoadedModel
 from attnviz.ui.pictures import ChosenPicture, model_choice, picture_input, picture_panel
-from attnviz.ui.shared import guard, page_heading
-from attnviz.words import _
+from attnviz.ui.shared import guard, page_heading, page_texts
 
 
 @st.fragment
@@ -19,15 +18,8 @@ def view(loaded: LoadedModel, picture: ChosenPicture) -> None:
 
 def page() -> None:
     """Draw the page."""
-    page_heading(
-        _("Pictures"),
-        _(
-            "A vision model cuts a picture into patches, and its heads let each patch look at all others. Click a "
-            "patch to see where it looks, and hide some to see what the model says then."
-        ),
-        ("attention", "head", "weight"),
-        low=True,
-    )
+    title, about = page_texts.of("pictures")
+    page_heading(title, about, ("attention", "head", "weight"), low=True)
     left, right = st.columns([1.4, 1], vertical_alignment="top")
     loaded, picture = None, None
     with right, guard():

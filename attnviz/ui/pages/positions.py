@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from attnviz.ui.positions import position_sections, positions_choices
-from attnviz.ui.shared import guard, page_heading, presenting
+from attnviz.ui.shared import guard, page_heading, page_texts, presenting
 from attnviz.words import _
 
 
 def page() -> None:
     """Draw the page."""
-    page_heading(
-        _("How order gets in"),
-        _(
-            "Attention compares every word with every word, and a set has no order. Seven short sections show how "
-            "positions come in, what each way does to the scores, and what happens beyond the length of training."
-        ),
-        ("position", "sinusoidal", "rope", "alibi"),
-        low=True,
-    )
+    title, about = page_texts.of("positions")
+    page_heading(title, about, ("position", "sinusoidal", "rope", "alibi"), low=True)
     section = presenting.section_of(positions_choices.SECTION, position_sections.titles(), _("Section"))
     with guard():
         position_sections.SECTIONS[section]()

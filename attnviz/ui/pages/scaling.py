@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from attnviz.ui.scaling import ending, scaling_choices, sections
-from attnviz.ui.shared import guard, page_heading, presenting
+from attnviz.ui.shared import guard, page_heading, page_texts, presenting
 from attnviz.words import _
 
 
 def page() -> None:
     """Draw the page."""
-    page_heading(
-        _("Why divide by √d_k?"),
-        _(
-            "*“Large dot products push softmax into regions with tiny gradients.”* Seven short sections take that "
-            "sentence apart, word by word. Every number is computed now, from random vectors with a seed or from a "
-            "trained model."
-        ),
-        ("d_k", "scaling", "softmax", "saturation", "entropy", "nat"),
-    )
+    title, about = page_texts.of("scaling")
+    page_heading(title, about, ("d_k", "scaling", "softmax", "saturation", "entropy", "nat"))
     section = presenting.section_of(scaling_choices.SECTION, sections.titles(), _("Section"))
     with guard():
         ending.section(section)

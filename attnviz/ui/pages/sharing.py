@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attnviz.ui.shared import guard, page_heading, presenting
+from attnviz.ui.shared import guard, page_heading, page_texts, presenting
 from attnviz.ui.sharing import (
     count_panel,
     latent_panel,
@@ -17,16 +17,8 @@ from attnviz.words import _
 
 def page() -> None:
     """Draw the page."""
-    page_heading(
-        _("Share keys and values"),
-        _(
-            "While a model writes, each new token’s query meets the keys and values of all tokens before it; these "
-            "never change, so they are kept instead of computed again: the KV cache. Where several query heads read "
-            "one key/value head (grouped-query attention, GQA; with a single one multi-query, MQA), there is less to "
-            "keep."
-        ),
-        ("kv_cache", "mha", "gqa", "mqa", "mla"),
-    )
+    title, about = page_texts.of("sharing")
+    page_heading(title, about, ("kv_cache", "mha", "gqa", "mqa", "mla"))
     views = {
         "see": (_("See it"), see_panel.panel),
         "count": (_("Count it"), count_panel.panel),

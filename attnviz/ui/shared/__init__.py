@@ -81,6 +81,7 @@ __all__ = [
     "one_of",
     "page_address",
     "page_heading",
+    "page_texts",
     "pages",
     "plain",
     "presenting",

@@ -61,6 +61,7 @@ PAGE_STYLE = """<style>
 .stTextArea textarea, .stTextInput input { unicode-bidi: plaintext; text-align: start }
 [data-testid=stCaptionContainer] { color: light-dark(#5d6066, #a9adb4) !important; opacity: 1 !important }
 [data-testid=stCaptionContainer] p { color: inherit; opacity: 1 }
+[data-testid=stBaseButton-tertiary] p { text-align: start }
 [data-testid=stBaseButton-primary]:not(:disabled) { &, p { color: light-dark(#fff, #14161c) } }
 .stCode .token:is(.comment, .punctuation) { color: light-dark(#5d6066, #a9adb4) !important }
 .stCode .token:is(.keyword, .function, .class-name) { color: light-dark(#0b5cad, #6db5f9) !important }

@@ -5,6 +5,7 @@
 (() => {
   const PREFERRED = "prefers-color-scheme";
   let asked = new URLSearchParams(globalThis.location.search).get("theme");
+  if (asked === "dark" || asked === "light") document.documentElement.dataset.theme = asked;
   const real = globalThis.matchMedia.bind(globalThis);
 
   globalThis.matchMedia = (query) => {
@@ -31,16 +32,16 @@
   Object.assign(globalThis, { __streamlit: told });
 })();
 
-// A style that stands in until Streamlit has put something in the page goes as that comes, before it is painted. Said
+// A style, or words, that stand in until Streamlit has put something in the page go as that comes, before it is painted. Said
 // in the style itself, by `html:not(:has(...))`, it would be asked again for the whole page at whatever is put in:
 // 2.5 ms for each of the hundreds of words that Plotly measures for a chart.
 (() => {
   const look = () => {
-    const styles = document.querySelectorAll("style[data-until]");
-    for (const style of styles) {
-      if (style instanceof HTMLElement && document.querySelector(style.dataset.until ?? "html")) style.remove();
+    const standing = document.querySelectorAll("[data-until]");
+    for (const one of standing) {
+      if (one instanceof HTMLElement && document.querySelector(one.dataset.until ?? "html")) one.remove();
     }
-    if (styles.length === 0 && document.readyState !== "loading") watch.disconnect();
+    if (standing.length === 0 && document.readyState !== "loading") watch.disconnect();
   };
   const watch = new MutationObserver(look);
   watch.observe(document, { childList: true, subtree: true });

@@ -2,7 +2,8 @@
 
 One of ours comes before Streamlit's: a page in the dark theme is dark from its first pixel. And the app's style stands
 in the page until Streamlit has put it there, which it does after the first words: they would jump otherwise. What a
-link shows before it is opened is put in on the same way, by `link_preview.py`.
+link shows before it is opened is put in on the same way, by `link_preview.py`, and the page's title and what it is
+about, by `heading_ahead.py`.
 
 Streamlit asks its server where it stands and how it is set, in two rounds before it connects. Both are said in the
 page, as Streamlit offers it: it connects at once and asks meanwhile.
@@ -27,6 +28,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.ui.shared import EMBEDDED_STYLE, FRONTEND, MENU_WIDTH, PAGE_STYLE, presenting
 from attnviz.ui.web import link_preview
+from attnviz.ui.web.heading_ahead import heading_ahead
 
 #: Widgets that nearly every page begins with, by the names of their scripts; one that is gone is left out.
 WIDGETS = (
@@ -67,6 +69,7 @@ class Preloading:
     def __init__(self, app: ASGIApp, base_path: str = "") -> None:
         self.app = app
         self.base_path = base_path
+        self.root_name = base_path.strip("/").rsplit("/", 1)[-1]  #: the last part of the start page's path
         self.settings = ""  #: of Streamlit's server, as it says them: once asked, they stay
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,7 +98,9 @@ class Preloading:
                     return
                 query = parse_qs(scope["query_string"].decode("latin-1"))  # as bytes, %ff would end in an error
                 self.settings = self.settings or await self._asked_for_settings(scope)
-                whole = with_names(page, FURTHER.get(place, ()), early_style(query), self.settings)
+                rules, words = heading_ahead("" if place == self.root_name else place, query)
+                whole = with_names(page, FURTHER.get(place, ()), early_style(query) + rules, self.settings)
+                whole = whole.replace(b"<body>", b"<body>\n" + words.encode(), 1)
                 root = link_preview.root_of(scope.get("scheme", "http"), Headers(scope=scope), self.base_path)
                 language = query.get("lang", [""])[-1]
                 whole = link_preview.with_preview(whole, place, language, root)

@@ -39,6 +39,7 @@ async def zipped(_request):
 def client():
     routes = [
         Route("/", lambda _request: HTMLResponse(PAGE)),
+        Route("/whole", lambda _request: HTMLResponse(PAGE)),
         Route("/compare", lambda _request: HTMLResponse(PAGE)),
         Route("/parts", in_parts),
         Route("/packed", packed),
@@ -91,7 +92,7 @@ def test_the_page_names_each_script_once_before_its_end(client):
     )
     assert len(named) == len(set(named))
     assert set(scripts()) <= set(named)
-    assert client.get("/parts").content == found.content
+    assert client.get("/parts").content == client.get("/whole").content
 
 
 @pytest.mark.parametrize("path, body", [("/other", OTHER.encode()), ("/data", b'{"static/js/":"</head>"}')])
@@ -116,7 +117,7 @@ def test_a_script_that_streamlit_no_longer_has_is_left_out(monkeypatch):
 
 
 def test_our_script_comes_before_streamlit_s_own_also_where_the_page_is_compressed(client):
-    page = client.get("/").text
+    page = client.get("/whole").text
     assert page.index(preloading.EARLY_ROUTE) < page.index("static/js/")
     zipped = client.get("/zipped")
     assert zipped.text == page
@@ -126,6 +127,22 @@ def test_our_script_comes_before_streamlit_s_own_also_where_the_page_is_compress
 @pytest.mark.parametrize("query", ["%ff", "x=%ff&embed=true", "%00", "&&==", "%", "a=" + "b" * 9000])
 def test_no_query_keeps_the_page_from_being_sent(client, query):
     assert client.get(f"/?{query}").status_code == 200
+
+
+def test_the_page_s_title_comes_with_it_before_anything_that_needs_a_script(client):
+    for path, title in (("/", "What is attention?"), ("/compare", "Attention, recurrence, convolution")):
+        page = client.get(path).text
+        assert 0 < page.index("<body>") < page.index(f"<b>{title}</b>") < page.index('<div id="root">')
+        assert page.index(".heading-ahead {") < page.index("</head>")
+    assert "heading-ahead" not in client.get("/whole").text
+
+
+def test_start_below_a_base_path_has_its_title_too():
+    below = Starlette(
+        routes=[Route("/deep/app/", lambda _request: HTMLResponse(PAGE))],
+        middleware=[Middleware(Preloading, base_path="/deep/app")],
+    )
+    assert "<b>What is attention?</b>" in TestClient(below).get("/deep/app/").text
 
 
 def test_the_page_begins_with_the_style_that_the_script_sends_later(client):
