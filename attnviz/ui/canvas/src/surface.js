@@ -162,9 +162,7 @@ export function afterDrawing(coming, then) {
   const waited = new Promise((go) => {
     setTimeout(go, PATIENCE);
   });
-  void Promise.race([coming ?? Promise.resolve(), waited]).then(() =>
-    requestAnimationFrame(() => afterPainting(then)),
-  );
+  void Promise.race([coming ?? Promise.resolve(), waited]).then(() => requestAnimationFrame(() => afterPainting(then)));
 }
 
 /**
