@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.figures import svg
 from attnviz.figures.svg import Ink, text_width
-from attnviz.figures.theme import SCORES, WEIGHTS, ramp
+from attnviz.figures.theme import SCORES, SCORES_ON_DARK, WEIGHTS, ramp
 from attnviz.words import _
 
 LONGEST_LABEL = 200  # pixels
@@ -166,9 +166,14 @@ class ColourScale:
     root: bool = False
     unit: str = ""
 
-    @property
-    def palette(self) -> list[str]:
-        return ramp(SCORES if self.signed else WEIGHTS)
+    def stops(self, ink: Ink) -> list[tuple[float, str]]:
+        """The colours along the bar; of one with two sides nought is nearly the page, light or dark."""
+        if not self.signed:
+            return WEIGHTS
+        return SCORES_ON_DARK if ink.dark else SCORES
+
+    def palette(self, ink: Ink) -> list[str]:
+        return ramp(self.stops(ink))
 
     def place(self, values: np.ndarray) -> np.ndarray:
         """Where values lie on the bar, 0 to 1."""
@@ -183,9 +188,8 @@ class ColourScale:
 
     def bar(self, x: float, y: float, ink: Ink, hatched: bool) -> tuple[list[str], float]:
         """The bar under a picture with its ticks, what the hatch stands for, and the width of it all."""
-        stops = SCORES if self.signed else WEIGHTS
         name = f"bar{'s' if self.signed else 'w'}"
-        colours = "".join(f'<stop offset="{at}" stop-color="{colour}"/>' for at, colour in stops)
+        colours = "".join(f'<stop offset="{at}" stop-color="{colour}"/>' for at, colour in self.stops(ink))
         begin, width = x + text_width(self.unit, 12) + 10, 180
         parts = [
             f'<defs><linearGradient id="{name}">{colours}</linearGradient></defs>',

@@ -59,7 +59,7 @@ class HeadPicture:
 
     def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
         """The picture without title and caption."""
-        grid, palette = Grid.of(self.rows, self.cols), self.scale.palette
+        grid, palette = Grid.of(self.rows, self.cols), self.scale.palette(ink)
         codes = self.scale.codes(np.asarray(self.values, np.float64), self.gone)
         parts = []
         if self.gone.any():

@@ -12,7 +12,7 @@ from attnviz.figures import svg
 from attnviz.figures.head_colours import colours_of
 from attnviz.figures.svg import Drawn, Ink, text_width
 from attnviz.figures.svg_grid import EVERY_LABEL, LONGEST_LABEL
-from attnviz.figures.theme import HEADS, SCORES
+from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK
 from attnviz.words import _
 
 MOST_LINES, LEVELS = 4000, 24
@@ -134,7 +134,8 @@ class LinesPicture:
             return [(HEADS[self.colours[head]][ink.dark], every)]
         if not self.signed:
             return [("url(#q-to-k)", every)]
-        return [(SCORES[3][1], values > 0), (SCORES[1][1], values <= 0)]
+        stops = SCORES_ON_DARK if ink.dark else SCORES
+        return [(stops[3][1], values > 0), (stops[1][1], values <= 0)]
 
     @staticmethod
     def _curve(q: int, k: int, x0: float, x1: float, top: float, high: list[float]) -> str:

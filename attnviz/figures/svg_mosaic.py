@@ -53,11 +53,11 @@ class MosaicPicture:
     def drawn(self, ink: Ink, bar: bool = True) -> Drawn:
         """The picture without title and caption."""
         (wide, high), scale = self._sides, ColourScale(root=self.root, unit=_("weight"))
-        grey = mixed(ink.ground, MASKED, 0.45)
+        grey, palette = mixed(ink.ground, MASKED, 0.45), scale.palette(ink)
         most = max(self.heads)
         parts = [
             *self._words(ink),
-            self._board([*(scale.palette[round(i * 255 / 253)] for i in range(254)), grey, "#000000"], scale),
+            self._board([*(palette[round(i * 255 / 253)] for i in range(254)), grey, "#000000"], scale),
         ]
         if self.chosen is not None:
             x, y = self._place(*self.chosen)

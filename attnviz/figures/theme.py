@@ -34,13 +34,21 @@ WEIGHTS: list[tuple[float, str]] = [
     (1.0, "#FCF3C0"),
 ]
 
-#: Scores and differences, always centred on 0: violet is negative, orange positive.
+#: Scores and differences, always centred on 0: violet is negative, orange positive. On a dark page nought is dark, so
+#: that cells which hold nothing do not light it up.
 SCORES: list[tuple[float, str]] = [
     (0.0, "#4A2A83"),
     (0.25, "#998EC3"),
     (0.5, "#F3F2EF"),
     (0.75, "#E9A23B"),
     (1.0, "#A34F00"),
+]
+SCORES_ON_DARK: list[tuple[float, str]] = [
+    (0.0, "#CBBEFF"),
+    (0.25, "#8571CC"),
+    (0.5, "#26222E"),
+    (0.75, "#BE7A26"),
+    (1.0, "#FFCB85"),
 ]
 
 #: The same meaning where a chart does not know whether its page is light or dark: nought is the page itself, so that a

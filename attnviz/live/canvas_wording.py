@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from attnviz.figures.theme import HEADS, K_VERMILION, MASKED, Q_BLUE, SCORES, WEIGHTS
+from attnviz.figures.theme import HEADS, K_VERMILION, MASKED, Q_BLUE, SCORES, SCORES_ON_DARK, WEIGHTS
 from attnviz.words import _
 
 
 def colours() -> dict[str, object]:
-    """Colour stops and identity colours, as the figures have them."""
-    return {"weights": WEIGHTS, "scores": SCORES, "q": Q_BLUE, "k": K_VERMILION, "masked": MASKED, "heads": HEADS}
+    """Colour stops and identity colours, as the figures have them; pairs are for a light and for a dark page."""
+    scores = (SCORES, SCORES_ON_DARK)
+    return {"weights": WEIGHTS, "scores": scores, "q": Q_BLUE, "k": K_VERMILION, "masked": MASKED, "heads": HEADS}
 
 
 def unit(kind: str) -> str:
@@ -73,6 +74,11 @@ def head() -> dict[str, str]:
             "zoomout": _("Zoom out"),
             "zoomall": _("1:1: show the whole picture"),
             "maskoff": _("Mask off · {title}"),
+            "change": _("After minus before · {title}"),
+            "change_unit": _("difference"),
+            "gives_more": _("The largest change: “{query}” gives “{key}” {value} more than before."),
+            "gives_less": _("The largest change: “{query}” gives “{key}” {value} less than before."),
+            "no_change": _("No weight changes by as much as 0.01."),
             "letgo": _("Remove all pins"),
             "wheel": _("Ctrl + wheel or pinch to zoom, drag to move"),
             "hidden": _("masked"),

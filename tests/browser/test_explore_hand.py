@@ -220,6 +220,12 @@ def test_masks_a_hidden_token_and_what_was_before(explore: Open, layer: Recorded
     until(lambda: np.array_equal(weights(page), after))
     page.get_by_test_id("seen-difference").first.click()
     until(lambda: np.abs(weights(page) - (after - own)).max() < EXACT)
+    changes = np.nan_to_num(after - own)
+    query, key = np.unravel_index(np.abs(changes).argmax(), changes.shape)
+    way = "more" if changes[query, key] > 0 else "less"
+    assert f" {abs(changes[query, key]):.2f} {way} than before." in page.get_by_test_id("said").first.inner_text()
+    assert page.locator(".av-title").first.inner_text().startswith("After minus before · Layer")
+    assert "difference" in page.locator(".av-bar-name").all_inner_texts()
     page.wait_for_url(re.compile("seen=difference"))
     answered(page)
     again = reopened(explore, page)

@@ -18,7 +18,7 @@ from attnviz.figures.svg_head import HeadPicture
 from attnviz.figures.svg_lines import LinesPicture
 from attnviz.figures.svg_mask import MaskPicture
 from attnviz.figures.svg_mosaic import MosaicPicture
-from attnviz.figures.theme import HEADS, SCORES, WEIGHTS
+from attnviz.figures.theme import HEADS, SCORES, SCORES_ON_DARK, WEIGHTS, colour_at, contrast
 from attnviz.rasterised import png
 from attnviz.ui.canvas.tensor_strip import StripSheet
 
@@ -70,11 +70,23 @@ def test_cells_have_the_colours_of_their_weights_and_masked_ones_none(root):
     assert np.abs(seen - wanted)[~hidden].max() <= 3, "256 steps of the scale"
 
 
-def test_a_difference_is_centred_on_zero():
+@pytest.mark.parametrize("background, stops", [("white", SCORES), ("dark", SCORES_ON_DARK)])
+def test_a_difference_is_centred_on_zero(background, stops):
     weights, _hidden = causal(9)
     change = weights - weights[::-1]
-    seen = painted(tree(HeadPicture(change, WORDS[:9], WORDS[:9], kind="diff")), change.shape)
-    assert np.abs(seen - interpolated(SCORES, 0.5 + change / 2)).max() <= 3
+    picture = HeadPicture(change, WORDS[:9], WORDS[:9], kind="diff")
+    seen = painted(tree(picture, background=background), change.shape)
+    assert np.abs(seen - interpolated(stops, 0.5 + change / 2)).max() <= 3
+
+
+def test_nought_of_a_difference_is_nearly_the_page_and_its_ends_are_not():
+    for stops, page in ((SCORES, "#FFFFFF"), (SCORES_ON_DARK, svg.PAPER["dark"])):
+        assert contrast(colour_at(stops, 0.5), page) < 1.3
+        assert all(contrast(colour_at(stops, end), page) > 5 for end in (0.0, 1.0))
+        left = [contrast(colour_at(stops, 0.5 - i / 20), page) for i in range(11)]
+        right = [contrast(colour_at(stops, 0.5 + i / 20), page) for i in range(11)]
+        assert left == sorted(left), "more is further from the page"
+        assert right == sorted(right), "more is further from the page"
 
 
 def test_a_long_sentence_is_a_picture_of_the_same_colours():

@@ -33,6 +33,12 @@ const SIGNED = [
   [0.5, "#ffffff"],
   [1, "#ff0000"],
 ];
+/** @type {Stops} */
+const SIGNED_ON_DARK = [
+  [0, "#8080ff"],
+  [0.5, "#000000"],
+  [1, "#ff8080"],
+];
 
 test("colours are read as themes write them", () => {
   assert.deepEqual(rgb("#0072B2"), [0, 114, 178]);
@@ -75,16 +81,19 @@ test("a place on the scale: zero at its end or in its middle, the largest at 1, 
 });
 
 test("every code has its pixel, and a masked one is transparent", () => {
-  const colours = { weights: STOPS, scores: SIGNED };
-  const weights = pixelTable({ signed: false, top: 1, scale: { top: 1, root: false }, colours });
+  const colours = { weights: STOPS, scores: /** @type {[Stops, Stops]} */ ([SIGNED, SIGNED_ON_DARK]) };
+  const weights = pixelTable({ signed: false, top: 1, scale: { top: 1, root: false }, colours }, true);
   assert.equal(weights[0], pixelOf([0, 0, 0]));
   assert.equal(weights[65534], pixelOf([255, 255, 255]));
   assert.equal(weights[32767], ramp(STOPS)[64]);
   assert.equal(weights[MASKED_16], 0);
-  const scores = pixelTable({ signed: true, top: 1, scale: { top: 1, root: true }, colours });
+  const signed = { signed: true, top: 1, scale: { top: 1, root: true }, colours };
+  const scores = pixelTable(signed, false);
   assert.equal(scores[0], pixelOf([0, 0, 255]));
   assert.equal(scores[65534], pixelOf([255, 0, 0]));
   assert.equal(scores[MASKED_16], 0);
+  assert.equal(scores[32767], ramp(SIGNED)[128]);
+  assert.equal(pixelTable(signed, true)[32767], ramp(SIGNED_ON_DARK)[128], "nought does not light up a dark page");
 });
 
 test("contrast is what the guidelines say, and ink has enough of it on every colour", () => {

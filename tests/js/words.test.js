@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MASKED_16 } from "../../attnviz/ui/canvas/src/codes.js";
 import { joined } from "../../attnviz/ui/canvas/src/dom.js";
-import { cellText, strongestText, summaryText } from "../../attnviz/ui/canvas/src/head_readout.js";
+import { cellText, changeText, strongestText, summaryText } from "../../attnviz/ui/canvas/src/head_readout.js";
 import { readToken } from "../../attnviz/ui/canvas/src/sum_line.js";
 
 /** @import { Sheet } from "../../attnviz/ui/canvas/src/types.js" */
@@ -41,6 +41,29 @@ test("the summary names the strongest cells in order", () => {
   assert.match(
     summaryText(numbers),
     /^strongest: a > <z>: 0.7500; b > x: 0.5000; b > ↵: 0.3000; a > x: 0.2500; b > <z>: /,
+  );
+});
+
+test("of a difference the largest change is told, its direction in words, and so is that there is none", () => {
+  const told = { gives_more: "{query} +{value} {key}", gives_less: "{query} -{value} {key}", no_change: "none" };
+  const changed = (/** @type {number[]} */ ...changes) => {
+    const header = { ...numbers.header, signed: true, words: { ...words, ...told } };
+    const codes = Uint16Array.from(changes, (change) =>
+      Math.round(32767 + 32767 * Math.sign(change) * Math.sqrt(Math.abs(change))),
+    );
+    return changeText(/** @type {typeof numbers} */ ({ header, codes, values: Float32Array.from(changes) }));
+  };
+  assert.equal(changed(0, 0.25, 0, -0.1, 0, 0), "a +0.25 ↵");
+  assert.equal(changed(0, 0.25, 0, 0, 0, -0.5), "b -0.50 <z>");
+  assert.equal(changed(0, 0.004, 0, 0, -0.003, 0), "none");
+
+  assert.equal(
+    changeText({
+      ...numbers,
+      header: { ...numbers.header, signed: true, words: { ...words, ...told } },
+      codes: new Uint16Array(6).fill(MASKED_16),
+    }),
+    "none",
   );
 });
 

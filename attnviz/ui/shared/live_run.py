@@ -93,10 +93,14 @@ def prepare(section: str, key: Hashable, begin: Callable[[], Iterator[Any]]) -> 
 
 
 def controls(section: str, live: Live[Any], share: float, said: str) -> None:
-    """Draw the bar and the button that stops or goes on; nothing for a computation that is done."""
+    """Draw the bar and the button that stops or goes on; nothing for a computation that is done.
+
+    Both ways it takes one place of the page, so that what is drawn below stays where it is when the bar goes.
+    """
+    place = st.container()
     if not live.running and not live.stopped:
         return
-    with st.container(horizontal=True, vertical_alignment="center", key=f"live-{section}"):
+    with place, st.container(horizontal=True, vertical_alignment="center", key=f"live-{section}"):
         if live.running:
             st.button(
                 _("Stop"), icon=":material/stop:", key=f"live_stop_{section}", on_click=_set, args=(section, True)

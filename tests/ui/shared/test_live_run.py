@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from attnviz.core.message import Problem
 from attnviz.ui.shared import live_run, model_cache
@@ -121,3 +122,19 @@ def test_what_was_prepared_is_found_by_the_first_visitor(line):
 
     live = live_run.advance("section", "key", never, lambda number: number == 3)
     assert (int(live.result), live.running) == (3, False)
+
+
+@pytest.mark.parametrize("running, stopped", [(True, False), (False, True), (False, False)])
+def test_what_is_drawn_below_the_bar_keeps_its_place_when_the_bar_goes(running, stopped):
+    def page(running, stopped):
+        import streamlit as st
+
+        from attnviz.ui.shared import live_run
+
+        live_run.controls("section", live_run.Live(None, running, stopped), 0.5, "half of it")
+        st.text("the picture")
+
+    app = AppTest.from_function(page, kwargs={"running": running, "stopped": stopped}).run()
+    assert not app.exception
+    assert len(app.button) == (running or stopped)
+    assert app.main.children[1].value == "the picture"

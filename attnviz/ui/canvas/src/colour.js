@@ -3,7 +3,7 @@
 
 import { MASKED_16, valueOf } from "./codes.js";
 
-/** @import { Rgb, Scale, Stops } from "./types.js" */
+/** @import { Colours, Rgb, Scale, Stops } from "./types.js" */
 
 /**
  * Red, green and blue of a CSS colour as Streamlit's themes write them: #rgb, #rrggbb(aa) or rgb(a)(...).
@@ -77,11 +77,21 @@ export function placeOnScale(value, scale, signed) {
 }
 
 /**
- * Pixels of all 65,536 codes; masked is transparent, so that the hatch below shows.
- * @param {{ signed: boolean, top: number, scale: Scale, colours: { scores: Stops, weights: Stops } }} header
+ * The colours of a scale: of one with two sides nought is nearly the page, light or dark.
+ * @param {{ signed: boolean, colours: Pick<Colours, "scores" | "weights"> }} header
+ * @param {boolean} dark
  */
-export function pixelTable({ signed, top, scale, colours }) {
-  const steps = ramp(signed ? colours.scores : colours.weights);
+export function stopsOf({ signed, colours }, dark) {
+  return signed ? colours.scores[Number(dark)] : colours.weights;
+}
+
+/**
+ * Pixels of all 65,536 codes; masked is transparent, so that the hatch below shows.
+ * @param {{ signed: boolean, top: number, scale: Scale, colours: Pick<Colours, "scores" | "weights"> }} header
+ * @param {boolean} dark
+ */
+export function pixelTable({ signed, top, scale, colours }, dark) {
+  const steps = ramp(stopsOf({ signed, colours }, dark));
   const table = new Uint32Array(65536);
   for (let code = 0; code < MASKED_16; code++) {
     table[code] = steps[Math.round(placeOnScale(valueOf(code, top, signed), scale, signed) * 255)];

@@ -1,6 +1,6 @@
 // The bar under a picture: colours, ticks where the values lie, what is hatched.
 
-import { cssGradient, placeOnScale } from "./colour.js";
+import { cssGradient, placeOnScale, stopsOf } from "./colour.js";
 import { el } from "./dom.js";
 import { tickText } from "./numbers.js";
 
@@ -9,15 +9,16 @@ import { tickText } from "./numbers.js";
 /**
  * @param {HTMLElement} host
  * @param {{ scale: Scale, signed: boolean, unit: string, colours: Colours }} header
+ * @param {boolean} dark
  * @param {string | null} hatched what the hatch stands for, null where there is none
  */
-export function drawColourBar(host, { scale, signed, unit, colours }, hatched) {
-  const how = JSON.stringify([scale, signed, unit, colours, hatched]);
+export function drawColourBar(host, { scale, signed, unit, colours }, dark, hatched) {
+  const how = JSON.stringify([scale, signed, unit, colours, dark, hatched]);
   if (host.dataset.bar === how) return;
   host.dataset.bar = how;
   const bar = el("div", "av-bar");
   const strip = el("div", "av-bar-strip");
-  strip.style.background = cssGradient(signed ? colours.scores : colours.weights);
+  strip.style.background = cssGradient(stopsOf({ signed, colours }, dark));
   bar.append(strip);
   for (const share of tickShares(signed, scale.root)) {
     const tick = el("span", "av-bar-tick", tickText(share * scale.top));

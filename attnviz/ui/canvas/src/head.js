@@ -17,7 +17,7 @@ import { HeadMemory, isOvertaken } from "./head_memory.js";
 import { codedNumbers, matrixOf, RawNumbers, sourceOf, sumsOf } from "./head_numbers.js";
 import { HeadSupply } from "./head_supply.js";
 import { HeadTools } from "./head_tools.js";
-import { cellText, strongestText, titleText, tokenText } from "./head_readout.js";
+import { cellText, changeText, strongestText, titleText, tokenText } from "./head_readout.js";
 import { Heatmap } from "./heatmap.js";
 import { Lines } from "./lines.js";
 import { asLargeAsBefore } from "./magnified.js";
@@ -172,8 +172,9 @@ export class HeadView {
     const shown = { ...header, signed, top, scale: { ...header.scale, top: numbers.shownTop } };
     const sums = header.edit === null || header.compact ? null : sumsOf(numbers, header.shape);
     const picture = maker ? `${header.data}|${this.count}` : header.data;
-    const tableKey = JSON.stringify([signed, top, shown.scale]);
-    if (this.drawn.tableKey !== tableKey) Object.assign(this.drawn, { table: pixelTable(shown), tableKey });
+    const { dark } = this.drawn.theme;
+    const tableKey = JSON.stringify([signed, top, shown.scale, dark]);
+    if (this.drawn.tableKey !== tableKey) Object.assign(this.drawn, { table: pixelTable(shown, dark), tableKey });
     Object.assign(this.drawn, { header: shown, codes, values, hasMasked, sums, picture });
   }
 
@@ -190,10 +191,16 @@ export class HeadView {
     say(this.titleBox, titleText(this.drawn, this.controls.seen));
     const { header, hasMasked } = this.held;
     if (header.signed !== signed || header.scale.top !== scale.top || hasMasked !== masked) {
-      drawColourBar(this.bar, header, hasMasked ? header.words.hidden : null);
+      this.drawBar();
     }
     asLargeAsBefore(() => this.draw(true));
     measured("attnviz-edit", start);
+  }
+
+  drawBar() {
+    const { header, words, hasMasked, theme } = this.drawn;
+    const unit = this.controls.seen === "difference" && header.edit !== null ? words.change_unit : header.unit;
+    drawColourBar(this.bar, { ...header, unit }, theme.dark, hasMasked ? words.hidden : null);
   }
 
   /** The sentence about the chosen row, else about the one that tells most. */
@@ -201,22 +208,23 @@ export class HeadView {
     const { header, group } = this.drawn;
     const about = header.sentence;
     this.said.hidden = about === null;
-    if (about === null || header.signed) return;
-    const said = saidOf(this.drawn, about, toldRow(group, header.shape, about.row ?? tellingRow(this.drawn)));
+    if (about === null) return;
+    const row = toldRow(group, header.shape, about.row ?? tellingRow(this.drawn));
+    const said = header.signed ? changeText(this.drawn) : saidOf(this.drawn, about, row);
     say(this.said, said);
     announceHead(this, said);
   }
 
   /** Texts that follow the header. */
   dress() {
-    const { header, words, hasMasked } = this.drawn;
+    const { header } = this.drawn;
     this.root.classList.toggle("av-compact", header.compact);
     say(this.titleBox, titleText(this.drawn, this.controls.seen));
     this.summarise();
     nameStage(this);
     this.lines.stage.hidden = !header.lines;
     this.chips.box.hidden = !header.chips;
-    drawColourBar(this.bar, header, hasMasked ? words.hidden : null);
+    this.drawBar();
     this.controls.refresh();
     this.tools.refresh();
   }

@@ -103,11 +103,27 @@ export function summaryText(numbers) {
 }
 
 /**
- * The title, which says so when what is on show is the head with its mask off.
+ * The largest change of a weight by an edit, where the numbers on show are such changes.
+ * @param {Numbers} numbers
+ */
+export function changeText(numbers) {
+  const { shape, words } = numbers.header;
+  const [most] = strongestCells(numbers.codes, true, 1);
+  const [q, k] = [Math.floor(most / shape[1]), most % shape[1]];
+  const change = most === undefined ? 0 : valueAt(numbers, q, k);
+  const value = Math.abs(change).toFixed(2);
+  if (!Number(value)) return words.no_change;
+  const names = { query: tokenText(numbers, "q", q), key: tokenText(numbers, "k", k), value };
+  return fill(change > 0 ? words.gives_more : words.gives_less, names);
+}
+
+/**
+ * The title, which says so when what is on show is the head with its mask off, or what an edit changes of it.
  * @param {Drawn} drawn
  * @param {string} seen
  */
 export function titleText({ header, words, group }, seen) {
+  if (header.edit !== null && seen === "difference") return fill(words.change, { title: header.title });
   const off = header.edit !== null && isUnmasked(group.edit, seen);
   return off ? fill(words.maskoff, { title: header.title }) : header.title;
 }

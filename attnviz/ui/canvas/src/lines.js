@@ -170,9 +170,10 @@ export class Lines {
    * @param {boolean} positive
    */
   ink({ header: { colours, signed }, colour }, positive) {
-    if (colour !== null) return colours.heads[colour][Number(this.view.drawn.theme.dark)];
+    const { dark } = this.view.drawn.theme;
+    if (colour !== null) return colours.heads[colour][Number(dark)];
     if (!signed) return "#000000";
-    return positive ? colours.scores[3][1] : colours.scores[1][1];
+    return colours.scores[Number(dark)][positive ? 3 : 1][1];
   }
 
   /**

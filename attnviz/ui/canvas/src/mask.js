@@ -354,7 +354,7 @@ function unpackMask(header, bytes) {
   const locked = header.locked ? unpackBits(bytes.subarray(size, 2 * size), n) : null;
   const at = header.locked ? 2 * size : size;
   const weights = header.weights ? joinPlanes(bytes.subarray(at, at + 2 * n)) : null;
-  return { given, locked, weights, table: weights ? pixelTable({ ...header, ...WEIGHT_SCALE }) : null };
+  return { given, locked, weights, table: weights ? pixelTable({ ...header, ...WEIGHT_SCALE }, false) : null };
 }
 
 /**

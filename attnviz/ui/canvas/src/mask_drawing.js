@@ -83,7 +83,7 @@ export class MaskDrawing {
     const { words } = header;
     this.legend.classList.toggle("av-legend", !header.weights);
     if (header.weights) {
-      drawColourBar(this.legend, { ...header, ...WEIGHT_SCALE }, words.cut);
+      drawColourBar(this.legend, { ...header, ...WEIGHT_SCALE }, false, words.cut);
       return;
     }
     const swatch = el("span", "av-swatch");

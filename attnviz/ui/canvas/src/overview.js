@@ -161,12 +161,12 @@ export class Overview extends MosaicDrawing {
   }
 
   dress() {
-    const { header, tiles, codes } = this.all;
+    const { header, tiles, codes, theme } = this.all;
     const { words } = header;
     this.stage.setAttribute("aria-label", words.label);
     const summary = fill(words.summary, { layers: header.heads.length, heads: tiles.length });
     this.label.textContent = `${summary} ${words.help}`;
-    drawColourBar(this.bar, { ...header, signed: false }, codes.includes(MASKED_8) ? words.hidden : null);
+    drawColourBar(this.bar, { ...header, signed: false }, theme.dark, codes.includes(MASKED_8) ? words.hidden : null);
   }
 
   /** @param {Group} group */

@@ -33,7 +33,7 @@ import { themeOf } from "./theme.js";
 export function drawScene(canvas, root, header, film, at, pointed, width) {
   const scene = sceneOf(width, header.rows);
   const context = sized(canvas, width, scene.height);
-  const theme = themeOf(root, { ...header.colours, scores: [], heads: [] });
+  const theme = themeOf(root, { ...header.colours, scores: [[], []], heads: [] });
   const [first, end] = newRows(header.steps, at);
   /** @type {Easel} */
   const easel = { context, scene, theme, header, film, first, end };

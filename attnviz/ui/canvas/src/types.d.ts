@@ -9,13 +9,13 @@ export type Axis = "q" | "k";
 export type Words = Record<string, string>;
 /** How the language joins {first} and {next}: things, parts of a sentence, sentences, what ends without a stop. */
 export type Joins = Record<"join_things" | "join_clauses" | "join_sentences" | "join_heard", string>;
-/** `heads`: each of eight colours on a light and on a dark page. */
+/** `scores` and each of eight `heads`: on a light and on a dark page. */
 export type Colours = {
   q: string;
   k: string;
   masked: string;
   weights: Stops;
-  scores: Stops;
+  scores: [Stops, Stops];
   heads: [string, string][];
 };
 
