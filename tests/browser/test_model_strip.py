@@ -80,3 +80,16 @@ def test_keys_and_fingers_walk_the_blocks(explore: Open) -> None:
     block.tap()
     title(phone, "Layer 20, head 8")
     assert widest(phone) <= 390
+
+
+@pytest.mark.parametrize("width, height", [(1280, 720), (1440, 900)])
+def test_from_tokens_to_the_next_token_is_one_line_where_there_is_room(explore: Open, width: int, height: int) -> None:
+    page = explore(width=width, height=height)
+    boxes = [box.bounding_box() for box in page.locator(".ms-flow").first.locator("> .ms-box").all()]
+    assert len(boxes) == 5
+    assert {round(box["y"]) for box in boxes} == {round(boxes[0]["y"])}
+    expect(page.locator(".ms-flow").first).to_contain_text("no parameters of its own")
+    cut = page.locator(".ms-flow").first.evaluate(
+        "(flow) => [...flow.children].filter((b) => b.scrollWidth > b.clientWidth).length"
+    )
+    assert cut == 0

@@ -97,6 +97,8 @@ def _line(name: str, shape: tuple[int, ...]) -> str:
 
 def _said(size: model_parts.PartSize, parts: model_parts.ModelParts) -> str:
     share = size.parameters / parts.total
-    if 0 < share < LEAST_SHARE:
+    if not size.parameters:
+        return _("no parameters of its own")
+    if share < LEAST_SHARE:
         return _("{count} parameters, less than {share:.2%}").format(count=f"{size.parameters:,}", share=LEAST_SHARE)
     return _("{count} parameters, {share:.2%}").format(count=f"{size.parameters:,}", share=share)

@@ -170,7 +170,8 @@ export class ModelStrip {
 function box({ title, lines, share, said }, more = "") {
   const node = el("div", `ms-box ${more}`.trim());
   node.append(el("div", "ms-name", title));
-  for (const line of lines) node.append(el("div", "ms-line", line));
+  const shapes = lines.map((line) => line.replaceAll(" × ", "\u00a0×\u00a0")); // a shape is not broken between lines
+  for (const line of shapes) node.append(el("div", "ms-line", line));
   if (share !== null) {
     const bar = el("div", "ms-bar", null, { "aria-hidden": "true" });
     const filled = el("div", "ms-share");
