@@ -59,7 +59,7 @@ def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_pl
     stays(page)
 
 
-@pytest.mark.parametrize("name", ["", "explore", "positions"])
+@pytest.mark.parametrize("name", ["", "explore", "positions", "build", "compare", "lessons", "sharing"])
 def test_nothing_jumps_on_a_phone(server_url: str, new_page: Open, name: str) -> None:
     page = new_page(width=390, height=844)
     page.add_init_script(WATCH_SHIFTS)

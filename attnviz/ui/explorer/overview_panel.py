@@ -19,7 +19,7 @@ from attnviz.ui.canvas import packing
 from attnviz.ui.explorer import explorer_choices as choices
 from attnviz.ui.explorer import explorer_state, request_form
 from attnviz.ui.shared import link_state, model_cache, show, spoken, widgets
-from attnviz.words import _, say, tongue
+from attnviz.words import _, ngettext, say, tongue
 
 TOGETHER = 400  # tokens: in a longer sentence weights are computed once, for pictures and measures together
 FILLS = 1.75  # layers for each head: such a grid is as high as its box at every width, so that its room can be kept
@@ -98,7 +98,11 @@ def export(run: ModelRun, stack: Stack) -> None:
         lambda: MosaicPicture(_pictures(tiles), tiles.heads, tiles.kv_heads, explorer_state.at(stack), title),
         name=f"attention-all-heads-{run.request.model}",
         key="mosaic",
-        caption=title,
+        caption=ngettext(
+            "{count} head, a row for each layer. In each small picture rows are queries and columns keys.",
+            "{count} heads, a row for each layer. In each small picture rows are queries and columns keys.",
+            sum(tiles.heads),
+        ).format(count=sum(tiles.heads)),
         table=lambda: _measure_table(_measured(run, stack)),
         embeds=False,
     )

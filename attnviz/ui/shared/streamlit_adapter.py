@@ -139,6 +139,14 @@ PAGE_STYLE = """<style>
 .st-key-canvas-of-steps { min-height: 30rem }
 .st-key-canvas-of-home { min-height: 28rem }
 .st-key-build_strip { min-height: 6rem }
+.st-key-build_board { min-height: 15.5rem }
+.st-key-h-top { min-height: 29rem }
+.st-key-b_kind > [data-testid=stSkeleton] { min-width: 7.7rem }
+.st-key-c_axis > [data-testid=stSkeleton] { min-width: 8.4rem }
+.st-key-c_count > [data-testid=stSkeleton] { min-width: 10.8rem }
+.st-key-p_order > [data-testid=stSkeleton] { min-width: min(21.9rem, 85vw) }
+.stHorizontalBlock .st-key-p_causal > [data-testid=stSkeleton] { min-width: 7rem; min-height: 32px !important; height: 32px }
+.stHorizontalBlock .st-key-l_notes > [data-testid=stSkeleton] { min-width: 8.2rem; min-height: 32px !important; height: 32px }
 .st-key-m-grid, .st-key-m-before, .st-key-m-after { min-height: 18rem }
 .st-key-h-three-0, .st-key-h-three-1, .st-key-h-three-2 { min-height: 18rem }
 @media (min-width: 1000px) {
@@ -150,8 +158,13 @@ PAGE_STYLE = """<style>
   .st-key-patches { min-height: 30rem }
 }
 .st-key-many-heads > .stElementContainer { min-height: 37rem }
-@media (max-width: 640px) { .st-key-canvas-of-steps { min-height: 46rem } }
+@media (max-width: 640px) {
+  .st-key-canvas-of-steps { min-height: 46rem }
+  .st-key-h-top { min-height: 92rem }
+}
 @media (min-width: 1500px) {
+  .st-key-build_board { min-height: 19.5rem }
+  .st-key-h-top { min-height: 44rem }
   .st-key-terms-of-glossary { display: grid; grid-template-columns: 1fr 1fr; align-items: stretch }
 }
 .st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }

@@ -38,7 +38,8 @@ def _fragment(run: ModelRun) -> None:
 
 
 def _shared(run: ModelRun) -> None:
-    top = st.container()
+    top = st.container(key="h-top")
+    top.empty()  # with something in it, it has its place before what is drawn into it is known
     st.subheader(_("One trained layer, shared further"), anchor=False)
     config = _ask(run.stacks[0].layers)
     result = _result(run, config)
