@@ -145,8 +145,9 @@ PAGE_STYLE = """<style>
 .st-key-c_axis > [data-testid=stSkeleton] { min-width: 8.4rem }
 .st-key-c_count > [data-testid=stSkeleton] { min-width: 10.8rem }
 .st-key-p_order > [data-testid=stSkeleton] { min-width: min(21.9rem, 85vw) }
-.stHorizontalBlock .st-key-p_causal > [data-testid=stSkeleton] { min-width: 7rem; min-height: 32px !important; height: 32px }
-.stHorizontalBlock .st-key-l_notes > [data-testid=stSkeleton] { min-width: 8.2rem; min-height: 32px !important; height: 32px }
+.stHorizontalBlock :is(.st-key-p_causal, .st-key-l_notes) > [data-testid=stSkeleton] {
+  min-width: 8rem; min-height: 32px !important; height: 32px
+}
 .st-key-m-grid, .st-key-m-before, .st-key-m-after { min-height: 18rem }
 .st-key-h-three-0, .st-key-h-three-1, .st-key-h-three-2 { min-height: 18rem }
 @media (min-width: 1000px) {
