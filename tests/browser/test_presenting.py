@@ -60,6 +60,10 @@ def test_a_lesson_is_presented_by_a_key_walked_and_left(server_url, new_page):
     expect(page).to_have_url(re.compile("present=1"))
     page.keyboard.press("PageDown")
     expect(page.locator("h3")).to_have_text(steps[1].title)
+    page.locator(".stMain").focus()
+    page.keyboard.press("Shift")  # a key after a click beside everything: the whole page has the focus, and shows it
+    ring = "getComputedStyle(document.querySelector('.stMain'), '::before').boxShadow"
+    assert page.evaluate(ring) == "none", "a frame across the picture"
     page.locator(BAR).get_by_role("button", name="Next").click()
     expect(page.locator("h3")).to_have_text(steps[2].title)
     page.locator(BAR).get_by_role("button", name="Dark").click()

@@ -81,9 +81,8 @@ LESSON = Lesson(
         LessonStep(
             N_("Why that hurts: no gradient"),
             N_(
-                "Training changes scores a little and looks at what comes of it. The curve on the right says "
-                "how much of "
-                "a change in the scores softmax lets through."
+                "Training changes scores a little and looks at what comes of it. Once you have predicted, a curve "
+                "shows how much of a change in the scores softmax lets through."
             ),
             LessonPicture("bars", {"d_k": "512"}),
             N_("Predict, then compare the curves at large d_k."),
@@ -92,8 +91,7 @@ LESSON = Lesson(
                 N_("Without scaling, at d_k = {d_k}: how much gets through, compared to with scaling?"),
                 N_(
                     "The median is {raw:.1g} without and {scaled:.2f} with scaling: a row that is almost one-hot "
-                    "hardly "
-                    "answers to its scores."
+                    "hardly answers to its scores."
                 ),
                 {"more": N_("more"), "same": N_("as much"), "less": N_("much less")},
             ),

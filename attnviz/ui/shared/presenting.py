@@ -34,6 +34,7 @@ STYLE = (
     + """
 html { font-size: clamp(17px, 1.4vw, 27px) !important }
 .stMainBlockContainer { padding: 0.5rem 1.25rem 2.8rem; max-width: none }
+.stMain::before { box-shadow: none !important }
 [class*="st-key-picture-of-"] { height: calc(100dvh - 4.5rem) !important; min-height: 20rem; flex: none }
 .stElementContainer:has(> .stHtml), [data-testid=stLayoutWrapper]:has(> .st-key-page-heading) { display: none }
 .st-key-presenter-place {
