@@ -54,7 +54,7 @@ def _module(result: attention_by_hand.Result) -> None:
         said = sentences(
             said,
             _("The steps above differ from the package's own module by at most {d}.").format(
-                d=f"{result.difference:.0e}"
+                d=f"{result.difference:.1g}"
             ),
         )
     st.caption(said)

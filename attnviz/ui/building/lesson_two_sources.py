@@ -161,7 +161,7 @@ def _norms(found: two_sources.Result) -> None:
         sentences(
             _("To leave out that one norm changes the output by up to {moved}.").format(moved=f"{found.moved:.2f}"),
             _("The steps written out and torch’s fused kernels give the same output, to {difference}.").format(
-                difference=f"{found.fused_difference:.0e}"
+                difference=f"{found.fused_difference:.1g}"
             ),
         )
     )

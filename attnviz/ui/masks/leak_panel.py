@@ -49,7 +49,7 @@ def _examples(found: leak_training.Examples, seed: int) -> None:
         )
     with explanation:
         gap = float(abs(found.together - found.apart).max())
-        st.metric(_("Largest difference between the two losses"), f"{gap:.1e}")
+        st.metric(_("Largest difference between the two losses"), f"{gap:.2g}")
         st.markdown(
             _(
                 "Under the causal mask a place cannot tell how the sentence goes on, so every place of one pass is an "

@@ -43,7 +43,7 @@ def _heatmap(name: str, title: str, result: jacobian.Result, d_k: int, own: bool
     fig = chart_of(figures.jacobian, result.matrix, [int(k) + 1 for k in result.keys], title, full_range=not own)
     words = _(
         "{title}: norm {norm:.4f}. The largest entry on the diagonal, how fast a weight grows with its own "
-        "logit, is {top:.4f}. Autograd gives the same matrix to {difference:.0e}."
+        "logit, is {top:.4f}. Autograd gives the same matrix to {difference:.1g}."
     ).format(title=title, norm=result.norm, top=float(result.matrix.diagonal().max()), difference=result.difference)
     table = {f"logit_{int(k) + 1}": result.matrix[:, i] for i, k in enumerate(result.keys)}
     show.figure(fig, name=f"jacobian-{name}-dk{d_k}", key=f"s_jacobian_{name}", table=table, caption=words, words=words)

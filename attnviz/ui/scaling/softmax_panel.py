@@ -99,8 +99,8 @@ def _overflow(scores: list[float]) -> None:
             _("format"): [one.dtype for one in made],
             _("naive"): [_row(one.naive) for one in made],
             _("max subtracted"): [_row(one.stable) for one in made],
-            _("error, naive"): [f"{one.naive_error:.1e}" for one in made],
-            _("error, max subtracted"): [f"{one.stable_error:.1e}" for one in made],
+            _("error, naive"): [f"{one.naive_error:.2g}" for one in made],
+            _("error, max subtracted"): [f"{one.stable_error:.2g}" for one in made],
             _("exp overflows beyond"): [f"{one.overflow_at:.2f}" for one in made],
             _("naive breaks at"): [_shift(one.first_broken) for one in made],
         },
@@ -180,7 +180,7 @@ def _online(scores: list[float]) -> None:
         return
     st.markdown(
         _(
-            "After {blocks} blocks the result differs from softmax over all scores at once by {difference:.0e}: no "
+            "After {blocks} blocks the result differs from softmax over all scores at once by {difference:.1g}: no "
             "block ever saw the whole row."
         ).format(blocks=len(steps), difference=float(np.abs(result - direct).max()))
     )
