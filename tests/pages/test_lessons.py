@@ -143,6 +143,8 @@ def test_a_lecturers_lesson_comes_with_its_link_asks_and_leads_on(visit):
     assert "That one." not in unescape(said(page))
     answer(page, "1")
     assert "You predicted: this" in said(page)
+    assert "Lecturer’s answer: that" in unescape(said(page))
+    assert "Computed:" not in said(page)
     assert "That one." in unescape(said(page))
     page.button(key="l-further").click().run()
     assert not page.exception

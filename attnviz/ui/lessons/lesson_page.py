@@ -296,9 +296,10 @@ def _ask(lesson: Lesson, question: Question, answers: Mapping[str, str], guess: 
         return
     right = question.right or facts.right
     predicted = _("You predicted: {answer}").format(answer=answers[guess])
-    computed = _("Computed: {answer}").format(answer=answers.get(right, "—"))
+    told = _("Lecturer’s answer: {answer}") if question.right else _("Computed: {answer}")
+    answer = told.format(answer=answers.get(right, "—"))
     truth = said(lesson, question.truth, facts)
-    text = f"{predicted}  \n{computed}  \n{truth}"
+    text = f"{predicted}  \n{answer}  \n{truth}"
     if guess == right:
         st.success(text, icon=":material/check:")
     else:
