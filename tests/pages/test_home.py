@@ -6,6 +6,7 @@ import pytest
 
 from attnviz.ui import pages
 from attnviz.ui.home import home_choices
+from attnviz.ui.shared import Gathering, gather
 from attnviz.ui.shared.page_files import PAGES_DIR
 from attnviz.ui.web.navigation import ROWS
 from tests.pages.conftest import said_below_heads
@@ -57,6 +58,23 @@ def test_before_the_change_is_what_the_model_does(visit):
     changed = {"causal": "false", "start_scale": "inverse"}
     assert said_below_heads(visit(**changed)) != said_below_heads(visit())
     assert said_below_heads(visit(**changed, start_seen="before")) == said_below_heads(visit())
+
+
+@pytest.mark.parametrize(
+    "changed, begins",
+    [
+        ({}, "Trained: "),
+        ({"causal": "false"}, "Mask off · Trained: "),
+        ({"causal": "false", "start_seen": "before"}, "Trained: "),
+        ({"causal": "false", "start_seen": "difference"}, "After minus before · Trained: "),
+    ],
+)
+def test_an_exported_picture_says_of_the_mask_what_the_heading_says(visit, changed, begins):
+    page, gathering = visit(**changed), Gathering(None)
+    gather(page.session_state, gathering)
+    page.run()
+    assert len(gathering.offers) == 2
+    assert all(offer.caption.startswith(begins) for offer in gathering.offers)
 
 
 @pytest.mark.parametrize("text", ["", "   "])

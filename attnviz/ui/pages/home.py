@@ -56,6 +56,7 @@ def first_look(mixed: Any = None) -> None:
     start = None if pronoun is None else canvas.Pins((canvas.Pin("q", pronoun),))
     with st.container(key="canvas-of-home"):
         pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
+    caption = _said_of(head.title, edit)
     drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
     with show.line_under("home-out"):
         show.export_menu(
@@ -63,7 +64,7 @@ def first_look(mixed: Any = None) -> None:
             "attention-first-look",
             "home-out",
             lambda: head_drawing.long_table(matrix),
-            head.title,
+            caption,
             None,
             live_file.alone(head, matrix.rows, pins, edit, text),
             embeds=True,
@@ -73,9 +74,17 @@ def first_look(mixed: Any = None) -> None:
             "attention-first-look-lines",
             "home-lines",
             None,
-            head.title,
+            caption,
             _("Export lines"),
         )
+
+
+def _said_of(title: str, edit: canvas.HeadEdit) -> str:
+    """The title under an exported picture, which says what the heading over the canvas says of the edit."""
+    if edit.seen == "difference":
+        return _("After minus before · {title}").format(title=title)
+    off = edit.seen == "after" and edit.mask == "none" and not edit.hidden
+    return _("Mask off · {title}").format(title=title) if off else title
 
 
 def _mixture(matrix: Matrix, row: int) -> None:
