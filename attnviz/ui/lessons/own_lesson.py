@@ -33,7 +33,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from attnviz.core.message import Message, Problem, Several
 from attnviz.experiments.lessons import FactsOf, nothing
-from attnviz.ui.lessons import fact_names
+from attnviz.ui.lessons import fact_names, own_lesson_guide
 from attnviz.ui.lessons import lesson_choices as choices
 from attnviz.ui.lessons.lesson_form import Lesson, LessonPicture, LessonStep, Notes, Question
 from attnviz.ui.lessons.lesson_pictures import PICTURES
@@ -270,7 +270,7 @@ def line_of(text: str, step: int, key: str) -> int:
 
 def written(lesson: Lesson, sentence: str = "") -> str:
     """A lesson as the text of a file, with the sentence that it is to be shown with."""
-    lines = [f"title = {_quoted(lesson.title)}"]
+    lines = [*(f"# {line}" for line in own_lesson_guide.lines()), "", f"title = {_quoted(lesson.title)}"]
     if sentence:
         lines.append(f"sentence = {_quoted(sentence)}")
     for step in lesson.steps:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from attnviz.core.message import Problem
 from attnviz.ui.lessons import all_lessons, own_lesson
+from attnviz.ui.lessons.lesson_pictures import PICTURES
 from attnviz.ui.web import declared
 
 assert declared.DECLARED  # links are read by what the pages declare
@@ -91,3 +94,12 @@ def test_a_mistake_names_its_line_and_what_is_allowed(old, new, line, says):
 def test_a_file_that_is_not_toml_says_where():
     with pytest.raises(Problem, match="line 7"):
         own_lesson.read(GOOD.replace('picture = "head"', 'picture = "head'))
+
+
+def test_a_saved_lesson_says_at_its_top_what_its_lines_are():
+    text = own_lesson.written(all_lessons.LESSONS["masks"])
+    told = [line for line in text.splitlines() if line.startswith("#")]
+    assert text.startswith("\n".join(told) + "\n\ntitle = ")
+    words = set(re.findall(r"\w+", " ".join(told)))
+    assert set(own_lesson.KEYS) - {"ids"} <= words
+    assert set(PICTURES) <= words
