@@ -40,8 +40,7 @@ def spread(what: str, taken: Sequence[float], middle: float, most: float) -> Row
     if len(taken) < 2:
         return Row(what, f"{middle:g} and {most:g} ms", "not measured", holds=False)
     reached = f"{median(taken):.1f} and {late(taken):.1f} ms ({len(taken)} frames)"
-    # half a millisecond: a screen of 60 Hz has frames of 16.67 ms
-    holds = median(taken) <= middle + 0.5 and late(taken) <= most + 0.5
+    holds = median(taken) <= middle and late(taken) <= most
     return Row(what, f"{middle:g} and {most:g} ms, median and 95%", reached, holds)
 
 

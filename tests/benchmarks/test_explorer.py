@@ -56,6 +56,7 @@ def test_a_budget_holds_only_below_floor_and_rival():
     assert not budgets.at_most("a pass", 91, 90, ms).holds
     assert budgets.spread("a drag", [5.0] * 20, 8, 16).holds
     assert not budgets.spread("a drag", [5.0] * 17 + [40.0] * 3, 8, 16).holds
+    assert not budgets.spread("a drag", [8.1] * 20, 8, 16).holds
     assert not budgets.spread("a drag", [], 8, 16).holds
     assert budgets.report([budgets.at_most("a pass", 91, 90, ms)]).endswith("| a pass | 90 ms | 91 ms | not met |  |")
 
