@@ -56,7 +56,7 @@ def side_by_side(
 
 def sums(rows: np.ndarray, cols: np.ndarray, queries: Sequence[str], keys: Sequence[str]) -> Figure:
     """The sums of the rows of a weight matrix beside the sums of its columns, with a line at 1."""
-    names = (_("sum of each row: what a word gives"), _("sum of each column: what a word gets"))
+    names = (_("row sums: given"), _("column sums: received"))
     fig = make_subplots(1, 2, subplot_titles=names, horizontal_spacing=0.12, shared_xaxes="all")
     top = 1.35 * max(1.0, float(rows.max(initial=0)), float(cols.max(initial=0)))
     for number, (values, words) in enumerate(((rows, queries), (cols, keys)), start=1):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from attnviz.figures import building_figures
+from attnviz.figures import building_figures, title_lines
 
 WORDS = ["<b>", "the", "the"]
 WEIGHTS = np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0], [0.1, 0.1, 0.8]])
@@ -19,6 +19,12 @@ def test_equal_words_stay_apart_and_markup_shows_as_typed() -> None:
     fig = building_figures.side_by_side([("weights", WEIGHTS)], WORDS, WORDS)
     assert list(fig.layout.xaxis.tickvals) == [0, 1, 2]
     assert list(fig.layout.xaxis.ticktext) == ["&lt;b&gt;", "the", "the"]
+
+
+def test_the_names_of_the_sums_take_two_lines_of_a_phone_at_most() -> None:
+    fig = building_figures.sums(np.ones(3), np.ones(3), WORDS, WORDS)
+    title_lines.break_titles(fig)
+    assert [note.text.count("<br>") <= 1 for note in fig.layout.annotations if note.text] == [True, True]
 
 
 def test_each_normaliser_has_its_bars() -> None:
