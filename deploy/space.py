@@ -2,8 +2,9 @@
 
 python -m deploy.space FOLDER
 
-The folder gets what the image is made of, the Dockerfile where a Space looks for it, and a README whose first lines are
-the Space's settings. What is in it is committed and pushed to the Space; nothing is pushed from here.
+The folder gets what the image is made of, the Dockerfile where a Space looks for it, a README whose first lines are the
+Space's settings, and the pages and pictures that the README leads to. What is in it is committed and pushed to the
+Space; nothing is pushed from here.
 """
 
 from __future__ import annotations
@@ -38,6 +39,19 @@ def copied(dockerfile: str) -> list[str]:
     return [source for line in lines for source in line.split()[:-1]]
 
 
+def linked(page: str = "README.md") -> set[str]:
+    """The files of this repository that a Markdown page leads to, over other pages too."""
+    found: set[str] = set()
+    unread = [page]
+    while unread:
+        here = ROOT / unread.pop()
+        targets = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", here.read_text("utf-8"))
+        new = {(here.parent / target).resolve().relative_to(ROOT).as_posix() for target in targets} - found - {page}
+        found |= new
+        unread += [name for name in new if name.endswith(".md")]
+    return found
+
+
 def write(folder: Path) -> None:
     """Write the Space."""
     text = DOCKERFILE.read_text("utf-8")
@@ -47,6 +61,9 @@ def write(folder: Path) -> None:
             shutil.copytree(ROOT / name, folder / name, ignore=UNWANTED)
         else:
             shutil.copy(ROOT / name, folder / name)
+    for name in linked():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
     (folder / "Dockerfile").write_text(text, "utf-8")
     exposed = re.findall(r"^EXPOSE (\d+)$", text, re.MULTILINE)[-1]
     readme = (ROOT / "README.md").read_text("utf-8")
