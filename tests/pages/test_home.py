@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import base64
 import re
 
 import pytest
 
 from attnviz.ui import pages
 from attnviz.ui.home import home_choices
-from attnviz.ui.shared import Gathering, gather
+from attnviz.ui.shared import Gathering, gather, link_pack
 from attnviz.ui.shared.page_files import PAGES_DIR
 from attnviz.ui.web.navigation import ROWS
 from tests.pages.conftest import said_below_heads
@@ -60,21 +61,36 @@ def test_before_the_change_is_what_the_model_does(visit):
     assert said_below_heads(visit(**changed, start_seen="before")) == said_below_heads(visit())
 
 
-@pytest.mark.parametrize(
-    "changed, begins",
-    [
-        ({}, "Trained: "),
-        ({"causal": "false"}, "Mask off · Trained: "),
-        ({"causal": "false", "start_seen": "before"}, "Trained: "),
-        ({"causal": "false", "start_seen": "difference"}, "After minus before · Trained: "),
-    ],
-)
-def test_an_exported_picture_says_of_the_mask_what_the_heading_says(visit, changed, begins):
-    page, gathering = visit(**changed), Gathering(None)
+PAINTED_ROW = base64.b64encode(bytes([255] * 22)).decode()  #: 13 tokens by 13, every pair painted
+CHANGES = [
+    ({"causal": "false"}, "Mask: none, every token may look at every token. Scores times 0.125. Changed in this head"),
+    ({"start_mask": "window", "start_window": "3"}, "Mask: a window of 3 tokens. Scores times 0.125."),
+    ({"start_scale": "factor", "start_factor": "4.0"}, "Mask: the model's own. Scores times 0.125 × 4."),
+    ({"scaled": "false"}, "Mask: the model's own. Scores times 1."),
+    ({"start": link_pack.pack({"hide": [1]})}, "No token may look at: animal (1)."),
+    ({"start_mask": "painted", "start": link_pack.pack({"mask": PAINTED_ROW})}, "Mask: painted by hand."),
+]
+
+
+def captions(page) -> list[str]:
+    gathering = Gathering(None)
     gather(page.session_state, gathering)
     page.run()
+    assert not page.exception
     assert len(gathering.offers) == 2
-    assert all(offer.caption.startswith(begins) for offer in gathering.offers)
+    return [offer.caption for offer in gathering.offers]
+
+
+@pytest.mark.parametrize("changed, said", CHANGES)
+def test_an_exported_picture_says_what_is_changed(visit, changed, said):
+    assert all(caption.startswith("Trained: ") and said in caption for caption in captions(visit(**changed)))
+    less = captions(visit(**changed, start_seen="difference"))
+    assert all("After the change minus before it. " in caption and said in caption for caption in less)
+
+
+@pytest.mark.parametrize("changed", [{}, {"causal": "false", "start_seen": "before"}])
+def test_an_exported_picture_says_nothing_of_a_change_that_is_not_seen(visit, changed):
+    assert all("Mask" not in caption for caption in captions(visit(**changed)))
 
 
 @pytest.mark.parametrize("text", ["", "   "])

@@ -3,6 +3,7 @@
 __all__ = [
     "consent",
     "edit_state",
+    "edit_wording",
     "explorer_choices",
     "head_drawing",
     "head_panel",

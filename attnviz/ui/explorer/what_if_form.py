@@ -35,9 +35,7 @@ def _chosen_above(shown: Shown) -> None:
     if link_state.value(choices.MASK) == "painted" and link_state.value(choices.PAINTED) and not change.painted:
         st.caption(_("The painted mask was for other tokens, so painting starts again from the model's own mask."))
     mask, scale, more = edit_wording.said_of(stack, shown.layer, change)
-    own = f"{stack.layers[shown.layer].scale:.4g}"
-    said = _("Mask: {mask}. Scores times {scale}.")
-    st.markdown(plain(said.format(mask=mask or _("the model's own"), scale=scale or own)))
+    st.markdown(plain(edit_wording.mask_and_scale(mask, scale, stack.layers[shown.layer].scale)))
     if more:
         st.markdown(plain(more))
     st.caption(_("Mask, scale and hidden tokens are chosen beside the large head above."))

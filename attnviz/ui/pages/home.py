@@ -13,11 +13,11 @@ from attnviz.experiments.home import landing
 from attnviz.figures.svg_mixture import MixturePicture
 from attnviz.models.loading import availability
 from attnviz.ui import canvas
-from attnviz.ui.explorer import edit_state, head_drawing, live_file
+from attnviz.ui.explorer import edit_state, edit_wording, head_drawing, live_file
 from attnviz.ui.home import home_choices, other_script
 from attnviz.ui.shared import guard, model_cache, page_heading, page_texts, presenting, show, term_popover, widgets
 from attnviz.ui.web import navigation
-from attnviz.words import _
+from attnviz.words import _, sentences
 
 PRONOUN = {home_choices.EXAMPLE: 8, home_choices.CHINESE: 20}  # the position of "it", and of the first part of 它
 
@@ -56,7 +56,7 @@ def first_look(mixed: Any = None) -> None:
     start = None if pronoun is None else canvas.Pins((canvas.Pin("q", pronoun),))
     with st.container(key="canvas-of-home"):
         pins = canvas.head_view("home", head, matrix.rows, pins=start, edit=edit, on_edit=home_choices.keep)
-    caption = _said_of(head.title, edit)
+    caption = _said_of(head, matrix.cols, edit)
     drawn = canvas.Head(matrix.values, head.title, matrix.hidden, "diff" if edit.seen == "difference" else "weights")
     with show.line_under("home-out"):
         show.export_menu(
@@ -79,12 +79,14 @@ def first_look(mixed: Any = None) -> None:
         )
 
 
-def _said_of(title: str, edit: canvas.HeadEdit) -> str:
-    """The title under an exported picture, which says what the heading over the canvas says of the edit."""
-    if edit.seen == "difference":
-        return _("After minus before · {title}").format(title=title)
-    off = edit.seen == "after" and edit.mask == "none" and not edit.hidden
-    return _("Mask off · {title}").format(title=title) if off else title
+def _said_of(head: canvas.Head, keys: tuple[str, ...], edit: canvas.HeadEdit) -> str:
+    """The title under an exported picture, and in the explorer's words what is changed if that is seen."""
+    if edit.seen == "before" or head.raw is None:
+        return head.title
+    own = head.raw.head
+    mask, scale, more = edit_wording.said_of_head(edit_state.fitted(edit, len(keys))[0], keys, own.scale, own.width)
+    minus = _("After the change minus before it.") if edit.seen == "difference" else ""
+    return sentences(head.title, minus, edit_wording.mask_and_scale(mask, scale, own.scale), more)
 
 
 def _mixture(matrix: Matrix, row: int) -> None:
