@@ -17,6 +17,8 @@ from tests.browser.saving import saved_in
 from tests.browser.slow_line import Line
 
 Open = Callable[..., Any]
+HEAD = "attnviz-head-painted"
+LONG_TOKEN = 65 * "="
 
 
 @pytest.fixture
@@ -108,6 +110,49 @@ def test_while_a_sentence_is_read_nothing_on_the_page_is_drawn_anew_in_every_fra
     fading = page.evaluate("fading")
     assert any("st-key-heads" in name for name in fading), fading
     assert [name for name, in_steps in fading.items() if not in_steps and "button" not in name] == []
+
+
+#: Notes the frame in which each picture was seen to be on screen.
+FRAMES = """
+window.frames_of = [];
+const mark = performance.mark.bind(performance);
+performance.mark = (name, options) => {
+  frames_of.push([name, options?.detail, document.timeline.currentTime]);
+  return mark(name, options);
+};
+"""
+
+
+def test_all_heads_of_a_new_sentence_are_on_screen_before_the_large_one_is_drawn(explore: Open) -> None:
+    page = explore()
+    old = page.get_by_test_id("heatmap").first.evaluate("stage => stage.closest('[data-painted]').dataset.painted")
+    page.evaluate(FRAMES)
+    type_sentence(page, "Three red kites rise over the quiet hills while children run below")
+    until(lambda: any(name == HEAD and detail != old for name, detail, _ in page.evaluate("frames_of")))
+    seen = page.evaluate("frames_of")
+    tiles = next(frame for name, _, frame in seen if name == "attnviz-overview-painted")
+    head = next(frame for name, detail, frame in seen if name == HEAD and detail != old)
+    assert tiles < head, seen
+
+
+def test_the_controls_of_a_head_stay_and_name_the_tokens_of_the_new_sentence(explore: Open) -> None:
+    page = explore()
+    hide = page.get_by_test_id("hide").first
+    mine = hide.element_handle()
+    type_sentence(page, "Nobody expected zebras")
+    until(lambda: any("expected" in name for name in hide.locator("option").all_text_contents()))
+    assert mine.evaluate("node => node.isConnected"), "what a hand may be holding is not taken from it"
+    tokens = page.locator(".av-chips [role=option]").count()
+    assert hide.locator("option").count() == tokens + 1
+
+
+def test_a_token_that_is_longer_than_its_row_is_cut(explore: Open) -> None:
+    page = explore(width=320, height=700)
+    type_sentence(page, f"Rule {LONG_TOKEN} end")
+    chip = page.locator(".av-chip").nth(1)
+    assert chip.text_content().strip() == LONG_TOKEN
+    wide, whole, row = chip.evaluate("chip => [chip.clientWidth, chip.scrollWidth, chip.parentElement.clientWidth]")
+    assert wide < row < whole
 
 
 def test_clicking_a_tile_shows_that_head_and_the_link_says_so(explore: Open) -> None:

@@ -13,6 +13,9 @@ import { arrowsTake, takenOf } from "./roving.js";
 /** @import { Axis, Pin } from "./types.js" */
 /** @typedef {{ axis: Axis, row: HTMLElement, chips: HTMLElement[] }} Row */
 
+/** Tokens up to so many characters fit into any row; a longer one is cut, for which the page keeps a layer of its own. */
+const WHOLE = 14;
+
 /** @type {Record<string, number>} */
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
@@ -86,7 +89,9 @@ export class Chips {
     });
     const segments = new Set(this.view.drawn.header.segments[axis === "q" ? 0 : 1]);
     const chips = tokens.map((token, i) => {
-      const chip = el("span", "av-chip", visibleToken(token), { role: "option", "aria-selected": "false" });
+      const text = visibleToken(token);
+      const look = text.length > WHOLE ? "av-chip av-cut" : "av-chip";
+      const chip = el("span", look, text, { role: "option", "aria-selected": "false" });
       chip.tabIndex = i === 0 ? 0 : -1;
       chip.dataset.i = String(i);
       if (segments.has(i)) row.append(el("span", "av-segment", null, { "aria-hidden": "true" }));

@@ -25,7 +25,10 @@ export function el(tag, className = "", text = null, attributes = {}) {
  * @param {string} text
  */
 export function say(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  if (node.textContent === text) return;
+  const words = node.childNodes.length === 1 ? node.firstChild : null;
+  if (words instanceof Text) words.data = text;
+  else node.textContent = text;
 }
 
 /**
@@ -36,6 +39,18 @@ export function say(node, text) {
  */
 export function attribute(node, name, value) {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
+/**
+ * The same of a property.
+ * @template {Element} Node
+ * @template {keyof Node} Name
+ * @param {Node} node
+ * @param {Name} name
+ * @param {Node[Name]} value
+ */
+export function property(node, name, value) {
+  if (node[name] !== value) node[name] = value;
 }
 
 /**

@@ -34,6 +34,8 @@ function emptyGroup() {
     coming: null,
     /** @type {string | null} the tiles of the overview */
     tiles: null,
+    /** @type {Promise<void>} that these tiles are on screen: a sentence's head, which takes longer to draw, comes after them */
+    tilesPainted: Promise.resolve(),
     /** @type {number[]} heads of each layer of the overview */
     counts: [],
     /** @type {Edit} what the visitor has changed of mask and scale */

@@ -7,7 +7,7 @@ import { Chips } from "./chips.js";
 import { drawColourBar } from "./colour_bar.js";
 import { pixelTable } from "./colour.js";
 import { viewComponent } from "./component.js";
-import { el, fill, joined, say } from "./dom.js";
+import { el, fill, joined, property, say } from "./dom.js";
 import { adopt, adoptEdit, adoptOver, groupOf, sameHead, tell } from "./group.js";
 import { HeadControls } from "./head_controls.js";
 import { emitEdit, press, release } from "./head_gestures.js";
@@ -92,10 +92,11 @@ export class HeadView {
     this.component = component;
     this.turn += 1;
     const { turn } = this;
+    const group = groupOf(header.group);
     const same = this.held?.header.data === header.data;
     const source = same && this.held ? this.held.source : await sourceOf(header, payload);
+    if (this.held?.header.doc !== header.doc) await group.tilesPainted;
     if (turn !== this.turn) return;
-    const group = groupOf(header.group);
     this.memory.join(group);
     this.memory.keep({ header, source }, group.tiles);
     const behind = group.picks.isBehind(header.session, header.ack);
@@ -207,7 +208,7 @@ export class HeadView {
   say() {
     const { header, group } = this.drawn;
     const about = header.sentence;
-    this.said.hidden = about === null;
+    property(this.said, "hidden", about === null);
     if (about === null) return;
     const row = toldRow(group, header.shape, about.row ?? tellingRow(this.drawn));
     const said = header.signed ? changeText(this.drawn) : saidOf(this.drawn, about, row);

@@ -1,6 +1,6 @@
 // Mask and scale beside the large head. They change the group's edit at once, and tell Python when the hand lets go.
 
-import { addButton, attribute, el, fill, say, visibleToken } from "./dom.js";
+import { addButton, attribute, el, fill, property, say, visibleToken } from "./dom.js";
 import { changes, maskOf, NO_EDIT } from "./edit.js";
 import { editTo, tell } from "./group.js";
 import { holdable, labelled } from "./holding.js";
@@ -22,6 +22,8 @@ export class HeadControls {
     this.painting = false;
     this.resting = 0;
     this.built = "";
+    /** @type {string | null} the tokens that the list of keys is of */
+    this.listed = null;
     /** @type {ReturnType<HeadControls["build"]> | null} */
     this.parts = null;
   }
@@ -47,11 +49,13 @@ export class HeadControls {
     this.box.hidden = header.edit === null || header.compact;
     if (this.box.hidden) return;
     const raw = this.raw;
-    const name = JSON.stringify([header.doc, header.words.mask, header.words.weights_only, raw?.scale, raw?.dHead]);
+    const name = JSON.stringify([header.words.mask, header.words.weights_only, raw?.scale, raw?.dHead]);
     if (name !== this.built) {
       this.built = name;
+      this.listed = null;
       this.parts = this.build(raw);
     }
+    if (this.listed !== header.doc) this.listKeys();
     this.update();
   }
 
@@ -116,24 +120,28 @@ export class HeadControls {
 
   /** @param {HTMLElement} host */
   hideSelect(host) {
-    const { words, header, maker } = this.view.drawn;
+    const { words } = this.view.drawn;
     const select = el("select", "av-select av-hide", null, {
       "aria-label": words.hide,
       title: words.hide,
       "data-testid": "hide",
     });
-    select.append(new Option(words.nothing_hidden, ""));
-    if (maker) {
-      (header.k ?? header.q).forEach((token, i) =>
-        select.append(new Option(`${visibleToken(token)} (${i})`, String(i))),
-      );
-    }
     select.addEventListener("change", () => {
       if (select.value !== "") this.hide(Number(select.value), true);
       select.value = "";
     });
     host.append(select);
     return select;
+  }
+
+  /** The keys that can be hidden: other ones for another sentence. */
+  listKeys() {
+    const { words, header, maker } = this.view.drawn;
+    this.listed = header.doc;
+    const names = maker ? (header.k ?? header.q) : [];
+    const keys = names.map((token, i) => new Option(`${visibleToken(token)} (${i})`, String(i)));
+    this.parts?.hide.replaceChildren(new Option(words.nothing_hidden, ""), ...keys);
+    delete this.parts?.hidden.dataset.cols;
   }
 
   /** @param {HTMLElement} host */
@@ -288,16 +296,16 @@ export class HeadControls {
     const { raw } = this;
     const changed = raw !== null && changes(edit);
     if (mask.value !== edit.mask) mask.value = edit.mask;
-    window.box.hidden = edit.mask !== "window";
+    property(window.box, "hidden", edit.mask !== "window");
     if (window.input.value !== String(edit.window)) window.input.value = String(edit.window);
     say(window.number, String(edit.window));
     attribute(paint, "aria-pressed", String(this.painting));
     if (where.value !== edit.where) where.value = edit.where;
-    where.hidden = this.view.drawn.header.tile === null;
-    reset.disabled = !changed;
+    property(where, "hidden", this.view.drawn.header.tile === null);
+    property(reset, "disabled", !changed);
     for (const [name, button] of Object.entries(compare)) {
       attribute(button, "aria-pressed", String(changed && this.seen === name));
-      button.disabled = !changed;
+      property(button, "disabled", !changed);
     }
     scale.update(edit, raw);
     this.listHidden(edit);

@@ -1,7 +1,7 @@
 // The coloured squares of a layer's heads: a press lays a head's lines over those of the head on show. Below the squares
 // stands what each head says of the token that is pointed at.
 
-import { el, fill, joined } from "./dom.js";
+import { el, fill, joined, property } from "./dom.js";
 import { emitOver } from "./head_gestures.js";
 import { tokenText } from "./head_readout.js";
 import { leadToken, toldRow } from "./head_lit.js";
@@ -34,6 +34,8 @@ export class HeadSquares {
     /** @type {HTMLButtonElement[]} */
     this.squares = [];
     this.built = "";
+    /** what the squares were dressed for: they follow the choice of heads, not the weights */
+    this.dressed = "";
     this.at = 0;
     this.only.addEventListener("click", () => this.put([]));
     this.row.addEventListener("keydown", (e) => this.key(e));
@@ -42,7 +44,7 @@ export class HeadSquares {
   /** Builds the squares of this layer, if it has others than there are, and sets them. */
   draw() {
     const { numbers, box } = this;
-    box.hidden = !numbers.possible;
+    property(box, "hidden", !numbers.possible);
     if (box.hidden) return;
     const { words } = this.view.drawn.header;
     const name = JSON.stringify([numbers.count, words.squares]);
@@ -75,6 +77,9 @@ export class HeadSquares {
     const shown = this.numbers.heads;
     const places = coloursOf(shown);
     const full = shown.length >= MOST_HEADS;
+    const how = JSON.stringify([this.built, shown, theme.dark, colours.heads, words.square_on, this.at]);
+    if (this.dressed === how) return;
+    this.dressed = how;
     this.squares.forEach((square, head) => {
       const on = places.has(head);
       const colour = colours.heads[places.get(head) ?? head % MOST_HEADS][Number(theme.dark)];
@@ -95,7 +100,7 @@ export class HeadSquares {
   light() {
     if (this.box.hidden) return;
     const { layers } = this.numbers;
-    this.legend.hidden = layers.length < 2;
+    property(this.legend, "hidden", layers.length < 2);
     if (this.legend.hidden) return;
     const { drawn } = this.view;
     const { header, group, theme } = drawn;

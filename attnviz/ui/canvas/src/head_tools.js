@@ -1,6 +1,6 @@
 // The small buttons above the large head: let go, zoom; and the notes below it.
 
-import { addButton, el, fill, say } from "./dom.js";
+import { addButton, el, fill, property, say } from "./dom.js";
 import { MOST_LINES } from "./line_geometry.js";
 import { EVERYTHING, mostZoom } from "./zoom.js";
 
@@ -39,9 +39,10 @@ export class HeadTools {
     const most = mostZoom(header.shape);
     const zooms = most > 1.01 && !header.compact;
     if (this.buttons) {
-      for (const node of [this.buttons.in, this.buttons.out, this.buttons.all]) node.hidden = !zooms;
-      this.buttons.out.disabled = this.buttons.all.disabled = group.zoom.z <= 1;
-      this.buttons.in.disabled = group.zoom.z >= most - 0.01;
+      for (const node of [this.buttons.in, this.buttons.out, this.buttons.all]) property(node, "hidden", !zooms);
+      property(this.buttons.out, "disabled", group.zoom.z <= 1);
+      property(this.buttons.all, "disabled", group.zoom.z <= 1);
+      property(this.buttons.in, "disabled", group.zoom.z >= most - 0.01);
     }
     const notes = [];
     if (header.lines && counted.drawn < counted.total && counted.drawn >= MOST_LINES * 0.9) {
@@ -53,6 +54,6 @@ export class HeadTools {
 
   light() {
     const { group } = this.view.drawn;
-    if (this.buttons) this.buttons.letGo.hidden = group.pins.length === 0 && group.cell === null;
+    if (this.buttons) property(this.buttons.letGo, "hidden", group.pins.length === 0 && group.cell === null);
   }
 }

@@ -1,7 +1,7 @@
 // The matrix as drawn, on a canvas for each thing that changes by itself: the cells, what stands around them, what is written
 // over them, their sums, what is lit. Only what has changed is drawn again: each canvas touched is one that the browser copies.
 
-import { attribute, el } from "./dom.js";
+import { attribute, el, property } from "./dom.js";
 import { drawAxes } from "./heatmap_axes.js";
 import { HeatmapCells } from "./heatmap_cells.js";
 import { cellsOnShow, heatmapHit, heatmapLayout, SUMS } from "./heatmap_geometry.js";
@@ -113,7 +113,7 @@ export class HeatmapDrawing {
   drawMarks(c) {
     const { header, picture, tableKey } = this.view.drawn;
     const numbers = hasNumbers(c);
-    this.marks.hidden = !numbers && header.segments.every((side) => side.length === 0);
+    property(this.marks, "hidden", !numbers && header.segments.every((side) => side.length === 0));
     if (this.marks.hidden) return;
     if (!this.isOther(this.marks, c, [header.segments, numbers && [picture, tableKey]])) return;
     drawMarks(this, sized(this.marks, this.width, this.height), c);
@@ -122,7 +122,7 @@ export class HeatmapDrawing {
   /** What columns get in all, on a canvas as low as its bars. @param {Cells} c */
   drawSums(c) {
     const { sums } = this.view.drawn;
-    this.below.hidden = sums === null;
+    property(this.below, "hidden", sums === null);
     if (sums === null) return;
     const bottom = this.plot.y + this.plot.h;
     const top = `${Math.floor(bottom)}px`;

@@ -14,7 +14,7 @@ export function drawLit(heatmap) {
   const { theme, group } = heatmap.view.drawn;
   const lights = heatmap.view.lit();
   if (!lights.length && !group.cell && !heatmap.box) {
-    cleared(heatmap.over, heatmap.width, heatmap.height);
+    cleared(heatmap.over);
     return;
   }
   const context = sized(heatmap.over, heatmap.width, heatmap.height);

@@ -308,7 +308,7 @@ export class Lines {
     this.unlit = !this.inWindow;
     if (this.unlit) return;
     if (!lit.length) {
-      cleared(this.over, this.width, this.height);
+      cleared(this.over);
       return;
     }
     const context = sized(this.over, this.width, this.height);

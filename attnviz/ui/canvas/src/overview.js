@@ -11,7 +11,7 @@ import { knownIn, onHandedOver } from "./known_sentences.js";
 import { magnification, placeOn } from "./magnified.js";
 import { MosaicDrawing } from "./mosaic_drawing.js";
 import { neighbour, relativeMeasure, tileAt, tileOrder, tilesOf } from "./mosaic_geometry.js";
-import { afterDrawing, afterPainting, contextOf, sized } from "./surface.js";
+import { afterDrawing, afterPainting, contextOf, painted, sized } from "./surface.js";
 import { themeOf } from "./theme.js";
 import { atItsPace, editedTiles } from "./tiles_follow.js";
 import { labelStep, TokenLabels } from "./token_labels.js";
@@ -115,7 +115,17 @@ export class Overview extends MosaicDrawing {
     this.begin(header);
     this.component = component;
     this.turn += 1;
-    const { turn } = this;
+    const drawn = this.unpack(header, payload, this.turn);
+    groupOf(header.group).tilesPainted = drawn.then(painted, () => {});
+    await drawn;
+  }
+
+  /**
+   * @param {OverviewHeader} header
+   * @param {Uint8Array} payload
+   * @param {number} turn
+   */
+  async unpack(header, payload, turn) {
     const unpacked = unpackedTiles(header.data, payload);
     const own = unpacked instanceof Uint8Array ? unpacked : await unpacked;
     knownIn(groupOf(header.group)).keep({ header, tiles: own });

@@ -14,8 +14,8 @@ export function contextOf(canvas) {
   return context;
 }
 
-/** @type {WeakMap<HTMLCanvasElement, number>} canvases on which nothing is drawn, and the pixel ratio they have */
-const blank = new WeakMap();
+/** @type {WeakSet<HTMLCanvasElement>} canvases on which nothing is drawn */
+const blank = new WeakSet();
 
 /**
  * Gives the canvas its size in CSS pixels; answers an empty context whose unit is one CSS pixel.
@@ -26,7 +26,7 @@ const blank = new WeakMap();
 export function sized(canvas, width, height) {
   const ratio = sharpness(canvas);
   const [w, h] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
-  blank.delete(canvas);
+  if (blank.delete(canvas)) canvas.style.visibility = "";
   if (canvas.width !== w || canvas.height !== h) {
     canvas.width = w;
     canvas.height = h;
@@ -40,18 +40,14 @@ export function sized(canvas, width, height) {
 }
 
 /**
- * Like `sized` where nothing is to be drawn: a canvas that is clear already is left alone, because touching one costs a
- * copy of all its pixels.
+ * A canvas on which nothing is drawn: it is taken from the page's layers, each of which every frame of a moving hand
+ * carries along.
  * @param {HTMLCanvasElement} canvas
- * @param {number} width
- * @param {number} height
  */
-export function cleared(canvas, width, height) {
-  const ratio = sharpness(canvas);
-  const fits = canvas.style.width === `${width}px` && canvas.style.height === `${height}px`;
-  if (fits && blank.get(canvas) === ratio) return;
-  sized(canvas, width, height);
-  blank.set(canvas, ratio);
+export function cleared(canvas) {
+  if (blank.has(canvas)) return;
+  blank.add(canvas);
+  canvas.style.visibility = "hidden";
 }
 
 /**
@@ -152,6 +148,17 @@ export function afterPainting(then) {
 
 /** Milliseconds after which nobody waits for a picture any more. */
 const PATIENCE = 250;
+
+/**
+ * When the frame that is being drawn is on screen. A page that nobody looks at draws none: it is not waited for.
+ * @returns {Promise<void>}
+ */
+export function painted() {
+  return new Promise((go) => {
+    afterPainting(go);
+    setTimeout(go, PATIENCE);
+  });
+}
 
 /**
  * Calls `then` when a picture that is still coming has been drawn, or takes too long.
