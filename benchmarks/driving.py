@@ -323,6 +323,8 @@ const look = () => {
 };
 requestAnimationFrame(look);
 """
+WINDOW_READY = 3  #: seconds in which Chromium reads the pages of a new window itself: its address bar's are 430 files
+UNASKED = 2  #: seconds in which a page opens and is not asked how far it is: each question takes processor time from it
 PICTURE_WAIT = 3_000  #: milliseconds after the whole page at which a page counts as one without a picture
 
 
@@ -345,10 +347,7 @@ def one_paint(browser: Any, url: str) -> dict[str, float]:
     caught: where Plotly's script begins, those are 0.4 s of processor time that no visitor has.
     """
     with Unwatched(browser) as tab:
-        tab.send("Emulation.setDeviceMetricsOverride", width=1440, height=900, deviceScaleFactor=1, mobile=False)
-        tab.send("Page.enable")
-        tab.send("Page.addScriptToEvaluateOnNewDocument", source=FIRST)
-        tab.send("Page.navigate", url=url)
+        tab.visit(url)
         tab.until("window.first?.all", 60_000)
         tab.until("window.first.picture", PICTURE_WAIT)
         found: dict[str, float] = tab.evaluate("window.first")
@@ -381,13 +380,11 @@ def turned_to(browser: Any, url: str, name: str) -> float | None:
     if name == WORDS_ALONE:
         return None
     with Unwatched(browser) as tab:
-        tab.send("Emulation.setDeviceMetricsOverride", width=1440, height=900, deviceScaleFactor=1, mobile=False)
-        tab.send("Page.enable")
-        tab.send("Page.addScriptToEvaluateOnNewDocument", source=FIRST)
-        tab.send("Page.navigate", url=f"{url}/{WORDS_ALONE}")
+        tab.visit(f"{url}/{WORDS_ALONE}")
         tab.until("window.first?.all", 60_000)
         time.sleep(1)  # a visitor reads
         tab.evaluate(TURN.replace("NAME", name))
+        time.sleep(UNASKED)
         tab.until("window.turned", 2 * PICTURE_WAIT)
         found: float | None = tab.evaluate("window.turned")
     return found
@@ -411,6 +408,15 @@ class Unwatched:
     def __exit__(self, *_: object) -> None:
         self.cdp.send("Target.disposeBrowserContext", {"browserContextId": self.context})
         self.cdp.detach()
+
+    def visit(self, url: str) -> None:
+        """Open an address in this tab, whose window has come to rest, and ask it nothing while it opens."""
+        self.send("Emulation.setDeviceMetricsOverride", width=1440, height=900, deviceScaleFactor=1, mobile=False)
+        self.send("Page.enable")
+        self.send("Page.addScriptToEvaluateOnNewDocument", source=FIRST)
+        time.sleep(WINDOW_READY)
+        self.send("Page.navigate", url=url)
+        time.sleep(UNASKED)
 
     def send(self, method: str, **params: Any) -> dict[str, Any]:
         """Send a command and wait for its answer."""
