@@ -166,6 +166,8 @@ PAGE_STYLE = """<style>
 @media (min-width: 1500px) {
   .st-key-build_board { min-height: 19.5rem }
   .st-key-h-top { min-height: 44rem }
+}
+@media (min-width: 1400px) {
   .st-key-terms-of-glossary { display: grid; grid-template-columns: 1fr 1fr; align-items: stretch }
 }
 .st-key-l-tokens p { font-size: clamp(1.2rem, 2vw, 1.9rem); line-height: 2 }
