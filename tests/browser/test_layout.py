@@ -224,8 +224,9 @@ def test_a_projector_shows_the_sentences_beside_the_title_and_the_picture_below_
     until(lambda: page.locator(".st-key-page-about").bounding_box()["y"] > title["y"] + title["height"])
 
 
-def test_a_wide_screen_is_used_for_two_terms_in_a_line_and_for_larger_matrices(opened: Open) -> None:
-    page = opened("glossary", width=1920, height=1080)
+@pytest.mark.parametrize("size", [(1440, 900), (1920, 1080)], ids=str)
+def test_a_wide_screen_is_used_for_two_terms_in_a_line(opened: Open, size: tuple[int, int]) -> None:
+    page = opened("glossary", width=size[0], height=size[1])
     first, second, third = boxes(page, ".st-key-terms-of-glossary > * > [class*=st-key-glossary-]")[:3]
     assert first["y"] == second["y"]
     assert second["x"] > first["x"] + first["width"], "two stand beside each other"
@@ -235,6 +236,22 @@ def test_a_wide_screen_is_used_for_two_terms_in_a_line_and_for_larger_matrices(o
     assert first["height"] == second["height"]
     page = opened("glossary", **PROJECTOR)
     assert len({box["x"] for box in boxes(page, ".st-key-terms-of-glossary > * > [class*=st-key-glossary-]")}) == 1
+
+
+def test_a_wide_screen_is_used_for_a_larger_picture_with_its_words_beside_it(opened: Open) -> None:
+    page = opened("pictures", **PROJECTOR)
+    page.locator(".pv-tile[aria-pressed=true]").wait_for()
+    small, words = page.locator(".pv-large").bounding_box(), page.locator(".pv-words").bounding_box()
+    assert words["y"] >= small["y"] + small["height"]
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    large, words = page.locator(".pv-large"), page.locator(".pv-words")
+    until(lambda: large.bounding_box()["width"] > 1.3 * small["width"])
+    picture, beside, whole = (each.bounding_box() for each in (large, words, page.locator(".st-key-patches")))
+    assert beside["x"] > picture["x"] + picture["width"]
+    assert abs(beside["x"] + beside["width"] - whole["x"] - whole["width"]) < 2, "up to the right edge"
+    assert picture["y"] + picture["height"] < 1080
+    for one in boxes(page, ".pv-words button"):
+        assert one["x"] + one["width"] <= whole["x"] + whole["width"] + 1
 
 
 @pytest.mark.parametrize("step", ["embed", "project", "scores", "norm"])

@@ -93,3 +93,21 @@ export function fitted({ width, height }, most, tallest) {
   const times = Math.min(most / width, tallest / height);
   return { width: Math.max(1, Math.round(width * times)), height: Math.max(1, Math.round(height * times)) };
 }
+
+/** Pixels that words and buttons beside a picture take, and the gap before them. */
+const WORDS = 290;
+
+/**
+ * The size of a picture that leaves room for its words beside it; null where that would make it smaller than `above`,
+ * which it has with the words below it.
+ * @param {Size} picture
+ * @param {number} most
+ * @param {number} tallest
+ * @param {Size} above
+ * @returns {Size | null}
+ */
+export function besideWords(picture, most, tallest, above) {
+  if (most <= WORDS) return null;
+  const size = fitted(picture, most - WORDS, tallest);
+  return size.width < above.width ? null : size;
+}

@@ -6,7 +6,7 @@ import { el, fill } from "./dom.js";
 import { percent } from "./numbers.js";
 import { PatchChips } from "./patch_chips.js";
 import { corners, dimmed, drawLight, frame, windowBorders } from "./patch_drawing.js";
-import { fitted } from "./patch_geometry.js";
+import { besideWords, fitted } from "./patch_geometry.js";
 import { PatchHand } from "./patch_hand.js";
 import { PatchNumbers } from "./patch_numbers.js";
 import { drawPins } from "./patch_pins.js";
@@ -23,8 +23,10 @@ import { themeOf } from "./theme.js";
 /** Below this width the large picture stands above the small ones. */
 const NARROW = 640;
 const MOST_PINS = 6;
-/** Pixels that the large picture may be high. */
+/** Pixels that the large picture may be high above its words. */
 const TALLEST = 400;
+/** Pixels of a window that are not for a picture beside its words: what is chosen above it, and some air below. */
+const AROUND = 500;
 
 export class PatchView {
   /** @param {HTMLElement} root */
@@ -84,7 +86,9 @@ export class PatchView {
     const main = el("div", "pv-main");
     const head = el("div", "pv-head");
     head.append(this.title, this.chips.box);
-    main.append(head, this.large, this.bar, this.read, this.tools.box, this.pinned);
+    const words = el("div", "pv-words");
+    words.append(this.bar, this.read, this.tools.box, this.pinned);
+    main.append(head, this.large, words);
     this.root.replaceChildren(this.tiles.box, main);
     this.root.classList.add("pv-root");
     this.hand = new PatchHand(this);
@@ -204,7 +208,11 @@ export class PatchView {
     const { header, state, query } = this;
     const main = /** @type {HTMLElement} */ (this.large.parentElement);
     const row = this.rowOf(query);
-    const size = fitted(header.picture, main.clientWidth - 2, Math.min(TALLEST, main.clientWidth));
+    const width = main.clientWidth - 2;
+    const above = fitted(header.picture, width, Math.min(TALLEST, main.clientWidth));
+    const beside = besideWords(header.picture, width, Math.max(TALLEST, innerHeight - AROUND), above);
+    main.toggleAttribute("data-beside", beside !== null);
+    const size = beside ?? above;
     const ink = this.light(this.large, size, row);
     const window = ["row", "mean"].includes(state.shows) ? header.windows[state.layer] : undefined;
     windowBorders(ink, window, header.grid, size);
