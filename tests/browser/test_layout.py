@@ -198,6 +198,21 @@ def test_a_picture_begins_on_the_first_screen_of_a_phone(opened: Open, address: 
 
 
 @pytest.mark.parametrize(
+    "address, picture", [("positions", ".st-key-p_order_before .nsewdrag"), ("decoding", ".sp-tape")]
+)
+@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
+def test_a_phone_shows_a_picture_before_what_is_chosen_seldom(
+    opened: Open, address: str, picture: str, language: str
+) -> None:
+    page = opened(address, locale=language, **PHONE)
+    drawn = page.locator(picture).first
+    drawn.wait_for()
+    until(lambda: drawn.bounding_box()["y"] < PHONE["height"] - 20)
+    more = page.locator(".stMain").get_by_role("button").filter(has_text="tune").bounding_box()
+    assert more["x"] + more["width"] <= PHONE["width"], "what is chosen seldom is one touch away"
+
+
+@pytest.mark.parametrize(
     "address, picture, highest",
     [
         ("positions", ".st-key-p_order_before .nsewdrag", 580),

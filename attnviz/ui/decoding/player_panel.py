@@ -17,7 +17,7 @@ from attnviz.ui.shared import chart_of, link_state, live_run, plain, show, snipp
 from attnviz.ui.sharing import units
 from attnviz.words import _, ngettext, sentences
 
-BOX = 168  #: pixels of a box for a number: two stand side by side on a phone
+BOX = 150  #: pixels of the box for the number of steps
 
 
 def prepare(name: str) -> None:
@@ -30,7 +30,7 @@ def prepare(name: str) -> None:
 
 
 def panel() -> None:
-    name, config, boxes = _ask()
+    name, config, more = _ask()
     decoder = decoder_form.decoder_of(name)
     live = live_run.advance(
         "steps",
@@ -45,7 +45,7 @@ def panel() -> None:
     live_run.controls("steps", live, len(result.steps) / result.total_steps, said)
     last, asked = len(result.steps) - 1, link_state.value(choices.AT)
     at = last if asked is None else min(asked, last)
-    with boxes:
+    with more:
         layer, head = _head(result)
     with st.container(key="canvas-of-steps"):
         _player(result, layer, head, at)
@@ -62,27 +62,27 @@ def panel() -> None:
 
 
 def _ask() -> tuple[str, token_by_token.Config, DeltaGenerator]:
-    """What is asked for, and the row of boxes: how many layers and heads there are is known once the decoder is."""
+    """What is asked for, and the menu of more: how many layers and heads there are is known once the decoder is."""
     which, words = st.columns([1.2, 3], vertical_alignment="bottom")
     with which:
         name = decoder_form.choose()
-    with words:
+    with words, st.container(horizontal=True, vertical_alignment="bottom"):
         text = widgets.text(choices.PROMPT, _("Prompt"))
-    boxes = st.container(horizontal=True, vertical_alignment="bottom")
-    with boxes:
         steps = widgets.number(choices.STEPS, _("Steps"), step=1, width=BOX)
+        more = st.popover(_("More"), icon=":material/tune:")
+    with more:
         temperature = widgets.number(
-            choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token."), width=BOX
+            choices.TEMPERATURE, _("Temperature"), step=0.1, help=_("0 always takes the likeliest token.")
         )
-        seed = widgets.number(choices.SEED, _("Seed of the draw"), step=1, width=BOX)
-    return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0), boxes
+        seed = widgets.number(choices.SEED, _("Seed of the draw"), step=1)
+    return name, token_by_token.Config(text, steps, temperature, seed if temperature else 0), more
 
 
 def _head(result: token_by_token.Result) -> tuple[int, int]:
     """Draw the choice of the head on show, of those that this decoder has."""
-    layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1, width=BOX)
+    layer = widgets.number(choices.LAYER, _("Layer, from 0"), step=1, high=len(result.layers) - 1)
     heads = len(result.layers[layer].q)
-    return layer, widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=heads - 1, width=BOX)
+    return layer, widgets.number(choices.HEAD, _("Head, from 0"), step=1, high=heads - 1)
 
 
 def _player(result: token_by_token.Result, layer: int, head: int, at: int) -> None:

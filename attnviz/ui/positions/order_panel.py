@@ -17,13 +17,15 @@ from attnviz.words import _, listed, ngettext
 def panel() -> None:
     config = _controls()
     result = position_results.shuffled(config)
-    said, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")  # the pictures need the height
+    with st.container(key="p-order-said"):  # above the pictures, which need the height; on a phone below them
+        said, formula = st.columns([1.35, 1], gap="medium", vertical_alignment="center")
     formula.latex(
         r"\begin{gathered}\mathrm{out}(Px) = P\,\mathrm{out}(x)\ \ ?\\ "
         rf"\max\left|\mathrm{{out}}(Px) - P\,\mathrm{{out}}(x)\right| = {tex_number(result.change)}\end{{gathered}}"
     )
     said.markdown(f"**{_verdict(result)}**")
-    _matrices(result)
+    with st.container(key="p-order-pictures"):
+        _matrices(result)
     _every(result)
     position_code_panel.program(position_snippets.order(config), "order")
 
@@ -41,15 +43,14 @@ def chosen() -> shuffled_words.Config:
 
 
 def _controls() -> shuffled_words.Config:
-    text, number = st.columns([5, 1], gap="medium", vertical_alignment="bottom")
-    with text:
-        sentence = widgets.text(positions_choices.SENTENCE, _("Sentence"))
-    with number:
-        seed = widgets.number(positions_choices.SEED, _("Vectors: random, seed"), step=1)
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        sentence = widgets.text(positions_choices.SENTENCE, _("Sentence"))
+        with st.popover(_("More"), icon=":material/tune:"):
+            seed = widgets.number(positions_choices.SEED, _("Vectors: random, seed"), step=1)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="p-order-controls"):
         kind = widgets.one_of(positions_choices.KIND, _("Positions"), position_names.kinds(), style="select")
-        order = widgets.one_of(positions_choices.ORDER, _("The same words"), position_names.orders())
         causal = widgets.toggle(positions_choices.CAUSAL, _("Causal mask"))
+        order = widgets.one_of(positions_choices.ORDER, _("The same words"), position_names.orders())
     return shuffled_words.Config(split(sentence), kind, order, causal, seed)
 
 

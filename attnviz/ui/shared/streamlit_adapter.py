@@ -89,6 +89,8 @@ PAGE_STYLE = """<style>
     order: 1; &:has(> .st-key-page-about) { order: 0; flex: 1 1 0 !important; width: auto }
   }
   .st-key-page-about p { font-size: 0.85rem; line-height: 1.3; margin: 0 }
+}
+@media (min-width: 1000px) and (max-height: 760px), (max-width: 640px) {
   [data-testid=stLayoutWrapper]:has(> .st-key-page-terms-low) { order: 9; margin-top: auto }
   .stVerticalBlock:has(> [data-testid=stLayoutWrapper] > .st-key-page-terms-low) { min-height: 115vh }
 }
@@ -111,6 +113,12 @@ PAGE_STYLE = """<style>
 @media (max-width: 640px) {
   :is(.st-key-p_section, .st-key-s_section) > [data-testid=stSkeleton] { min-height: 130px }
   :is(.st-key-c_section, .st-key-d_view, .st-key-h_view) > [data-testid=stSkeleton] { min-height: 84px }
+}
+@media (max-width: 640px) {
+  [data-testid=stHorizontalBlock] > .st-key-d_prompt { flex: 1 1 100% !important }
+  .st-key-p-order-controls > .st-key-p_kind { flex: 1 1 0 !important; width: auto !important; min-width: 0 }
+  [data-testid=stLayoutWrapper]:has(> .st-key-p-order-said) { order: 1; & ~ * { order: 2 } }
+  [data-testid=stLayoutWrapper]:has(> .st-key-p-order-said) ~ :has(> .st-key-p-order-pictures) { order: 0 }
 }
 @media (min-width: 641px) { .st-key-l-below { display: none } }
 [data-testid=stButtonGroup] > div { gap: 0.3rem !important; flex-wrap: wrap }
