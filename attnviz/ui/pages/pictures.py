@@ -24,7 +24,7 @@ def page() -> None:
     loaded, picture = None, None
     with right, guard():
         loaded = model_choice.ask()
-    with left, guard():
+    with left, st.container(key="pic-asked"), guard():
         picture = None if loaded is None else picture_input.ask(loaded)
     if loaded is not None and picture is not None:
         with st.container(key="canvas-of-heads"):

@@ -169,6 +169,8 @@ PAGE_STYLE = """<style>
 .st-key-many-heads > .stElementContainer { min-height: 37rem }
 @media (max-width: 640px) {
   .st-key-canvas-of-steps { min-height: 46rem }
+  .st-key-pic-asked { min-height: 14.1rem }
+  .st-key-patches { min-height: 42rem }
   .st-key-h-top { min-height: 92rem }
 }
 @media (min-width: 1500px) {
