@@ -253,6 +253,29 @@ def test_a_wide_screen_is_used_for_two_terms_in_a_line(opened: Open, size: tuple
     assert len({box["x"] for box in boxes(page, ".st-key-terms-of-glossary > * > [class*=st-key-glossary-]")}) == 1
 
 
+@pytest.mark.parametrize("size, numbers", [((1280, 720), 6), ((1440, 900), 8), ((1920, 1080), 12)], ids=str)
+def test_the_first_step_of_all_fills_the_window_and_is_seen_whole(
+    opened: Open, size: tuple[int, int], numbers: int
+) -> None:
+    page = opened("lessons?lesson=attention&step=1", width=size[0], height=size[1])
+    last = page.locator(".st-key-l-vectors tr").last
+    last.wait_for()
+    row, column = last.bounding_box(), page.locator(".st-key-l-vectors").bounding_box()
+    assert abs(row["x"] + row["width"] - column["x"] - column["width"]) < 2
+    assert 0.8 * size[1] < row["y"] + row["height"] < size[1]
+    shown = [cell for cell in last.locator("td").all() if cell.is_visible()]
+    assert len(shown) == 2 + numbers + 1, "place, token, as many numbers as there is room for, and dots"
+    assert all(box["x"] + box["width"] <= column["x"] + column["width"] + 1 for box in boxes(last, "td:visible"))
+
+
+@pytest.mark.parametrize("language", ["en-GB", "zh-CN"])
+def test_the_first_step_s_table_is_seen_whole_on_a_phone(opened: Open, language: str) -> None:
+    page = opened("lessons?lesson=attention&step=1", locale=language, **PHONE)
+    place, table = (page.locator(f".st-key-l-vectors{part}").first for part in ("", " table"))
+    table.wait_for()
+    assert table.bounding_box()["width"] <= place.bounding_box()["width"] + 1
+
+
 def test_a_wide_screen_is_used_for_a_larger_picture_with_its_words_beside_it(opened: Open) -> None:
     page = opened("pictures", **PROJECTOR)
     page.locator(".pv-tile[aria-pressed=true]").wait_for()

@@ -172,7 +172,7 @@ def test_the_vectors_shown_are_those_that_the_model_begins_with(visit):
     page = visit("lessons", lesson="attention", step="1", l_text="Two birds saw it")
     table = next(part.value for part in page.markdown if "Its vector: 576 numbers" in str(part.value))
     shown = [[float(n) for n in re.findall(r"-?\d+\.\d{3}", line.replace("−", "-"))] for line in table.splitlines()[2:]]
-    assert shown == [[round(float(n), 3) for n in row[:4]] for row in first]
+    assert shown == [[round(float(n), 3) for n in row[:16]] for row in first]
 
 
 def test_a_question_marks_the_token_that_it_is_about_and_what_is_hidden_from_it(visit):

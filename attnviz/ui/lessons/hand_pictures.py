@@ -21,7 +21,7 @@ from attnviz.ui.lessons.lesson_form import PictureSettings
 from attnviz.ui.shared import chart_of, link_state, plain, show
 from attnviz.words import _
 
-FIRST = 4  #: numbers of a vector that are written
+FIRST = 16  #: numbers of a vector that are written, where there is room
 MOST_ROWS = 14
 CIRCLE_LAST = 60  #: the farthest position on the circle
 
@@ -51,16 +51,20 @@ def _piece(token: str, asked: bool, hidden: bool) -> str:
 
 
 def _vectors(tokens: tuple[str, ...], vectors: np.ndarray) -> None:
-    """A row for each token: its place, and the first numbers of its vector."""
+    """A row for each token: its place, and the first numbers of its vector.
+
+    Each number has a column of its own, and the style of all pages leaves out those that the window has no room for.
+    """
     count, width = vectors.shape
-    numbers_of = [", ".join(f"{value:.3f}".replace("-", "−") for value in vector[:FIRST]) for vector in vectors]
-    lines = [
-        f"| {i} | **{plain(token.strip() or '␣')}** | {numbers_of[i]}, … |"
+    numbers_of = [[f"{value:.3f}".replace("-", "−") for value in vector[:FIRST]] for vector in vectors]
+    rows = [
+        (str(i), f"**{plain(token.strip() or '␣')}**", *numbers_of[i], "…")
         for i, token in enumerate(tokens[:MOST_ROWS])
     ]
-    heads = (_("Place"), _("Token"), _("Its vector: {width} numbers").format(width=width))
+    heads = (_("Place"), _("Token"), _("Its vector: {width} numbers").format(width=width), *[" "] * FIRST)
+    lines = [heads, ("---",) * len(heads), *rows]
     with st.container(key="l-vectors"):
-        st.markdown("\n".join([f"| {' | '.join(heads)} |", "|---|---|---|", *lines]))
+        st.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
     if count > MOST_ROWS:
         st.caption(_("and {n} more").format(n=count - MOST_ROWS))
     st.caption(_("The trained model’s own vectors, before its first layer. Equal tokens begin with equal vectors."))

@@ -94,7 +94,25 @@ PAGE_STYLE = """<style>
   [data-testid=stLayoutWrapper]:has(> .st-key-page-terms-low) { order: 9; margin-top: auto }
   .stVerticalBlock:has(> [data-testid=stLayoutWrapper] > .st-key-page-terms-low) { min-height: 115vh }
 }
-.st-key-l-vectors :is(td, th) { padding: 0.2rem 0.75rem !important }
+.st-key-l-vectors {
+  container-type: inline-size;
+  table { width: 100% }
+  :is(td, th) { padding: 0.2rem 0.75rem !important }
+  :is(td, th):nth-child(n + 3) { padding-inline: 0.4rem !important; &:not(:last-child) { border-inline-end: 0 } }
+  :is(td, th):nth-child(n + 4) { border-inline-start: 0 }
+  td:nth-child(n + 3) { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap }
+  th:nth-child(3) { max-width: 0; white-space: nowrap; overflow: visible }
+}
+@container (max-width: 1100px) { .st-key-l-vectors :is(td, th):nth-child(n + 15):not(:last-child) { display: none } }
+@container (max-width: 960px) { .st-key-l-vectors :is(td, th):nth-child(n + 13):not(:last-child) { display: none } }
+@container (max-width: 820px) { .st-key-l-vectors :is(td, th):nth-child(n + 11):not(:last-child) { display: none } }
+@container (max-width: 680px) { .st-key-l-vectors :is(td, th):nth-child(n + 9):not(:last-child) { display: none } }
+@container (max-width: 540px) { .st-key-l-vectors :is(td, th):nth-child(n + 7):not(:last-child) { display: none } }
+@container (max-width: 380px) { .st-key-l-vectors :is(td, th):nth-child(n + 6):not(:last-child) { display: none } }
+@media (min-width: 1200px) and (min-height: 840px) {
+  .st-key-l-vectors :is(td, th) { padding-block: clamp(0.2rem, (100vh - 47rem) / 30, 0.7rem) !important }
+}
+@media (min-width: 1600px) { .st-key-l-vectors :is(td, th) { font-size: 1.1rem } }
 @media (max-width: 640px) {
   [data-testid=stMarkdownContainer] :is(td, th) { padding: 0.3rem 0.35rem; font-size: 0.85rem; overflow-wrap: anywhere }
 }
