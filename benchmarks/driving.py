@@ -49,6 +49,7 @@ LATEST = "(name) => performance.getEntriesByName(name, 'mark').at(-1)?.detail ??
 OVERVIEW, HEAD = "attnviz-overview-painted", "attnviz-head-painted"
 
 
+WINDOW_READY = 3  #: seconds in which Chromium reads the pages of a new window itself: its address bar's are 430 files
 POINTED = 250  # milliseconds that a hand rests on a tile before it clicks
 CHANCE = random.Random(12)
 FRAME = 15  # milliseconds between two moves of a hand, a little less than a frame
@@ -133,6 +134,7 @@ def floor(browser: Any, times: int) -> list[float]:
     """What the clock reads on an empty page at a real click, in milliseconds."""
     page = browser.new_page()
     page.set_content(EMPTY)
+    page.wait_for_timeout(1000 * WINDOW_READY)
     for number in range(times):
         click(page, (40 + 7 * number % 300, 60))
         page.wait_for_function(f"taken.length === {number + 1}")
@@ -323,7 +325,6 @@ const look = () => {
 };
 requestAnimationFrame(look);
 """
-WINDOW_READY = 3  #: seconds in which Chromium reads the pages of a new window itself: its address bar's are 430 files
 UNASKED = 2  #: seconds in which a page opens and is not asked how far it is: each question takes processor time from it
 PICTURE_WAIT = 3_000  #: milliseconds after the whole page at which a page counts as one without a picture
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from benchmarks.driving import click
+from benchmarks.driving import WINDOW_READY, click
 
 View = Literal["model_view", "head_view"]
 MOST_SECONDS = 60
@@ -126,6 +126,7 @@ def opened(browser: Any, url: str, view: View, nbytes: int, picks: Sequence[int]
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.add_init_script(WATCH + LISTEN)
+    page.wait_for_timeout(1000 * WINDOW_READY)
     with _watched() as why:
         try:
             page.goto(url, wait_until="commit")
