@@ -302,3 +302,14 @@ def test_the_matrices_of_a_step_grow_with_a_wide_screen_and_stay_in_one_line(ope
     assert large["height"] > 1.3 * small["height"]
     middles = [box["y"] + box["height"] / 2 for box in boxes(page, sheets)]
     assert max(middles) - min(middles) < 2, "none of them has slipped into the next line"
+
+
+@pytest.mark.parametrize("step", [1, 2, 5])
+def test_the_matrices_of_a_lesson_grow_with_a_wide_screen_and_stay_in_one_line(opened: Open, step: int) -> None:
+    cell, sheets = ".tb-table tbody td", ".tb-sheet"
+    small = boxes(opened(f"lessons?lesson=row&step={step}", width=1440, height=900), cell)[0]
+    page = opened(f"lessons?lesson=row&step={step}", width=1920, height=1080)
+    assert boxes(page, cell)[0]["height"] > 1.3 * small["height"]
+    middles = [box["y"] + box["height"] / 2 for box in boxes(page, sheets)]
+    assert len(middles) == 3
+    assert max(middles) - min(middles) < 2, "none of them has slipped into the next line"
