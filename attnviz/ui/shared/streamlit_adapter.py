@@ -135,7 +135,10 @@ PAGE_STYLE = """<style>
 @media (max-width: 640px) {
   [data-testid=stHorizontalBlock] > .st-key-d_prompt { flex: 1 1 100% !important }
   .st-key-p-order-controls > .st-key-p_kind { flex: 1 1 0 !important; width: auto !important; min-width: 0 }
-  [data-testid=stLayoutWrapper]:has(> .st-key-p-order-said) { order: 1; & ~ * { order: 2 } }
+  [data-testid=stLayoutWrapper]:has(> .st-key-p-order-said) {
+    order: 1; & ~ * { order: 2 } &:not(:has(~ * > .st-key-p-order-pictures)) { visibility: hidden }
+  }
+  .st-key-p-order-pictures { min-height: 50rem }
   [data-testid=stLayoutWrapper]:has(> .st-key-p-order-said) ~ :has(> .st-key-p-order-pictures) { order: 0 }
 }
 @media (min-width: 641px) { .st-key-l-below { display: none } }
