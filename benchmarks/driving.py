@@ -303,16 +303,23 @@ new PerformanceObserver((list) => {
   for (const { name, startTime } of list.getEntries())
     if (name === 'first-contentful-paint') first.title ??= startTime;
 }).observe({ type: 'paint', buffered: true });
+const roots = [];  // of components: to walk the page for them in every frame would slow down what is measured
+const attach = Element.prototype.attachShadow;
+Element.prototype.attachShadow = function (how) {
+  const root = attach.call(this, how);
+  roots.push(root);
+  return root;
+};
 const big = (node) => {
   const box = node.getBoundingClientRect();
   return box.width >= 120 && box.height >= 40;
 };
 const pictured = () => {
   for (const chart of document.querySelectorAll('[data-testid=stPlotlyChart] .main-svg'))
-    if (big(chart) && chart.querySelector('.cartesianlayer :is(path, image, text)')) return true;
-  for (const host of document.querySelectorAll('[data-testid=stMain] [data-testid=stBidiComponentIsolated]'))
-    for (const node of [host, ...host.querySelectorAll('*')])
-      for (const drawn of node.shadowRoot?.querySelectorAll('canvas, svg') ?? []) if (big(drawn)) return true;
+    if (chart.querySelector('.cartesianlayer :is(path, image, text)') && big(chart)) return true;
+  for (const root of roots)
+    for (const drawn of root.querySelectorAll('canvas, svg'))
+      if (root.host.closest('[data-testid=stMain]') && big(drawn)) return true;
   return false;
 };
 const look = () => {

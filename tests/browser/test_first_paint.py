@@ -54,8 +54,7 @@ def test_no_page_begins_with_the_highlighter_and_those_with_charts_begin_with_pl
     assert scripts
     if CHART in FURTHER.get(name, ()):
         assert [script for script in scripts if script.startswith(CHART)]
-    if name != "build":  # every step of Build stands beside the line of a program that it is
-        assert not [script for script in scripts if script.startswith(HIGHLIGHTER)]
+    assert not [script for script in scripts if script.startswith(HIGHLIGHTER)]
     stays(page)
 
 

@@ -77,8 +77,13 @@ def _written(step: steps.WalkStep, result: attention_by_hand.Result, board: cell
     """Draw how the step changes the shapes, and the line of PyTorch that does it."""
     left, right = st.columns(2, gap="medium")
     letters, digits = _shapes(step, board.part, steps.sizes(result))
-    left.code(f"{letters}\n{digits}", language=None, wrap_lines=True)
-    right.code(_line(step.id, result), language="python", wrap_lines=True)
+    left.markdown(_as_code(letters, digits))
+    right.markdown(_as_code(*_line(step.id, result).splitlines()))
+
+
+def _as_code(*lines: str) -> str:
+    """Short lines that look like code. A block of code would have the browser read a highlighter before the board."""
+    return "  \n".join(f"`{line}`" for line in lines)
 
 
 def _shapes(step: steps.WalkStep, part: str, size: dict[str, int]) -> tuple[str, str]:
