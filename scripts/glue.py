@@ -28,7 +28,7 @@ ALLOWED = {
     "attnviz/ui/explorer/copied_run.py": (1, "Python"),
     "attnviz/ui/explorer/stages_panel.py": (1, "LaTeX"),
     "attnviz/ui/heads/example_panel.py": (1, "a number and its value"),
-    "attnviz/ui/lessons/hand_pictures.py": (2, "tokens, and the numbers of a vector"),
+    "attnviz/ui/lessons/hand_pictures.py": (1, "tokens"),
     "attnviz/ui/lessons/own_lesson.py": (4, "TOML"),
     "attnviz/ui/masks/leak_panel.py": (1, "the visitor's words"),
     "attnviz/ui/masks/traps_panel.py": (1, "a number in front of a title"),

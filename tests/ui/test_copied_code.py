@@ -263,13 +263,13 @@ SHOWN = {
 
 
 def shows_python(path):
-    """Whether a file shows Python: by `st.code(..., language="python")` or by `snippet(...)`."""
+    """Whether a file shows Python: by `st.code(..., language="python")`, by `snippet(...)` or in words, `_as_code(...)`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         given = {keyword.arg: getattr(keyword.value, "value", None) for keyword in node.keywords}
-        if name == "snippet" or (name == "code" and given.get("language") == "python"):
+        if name in ("snippet", "_as_code") or (name == "code" and given.get("language") == "python"):
             return True
     return False
 
