@@ -263,7 +263,7 @@ SHOWN = {
 
 
 def shows_python(path):
-    """Whether a file shows Python: by `st.code(..., language="python")`, by `snippet(...)` or in words, `_as_code(...)`."""
+    """Whether a file shows Python: `st.code(..., language="python")`, `snippet(...)` or, in words, `_as_code(...)`."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(node, ast.Call):
             continue
